@@ -1,0 +1,2 @@
+//! The `bagwise` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Turns evaluation records into a page people can read.
