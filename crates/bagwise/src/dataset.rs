@@ -1,0 +1,217 @@
+//! A data set: bags, what is to be predicted (if known), groups that must never be split between training
+//! and test, and columns that are carried along but never learned from.
+
+use crate::bags::Bags;
+use crate::error::{Error, Result};
+
+/// What is to be predicted, one entry per bag.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Classes: `codes[bag]` is a position in `names`.
+    Classes {
+        /// The class of each bag.
+        codes: Vec<u32>,
+        /// The classes, numbers ascending by value, else by name.
+        names: Vec<String>,
+    },
+    /// Real values.
+    Values(Vec<f64>),
+}
+
+impl Target {
+    /// Classes from the labels as written. Class names are sorted: by value if all are numbers, else as text.
+    pub fn from_labels<S: AsRef<str>>(labels: &[S]) -> Target {
+        let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        let numbers: Option<Vec<f64>> =
+            names.iter().map(|n| n.parse::<f64>().ok().filter(|v| v.is_finite())).collect();
+        if let Some(numbers) = numbers {
+            let mut order: Vec<usize> = (0..names.len()).collect();
+            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+            names = order.into_iter().map(|i| names[i]).collect();
+        }
+        let codes = labels
+            .iter()
+            .map(|l| {
+                names.iter().position(|n| *n == l.as_ref()).expect("every label is among the names") as u32
+            })
+            .collect();
+        Target::Classes { codes, names: names.into_iter().map(String::from).collect() }
+    }
+
+    /// Number of bags.
+    pub fn len(&self) -> usize {
+        match self {
+            Target::Classes { codes, .. } => codes.len(),
+            Target::Values(values) => values.len(),
+        }
+    }
+
+    /// True if there are no bags.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries of `bags`, in that order; class names stay.
+    pub fn select(&self, bags: &[usize]) -> Target {
+        match self {
+            Target::Classes { codes, names } => {
+                Target::Classes { codes: bags.iter().map(|&b| codes[b]).collect(), names: names.clone() }
+            }
+            Target::Values(values) => Target::Values(bags.iter().map(|&b| values[b]).collect()),
+        }
+    }
+}
+
+/// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// The group of each bag, as a position in `names`.
+    pub codes: Vec<u32>,
+    /// The groups in order of first appearance.
+    pub names: Vec<String>,
+}
+
+impl Groups {
+    /// Groups from one name per bag.
+    pub fn from_names<S: AsRef<str>>(per_bag: &[S]) -> Groups {
+        let mut seen = std::collections::HashMap::new();
+        let mut names: Vec<String> = Vec::new();
+        let codes = per_bag
+            .iter()
+            .map(|name| {
+                *seen.entry(name.as_ref()).or_insert_with(|| {
+                    names.push(name.as_ref().to_string());
+                    names.len() as u32 - 1
+                })
+            })
+            .collect();
+        Groups { codes, names }
+    }
+}
+
+/// A column carried along with the instances and never learned from: coordinates, conformer ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The column's name.
+    pub name: String,
+    /// One text per instance, as it stood in the file.
+    pub values: Vec<String>,
+}
+
+/// Bags with everything that is known about them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// What the user called it: a path or a built-in name.
+    pub name: String,
+    /// The bags.
+    pub bags: Bags,
+    /// What is to be predicted; prediction data has none.
+    pub target: Option<Target>,
+    /// Groups that are never split.
+    pub groups: Option<Groups>,
+    /// Columns carried along.
+    pub kept: Vec<Kept>,
+    /// True instance labels where the source knows them: for judging explanations, never for learning.
+    pub instance_labels: Option<Vec<String>>,
+    /// What the reader wants the user to know: rows regrouped, columns taken as categories.
+    pub warnings: Vec<String>,
+}
+
+impl Dataset {
+    /// Bags alone.
+    pub fn new(name: impl Into<String>, bags: Bags) -> Dataset {
+        Dataset {
+            name: name.into(),
+            bags,
+            target: None,
+            groups: None,
+            kept: Vec::new(),
+            instance_labels: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Says what is to be predicted.
+    pub fn with_target(mut self, target: Target) -> Result<Dataset> {
+        if target.len() != self.bags.len() {
+            return Err(Error::Invalid(format!("{} labels for {} bags", target.len(), self.bags.len())));
+        }
+        if let Target::Values(values) = &target
+            && let Some(bag) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::Invalid(format!(
+                "the target of bag '{}' is not a finite number",
+                self.bags.ids()[bag]
+            )));
+        }
+        self.target = Some(target);
+        Ok(self)
+    }
+
+    /// Says which bags belong together.
+    pub fn with_groups(mut self, groups: Groups) -> Result<Dataset> {
+        if groups.codes.len() != self.bags.len() {
+            return Err(Error::Invalid(format!(
+                "{} groups for {} bags",
+                groups.codes.len(),
+                self.bags.len()
+            )));
+        }
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// The target, or an error that says it is needed.
+    pub fn require_target(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| {
+            Error::Invalid(format!("{} has no label column; name it with --label COLUMN", self.name))
+        })
+    }
+
+    /// The data set reduced to `bags`, in that order.
+    pub fn select(&self, bags: &[usize]) -> Dataset {
+        let rows: Vec<usize> = bags.iter().flat_map(|&b| self.bags.rows(b)).collect();
+        let pick = |values: &[String]| rows.iter().map(|&r| values[r].clone()).collect::<Vec<_>>();
+        Dataset {
+            name: self.name.clone(),
+            bags: self.bags.select(bags),
+            target: self.target.as_ref().map(|t| t.select(bags)),
+            groups: self.groups.as_ref().map(|g| Groups {
+                codes: bags.iter().map(|&b| g.codes[b]).collect(),
+                names: g.names.clone(),
+            }),
+            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            instance_labels: self.instance_labels.as_deref().map(pick),
+            warnings: self.warnings.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numeric_class_names_sort_by_value_and_others_as_text() {
+        let Target::Classes { codes, names } = Target::from_labels(&["10", "9", "-1", "10"]) else {
+            panic!()
+        };
+        assert_eq!((names, codes), (vec!["-1".into(), "9".into(), "10".into()], vec![2, 1, 0, 2]));
+        let Target::Classes { names, .. } = Target::from_labels(&["b", "10", "9"]) else { panic!() };
+        assert_eq!(names, ["10", "9", "b"]);
+    }
+
+    #[test]
+    fn select_takes_everything_along() {
+        let bags = Bags::new(crate::bags::Instances::F64(crate::Mat::zeros(3, 1)), vec![0, 2, 3]).unwrap();
+        let mut data = Dataset::new("t", bags).with_target(Target::Values(vec![0.5, 1.5])).unwrap();
+        data.kept.push(Kept { name: "x".into(), values: vec!["p".into(), "q".into(), "r".into()] });
+        let data = data.with_groups(Groups::from_names(&["g", "h"])).unwrap();
+        let one = data.select(&[1]);
+        assert_eq!(one.target, Some(Target::Values(vec![1.5])));
+        assert_eq!(one.kept[0].values, ["r"]);
+        assert_eq!(one.groups.unwrap().codes, [1]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Files and names in, data sets out. A format is one file in this folder: a [`Reader`] that recognises its
+//! files and streams them into a [`Dataset`], and, where it can be written, a [`Writer`]; adding one is that
+//! file and one line in [`READERS`] or [`WRITERS`].
+//!
+//! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
+
+use std::path::Path;
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+
+/// A column of a table, as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// By its heading.
+    Name(String),
+    /// By its position, counted from 1.
+    Number(usize),
+}
+
+impl std::str::FromStr for Column {
+    type Err = std::convert::Infallible;
+
+    /// A whole number above 0 is a position (a heading that is a number can still be found: names are tried first).
+    fn from_str(text: &str) -> Result<Column, Self::Err> {
+        Ok(match text.parse::<usize>() {
+            Ok(n) if n > 0 => Column::Number(n),
+            _ => Column::Name(text.to_string()),
+        })
+    }
+}
+
+/// What the label column holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Classes, unless some label is a number with a fraction.
+    #[default]
+    Auto,
+    /// Classes.
+    Classification,
+    /// Real values.
+    Regression,
+}
+
+/// How a table is to be understood. The default finds the columns `bag`, `label`, `group` and
+/// `instance_label` by name and takes all others as features.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format's name; found by content and file name if not given.
+    pub format: Option<String>,
+    /// Column of bag ids.
+    pub bag: Option<Column>,
+    /// Column of labels.
+    pub label: Option<Column>,
+    /// Column of groups.
+    pub group: Option<Column>,
+    /// Column of true instance labels: never a feature.
+    pub instance_label: Option<Column>,
+    /// Columns carried along, never features.
+    pub keep: Vec<Column>,
+    /// Columns left out.
+    pub ignore: Vec<Column>,
+    /// Columns to take as categories even if they hold numbers.
+    pub categorical: Vec<Column>,
+    /// Whether the first row is a heading; found by looking if not given.
+    pub header: Option<bool>,
+    /// Classes or real values.
+    pub task: Task,
+    /// Let cells be missing (they become NaN, to be imputed) instead of refusing them.
+    pub allow_missing: bool,
+    /// The label column may be absent or empty: prediction data.
+    pub unlabelled: bool,
+}
+
+/// A format that can be read.
+pub trait Reader: Sync {
+    /// The name for `--input-format`.
+    fn name(&self) -> &'static str;
+    /// True if this reader should take the file: `head` is the first few kilobytes after decompression.
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool;
+    /// Reads the file.
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset>;
+}
+
+/// A format that can be written. Files appear whole or not at all.
+pub trait Writer: Sync {
+    /// The name for `--output-format`.
+    fn name(&self) -> &'static str;
+    /// True if a file of this name should be in this format.
+    fn recognises(&self, path: &Path) -> bool;
+    /// Writes the file.
+    fn write(&self, data: &Dataset, path: &Path) -> Result<()>;
+}
+
+/// Every format that can be read, in the order in which they are tried.
+pub static READERS: &[&dyn Reader] = &[];
+
+/// Every format that can be written.
+pub static WRITERS: &[&dyn Writer] = &[];
