@@ -7,6 +7,7 @@
 mod bags;
 mod ctx;
 mod dataset;
+pub mod engine;
 mod error;
 pub mod io;
 mod mat;
