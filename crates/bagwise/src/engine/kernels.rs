@@ -2,13 +2,15 @@
 //!
 //! Instances come packed in panels (see `pack`): a row panel holds `mr` instances, a column panel `nr`, attribute
 //! after attribute. A register tile of `mr` x `nr` accumulators runs down the attributes; `products` then forms
-//! |a|^2 + |b|^2 - 2ab, `differences` sums (a - b)^2 directly. Both leave squared distances in a tile that
-//! stays in the first-level cache, which everything else reads: other engines (kernel rows on demand, nearest
-//! centres) need only another reader.
+//! |a|^2 + |b|^2 - 2ab about a centre near the rows, `differences` sums (a - b)^2 directly. Both leave squared
+//! distances in a tile that stays in the first-level cache, which everything else reads: other engines (kernel
+//! rows on demand, nearest centres) need only another reader.
 //!
-//! Cost per pair: `products` d multiply-adds; `differences` d more subtractions, which half the processors run
-//! beside the multiply-adds for free. Register tiles are 6 x 2 vectors with 16 registers and 12 x 2 with 32:
+//! Cost per pair: `products` d multiply-adds, and d/12 operations to move the columns to the centre;
+//! `differences` d multiply-adds and d subtractions, which some processors run side by side. Register tiles are 6 x 2 vectors with 16 registers and 12 x 2 with 32:
 //! the largest that leave room for the operands. (A tile that spills runs at half the speed.)
+
+use std::mem::MaybeUninit;
 
 use super::simd::{Element, Vector, exp2};
 
@@ -16,8 +18,9 @@ use super::simd::{Element, Vector, exp2};
 pub(crate) const TILE_ROWS: usize = 48;
 /// Columns of a tile and distance between its rows: a multiple of every `nr` and every vector.
 pub(crate) const TILE_COLS: usize = 64;
-/// Attributes per sweep: a column panel of 16 instances is then 32 kB, and stays near while row panels pass.
-const WIDTH_BLOCK: usize = 256;
+/// Attributes per sweep. A column panel of 16 instances is then 16 kB and stays near while row panels pass; and
+/// since every sweep starts from 0, rounding errors grow with the root of this number, not of the width.
+const WIDTH_BLOCK: usize = 128;
 /// Powers that one pass keeps in registers beside what `exp2` needs.
 pub(crate) const MAX_STEPS: usize = 6;
 
@@ -45,10 +48,11 @@ pub(crate) struct Kernels<T: Element> {
     pub mr: usize,
     /// Instances in a column panel.
     pub nr: usize,
-    /// Squared distances by the expansion.
-    pub products: unsafe fn(a: &[T], b: &[T], width: usize, norms: (&[T], &[T]), tile: &mut [T]),
-    /// Squared distances from differences; only the lengths of the norms are read.
-    pub differences: unsafe fn(a: &[T], b: &[T], width: usize, norms: (&[T], &[T]), tile: &mut [T]),
+    /// Squared distances by the expansion about `centre`, which has been subtracted from `a` (leaving the squared
+    /// lengths `norms`) and is here subtracted from `b`.
+    pub products: unsafe fn(a: &[T], norms: &[T], b: &[T], centre: &[T], tile: &mut [T]),
+    /// Squared distances from differences.
+    pub differences: unsafe fn(a: &[T], b: &[T], width: usize, tile: &mut [T]),
     /// For each step i, out[i][j] = sum over rows r of weights[i][r] k_i(r, j), where k_0 = exp2(scale * tile)
     /// squared `squarings[0]` times, k_1 = k_0 squared `squarings[1]` times, and so on.
     pub powers:
@@ -64,27 +68,20 @@ pub(crate) struct Kernels<T: Element> {
 }
 
 /// A register tile: `MR` rows by two vectors of columns, `width` attributes, added to what the tile holds
-/// unless `first`; turned into squared distances if `last`.
+/// unless `first`; turned into squared distances if there are `norms`: of the rows, and of the columns.
 #[inline(always)]
 unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
     width: usize,
     mut a: *const V::E,
     mut b: *const V::E,
-    norms: Option<(*const V::E, *const V::E)>,
+    norms: Option<(*const V::E, [V; 2])>,
     first: bool,
     tile: *mut V::E,
 ) {
     // SAFETY: the callers below assert that `width` columns of both panels, MR rows of TILE_COLS numbers of the
-    // tile and, where given, a panel of norms lie behind the pointers.
+    // tile and, where given, MR norms lie behind the pointers.
     unsafe {
         let mut acc = [[V::splat(V::E::default()); 2]; MR];
-        if !first {
-            for i in 0..MR {
-                for j in 0..2 {
-                    acc[i][j] = V::load(tile.add(i * TILE_COLS + j * V::LANES));
-                }
-            }
-        }
         for _ in 0..width {
             let b0 = V::load(b);
             let b1 = V::load(b.add(V::LANES));
@@ -103,14 +100,21 @@ unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
             a = a.add(MR);
             b = b.add(2 * V::LANES);
         }
+        if !first {
+            for i in 0..MR {
+                for j in 0..2 {
+                    acc[i][j] = V::load(tile.add(i * TILE_COLS + j * V::LANES)).add(acc[i][j]);
+                }
+            }
+        }
         if let Some((rows, cols)) = norms {
             let zero = V::splat(V::E::default());
             let minus_two = V::splat(V::E::MINUS_TWO);
             for i in 0..MR {
                 let row = V::splat(*rows.add(i));
                 for j in 0..2 {
-                    let sum = V::load(cols.add(j * V::LANES)).add(row);
-                    acc[i][j] = acc[i][j].mul_add(minus_two, sum).max(zero);
+                    // In this order, infinity minus infinity stays NaN, which `exp2` takes for far away.
+                    acc[i][j] = zero.max(acc[i][j].mul_add(minus_two, cols[j].add(row)));
                 }
             }
         }
@@ -122,44 +126,94 @@ unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
     }
 }
 
+/// Attributes in sweeps of equal length: calls `sweep(from, length, first, last)`.
 #[inline(always)]
-unsafe fn distances<V: Vector, const MR: usize, const DIFFERENCES: bool>(
-    a: &[V::E],
-    b: &[V::E],
-    width: usize,
-    norms: (&[V::E], &[V::E]),
-    tile: &mut [V::E],
-) {
+fn sweeps(width: usize, mut sweep: impl FnMut(usize, usize, bool, bool)) {
+    let length = width.div_ceil(width.div_ceil(WIDTH_BLOCK));
+    for from in (0..width).step_by(length) {
+        let to = (from + length).min(width);
+        sweep(from, to - from, from == 0, to == width);
+    }
+}
+
+#[inline(always)]
+unsafe fn differences<V: Vector, const MR: usize>(a: &[V::E], b: &[V::E], width: usize, tile: &mut [V::E]) {
     let nr = 2 * V::LANES;
-    let (rows, cols) = (norms.0.len(), norms.1.len());
+    let (rows, cols) = (a.len() / width, b.len() / width);
     assert!(rows.is_multiple_of(MR) && cols.is_multiple_of(nr) && cols <= TILE_COLS, "whole panels");
-    assert!(a.len() >= rows * width && b.len() >= cols * width && tile.len() >= rows * TILE_COLS);
-    let mut from = 0;
-    loop {
-        let block = WIDTH_BLOCK.min(width - from);
-        let last = from + block == width;
+    assert!(a.len() == rows * width && b.len() == cols * width && tile.len() >= rows * TILE_COLS);
+    sweeps(width, |from, length, first, _| {
         for j in (0..cols).step_by(nr) {
             for i in (0..rows).step_by(MR) {
                 // SAFETY: panel i of `a` starts at i * width and has MR * width numbers, panel j of `b` at
-                // j * width; the assertions above bound them, the norms and the tile. The caller vouches for
-                // the instruction set.
+                // j * width; the assertions above bound them and the tile. The caller vouches for the
+                // instruction set.
                 unsafe {
-                    register_tile::<V, MR, DIFFERENCES>(
-                        block,
+                    register_tile::<V, MR, true>(
+                        length,
                         a.as_ptr().add(i * width + from * MR),
                         b.as_ptr().add(j * width + from * nr),
-                        (last && !DIFFERENCES).then(|| (norms.0.as_ptr().add(i), norms.1.as_ptr().add(j))),
-                        from == 0,
+                        None,
+                        first,
                         tile.as_mut_ptr().add(i * TILE_COLS + j),
                     );
                 }
             }
         }
-        from += block;
-        if last {
-            break;
+    });
+}
+
+#[inline(always)]
+unsafe fn products<V: Vector, const MR: usize>(
+    a: &[V::E],
+    norms: &[V::E],
+    b: &[V::E],
+    centre: &[V::E],
+    tile: &mut [V::E],
+) {
+    let (nr, width) = (2 * V::LANES, centre.len());
+    let (rows, cols) = (norms.len(), b.len() / width);
+    assert!(rows.is_multiple_of(MR) && cols.is_multiple_of(nr) && cols <= TILE_COLS, "whole panels");
+    assert!(a.len() == rows * width && b.len() == cols * width && tile.len() >= rows * TILE_COLS);
+    // The part of a column panel that a sweep needs, about the centre: 16 kB.
+    let mut moved = MaybeUninit::<[[V; 2]; WIDTH_BLOCK]>::uninit();
+    let moved = moved.as_mut_ptr().cast::<[V; 2]>();
+    // SAFETY: nothing is touched; the caller vouches for the instruction set.
+    let zero = unsafe { V::splat(V::E::default()) };
+    // Panels have at least four columns.
+    let mut lengths = [[zero; 2]; TILE_COLS / 4];
+    sweeps(width, |from, length, first, last| {
+        for j in (0..cols).step_by(nr) {
+            let mut sums = lengths[j / nr];
+            // SAFETY: panel j of `b` starts at j * width and has nr * width numbers, of which from..from +
+            // length are read; length <= WIDTH_BLOCK, the room in `moved`; `centre` has `width` numbers.
+            unsafe {
+                let panel = b.as_ptr().add(j * width + from * nr);
+                for k in 0..length {
+                    let c = V::splat(*centre.as_ptr().add(from + k));
+                    let b0 = V::load(panel.add(k * nr)).sub(c);
+                    let b1 = V::load(panel.add(k * nr + V::LANES)).sub(c);
+                    sums = [b0.mul_add(b0, sums[0]), b1.mul_add(b1, sums[1])];
+                    moved.add(k).write([b0, b1]);
+                }
+            }
+            lengths[j / nr] = sums;
+            for i in (0..rows).step_by(MR) {
+                // SAFETY: panel i of `a` starts at i * width and has MR * width numbers; `length` pairs of
+                // vectors have just been written to `moved`; the assertions bound norms and tile.
+                unsafe {
+                    register_tile::<V, MR, false>(
+                        length,
+                        a.as_ptr().add(i * width + from * MR),
+                        moved.cast::<V::E>(),
+                        last.then(|| (norms.as_ptr().add(i), sums)),
+                        first,
+                        tile.as_mut_ptr().add(i * TILE_COLS + j),
+                    );
+                }
+            }
         }
-    }
+    });
 }
 
 /// `STEPS` powers of one vector of columns in registers. `DOUBLING`: one squaring between steps, none before.
@@ -362,17 +416,15 @@ macro_rules! instruction_set {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn products<V: Vector>(
-                a: &[V::E], b: &[V::E], width: usize, norms: (&[V::E], &[V::E]), tile: &mut [V::E],
+                a: &[V::E], norms: &[V::E], b: &[V::E], centre: &[V::E], tile: &mut [V::E],
             ) {
                 // SAFETY: this function carries the instruction set; its callers checked for it.
-                unsafe { super::distances::<V, { $mr }, false>(a, b, width, norms, tile) }
+                unsafe { super::products::<V, { $mr }>(a, norms, b, centre, tile) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn differences<V: Vector>(
-                a: &[V::E], b: &[V::E], width: usize, norms: (&[V::E], &[V::E]), tile: &mut [V::E],
-            ) {
+            unsafe fn differences<V: Vector>(a: &[V::E], b: &[V::E], width: usize, tile: &mut [V::E]) {
                 // SAFETY: as above.
-                unsafe { super::distances::<V, { $mr }, true>(a, b, width, norms, tile) }
+                unsafe { super::differences::<V, { $mr }>(a, b, width, tile) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn powers<V: Vector>(

@@ -47,48 +47,74 @@ impl<T: Element> std::ops::DerefMut for Buffer<T> {
     }
 }
 
-/// Instances in panels, with their squared lengths.
-pub(crate) struct Packed<T> {
-    pub panels: Buffer<T>,
-    /// One per instance, of the packed (centred, rounded) values; 0 for padding.
-    pub norms: Buffer<T>,
-}
-
 /// Packs `rows` in panels of `lanes`, after subtracting `centre` if there is one.
 pub(crate) fn pack<T: Element>(
     instances: &Instances,
     rows: Range<usize>,
     centre: Option<&[f64]>,
     lanes: usize,
-) -> Packed<T> {
+) -> Buffer<T> {
     let width = instances.cols();
-    let padded = rows.len().next_multiple_of(lanes);
-    let mut packed = Packed { panels: Buffer::zeros(padded * width), norms: Buffer::zeros(padded) };
-    let fill = |first: usize, panel: &mut [T], norms: &mut [T]| {
+    let mut panels = Buffer::zeros(rows.len().next_multiple_of(lanes) * width);
+    panels.par_chunks_mut(lanes * width).enumerate().with_min_len(16).for_each(|(p, panel)| {
         let mut row = vec![0.0; width];
+        let first = rows.start + p * lanes;
         for lane in 0..lanes.min(rows.end - first) {
             instances.row_into(first + lane, &mut row);
             if let Some(centre) = centre {
-                for (x, c) in row.iter_mut().zip(centre) {
-                    *x -= c;
-                }
+                row.iter_mut().zip(centre).for_each(|(x, c)| *x -= c);
             }
-            for (k, x) in row.iter_mut().enumerate() {
-                let rounded = T::from_f64(*x);
-                panel[k * lanes + lane] = rounded;
-                *x = rounded.to_f64();
+            for (k, &x) in row.iter().enumerate() {
+                panel[k * lanes + lane] = T::from_f64(x);
             }
-            norms[lane] = T::from_f64(squared_length(&row));
         }
+    });
+    panels
+}
+
+/// Some panels about their own mean.
+pub(crate) struct Centred<T> {
+    pub panels: Buffer<T>,
+    /// The squared length of every instance; 0 for padding.
+    pub norms: Buffer<T>,
+    /// What was subtracted.
+    pub centre: Vec<T>,
+    /// The largest squared length.
+    pub radius: f64,
+}
+
+/// Moves the `count` instances of some panels to their mean.
+pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lanes: usize) -> Centred<T> {
+    let mut out = Centred {
+        panels: Buffer::zeros(panels.len()),
+        norms: Buffer::zeros(panels.len() / width),
+        centre: Vec::with_capacity(width),
+        radius: 0.0,
     };
-    packed
-        .panels
-        .par_chunks_mut(lanes * width)
-        .zip(packed.norms.par_chunks_mut(lanes))
-        .enumerate()
-        .with_min_len(16)
-        .for_each(|(p, (panel, norms))| fill(rows.start + p * lanes, panel, norms));
-    packed
+    for k in 0..width {
+        let column = |i: usize| (i / lanes * width + k) * lanes + i % lanes;
+        let sum: f64 = (0..count).map(|i| panels[column(i)].to_f64()).sum();
+        let mean = T::from_f64(sum / count as f64);
+        out.centre.push(mean);
+        for i in 0..count {
+            // Rounded as the kernels round it when they move the columns.
+            out.panels[column(i)] = T::from_f64(panels[column(i)].to_f64() - mean.to_f64());
+        }
+    }
+    let mut row = vec![0.0; width];
+    for i in 0..count {
+        let first = i / lanes * width * lanes + i % lanes;
+        for (k, x) in row.iter_mut().enumerate() {
+            *x = out.panels[first + k * lanes].to_f64();
+        }
+        let norm = squared_length(&row);
+        out.norms[i] = T::from_f64(norm);
+        // Not `max`, which prefers numbers to NaN.
+        if !(norm <= out.radius) {
+            out.radius = norm;
+        }
+    }
+    out
 }
 
 /// The sum of squares, in eight partial sums: fewer roundings one after the other.

@@ -12,12 +12,13 @@
 //! *Threads.* Rows are cut into chunks by a rule that looks only at the data; a chunk sums its tiles in order,
 //! chunks of one bag are added in order. Results are the same bit for bit on any number of threads.
 //!
-//! *Accuracy.* |a - b|^2 = |a|^2 + |b|^2 - 2ab loses about eps (|a|^2 + |b|^2), hence a relative error of
-//! gamma eps (|a|^2 + |b|^2) in the kernel. Instances are centred first; if gamma times the squared lengths
-//! still exceeds `EXPANSION_LIMIT`, the call sums (a - b)^2 of the raw values instead, which is up to
-//! twice the work. Within a bag it always does: equal instances have k = 1 exactly. Entries differ from direct
-//! summation by at most 2e-13 relative in f64 (at the limit; typically 1e-14) and by 3e-4 in f32 (the same
-//! reasoning with its eps; typically 1e-6). Kernel values below 2^-1022 (f32: 2^-126) count as 0.
+//! *Accuracy.* |a - b|^2 = |a|^2 + |b|^2 - 2ab loses some eps (|a|^2 + |b|^2), hence a relative error of some
+//! gamma eps (|a|^2 + |b|^2) in the kernel. It is therefore taken about the mean of the 48 rows of a tile, where
+//! |a| is small and |b| hardly larger than |a - b|; where gamma |a|^2 still exceeds `EXPANSION_LIMIT`, and always
+//! within a bag, (a - b)^2 is summed instead, so that equal instances of a bag have k = 1 exactly. What remains is
+//! the rounding of gamma |a - b|^2 itself, which any program has. Largest relative errors seen against 80-bit
+//! arithmetic: ACCURACY
+//! Kernel values below 2^-1022 (f32: 2^-126) count as 0.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::kernels::{Available, Kernels, Piece, TILE_COLS, TILE_ROWS};
-use super::pack::{Buffer, Packed, mean, pack, squared_length};
+use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::Plan;
 use super::simd::Element;
 use super::sparse;
@@ -35,9 +36,10 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 use crate::mat::{Csr, Mat};
 
-/// Largest gamma (|a|^2 + |b|^2) for which the expansion is used: 2000 eps = 4e-13 bounds the error of a single
-/// pair, of which rounding to nearest leaves about half.
-const EXPANSION_LIMIT: f64 = 2000.0;
+/// Largest gamma |a|^2 (about the mean of the rows of a tile) for which the expansion is used. The error of a
+/// pair was at most 6 eps (eps = 1.1e-16) times gamma (|a|^2 + |b|^2), so that |a|^2 and as much of |b|^2 cost
+/// 3e-13 at this limit, less than a third of what the references are compared at.
+const EXPANSION_LIMIT: f64 = 250.0;
 
 /// A stored value of a sparse row costs about as much as this many values of a dense one: it is addressed
 /// through a table, and cannot use the register tile.
@@ -133,7 +135,7 @@ pub(crate) fn stays_sparse(csr: &Csr) -> bool {
 
 /// Where squared distances come from.
 enum Source<'a, T> {
-    Dense { columns: Packed<T>, centre: Option<Vec<f64>> },
+    Dense { columns: Buffer<T>, centre: Option<Vec<f64>> },
     Sparse { rows: &'a Csr, cols: &'a Csr, norms: [Vec<f64>; 2], tables: Mutex<Vec<sparse::Table>> },
 }
 
@@ -146,8 +148,8 @@ struct Job<'a, T: Element> {
     outputs: usize,
     kernels: &'static Kernels<T>,
     source: Source<'a, T>,
-    /// Distances from differences everywhere.
-    exact: bool,
+    /// The largest gamma.
+    gamma: f64,
     /// The weights of the row side in the precision of the tiles.
     weights: Vec<Vec<T>>,
     /// Entries in a row of the Gram.
@@ -178,9 +180,9 @@ pub(crate) fn run_with<T: Element>(
         "raise the memory budget, or ask for fewer widths at a time",
     )?;
     let gamma = outputs.iter().fold(0.0, |max: f64, o| max.max(o.gamma));
-    let (source, exact) = match sparse {
-        Some((a, b)) => sparse_source(a, b, gamma)?,
-        None => dense_source(rows, cols, gamma, kernels)?,
+    let source = match sparse {
+        Some((a, b)) => sparse_source(a, b)?,
+        None => dense_source(rows, cols, kernels)?,
     };
     let job = Job {
         rows,
@@ -190,7 +192,7 @@ pub(crate) fn run_with<T: Element>(
         outputs: outputs.len(),
         kernels,
         source,
-        exact,
+        gamma,
         weights: rows.weights.iter().map(|w| w.iter().map(|&v| T::from_f64(v)).collect()).collect(),
         width,
         ctx,
@@ -231,6 +233,9 @@ fn check(rows: &Side, cols: &Side, outputs: &[Output]) -> Result<()> {
             return refuse(format!("a weight vector has {} values for {n} instances", w.len()));
         }
     }
+    if rows.instances.cols() == 0 {
+        return refuse("instances need at least one attribute".into());
+    }
     if rows.instances.cols() != cols.instances.cols() {
         return refuse(format!(
             "instances of {} and of {} attributes cannot be compared",
@@ -254,61 +259,45 @@ fn not_a_number() -> Error {
     Error::Invalid("an instance has a missing value; fill it in before comparing bags".into())
 }
 
-fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr, gamma: f64) -> Result<(Source<'a, T>, bool)> {
+fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr) -> Result<Source<'a, T>> {
     let norms = [sparse::squared_lengths(a), sparse::squared_lengths(b)];
     if norms.iter().flatten().any(|n| n.is_nan()) {
         return Err(not_a_number());
     }
-    let longest = |n: &[f64]| n.iter().copied().fold(0.0, f64::max);
-    // An infinite length makes the comparison false, and 0 * inf as well.
-    let expandable = gamma * (longest(&norms[0]) + longest(&norms[1])) <= EXPANSION_LIMIT;
-    Ok((Source::Sparse { rows: a, cols: b, norms, tables: Mutex::default() }, !expandable))
+    Ok(Source::Sparse { rows: a, cols: b, norms, tables: Mutex::default() })
 }
 
-fn dense_source<'a, T: Element>(
-    rows: &Side,
-    cols: &Side,
-    gamma: f64,
-    kernels: &Kernels<T>,
-) -> Result<(Source<'a, T>, bool)> {
-    let width = cols.instances.cols();
-    let mut centre = mean(cols.instances);
-    if centre.iter().any(|c| !c.is_finite()) {
-        centre.fill(0.0);
+fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) -> Result<Source<'a, T>> {
+    for side in [rows, cols] {
+        let missing = match side.instances {
+            Instances::F64(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
+            Instances::F32(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
+            Instances::Sparse(m) => m.values().iter().any(|x| x.is_nan()),
+        };
+        if missing {
+            return Err(not_a_number());
+        }
     }
-    let longest = |instances: &Instances| {
-        (0..instances.rows())
-            .into_par_iter()
-            .with_min_len(256)
-            .map_init(
-                || vec![0.0; width],
-                |row, r| {
-                    instances.row_into(r, row);
-                    row.iter_mut().zip(&centre).for_each(|(x, c)| *x -= c);
-                    squared_length(row)
-                },
-            )
-            // The largest, or NaN if there is one: a maximum does not depend on the order.
-            .reduce(|| 0.0, |a: f64, b: f64| if b.is_nan() || b > a { b } else { a })
-    };
-    let col_length = longest(cols.instances);
-    let row_length =
-        if std::ptr::eq(rows.instances, cols.instances) { col_length } else { longest(rows.instances) };
-    if row_length.is_nan() || col_length.is_nan() {
-        return Err(not_a_number());
-    }
-    let expandable = gamma * (row_length + col_length) <= EXPANSION_LIMIT;
-    // Subtracting the mean rounds. It does not matter below the limit; from differences of raw values nothing
-    // is lost. In f32 the rounding to f32 is worse, and smaller numbers suffer less.
-    let centre = (expandable || size_of::<T>() < 8).then_some(centre);
+    // Doubles are packed as they are. Rounding to f32 costs numbers far from 0 most, so there the mean goes first.
+    let centre = (size_of::<T>() < 8).then(|| mean(cols.instances));
+    let centre = centre.filter(|c| c.iter().all(|x| x.is_finite()));
     let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr);
-    Ok((Source::Dense { columns, centre }, !expandable))
+    Ok(Source::Dense { columns, centre })
 }
 
 /// Whole bags whose rows of the Gram one task owns, and the row ranges its instances are computed in.
 struct Group {
     bags: Range<usize>,
     chunks: Vec<Range<usize>>,
+}
+
+/// Up to `TILE_ROWS` rows, ready to meet columns.
+struct Strip<T> {
+    rows: Range<usize>,
+    /// For dense data: as they are, and about their mean.
+    packed: Option<(Buffer<T>, Centred<T>)>,
+    /// The expansion would not be exact enough.
+    exact: bool,
 }
 
 /// What a thread needs beside its sums.
@@ -413,12 +402,9 @@ impl<T: Element> Job<'_, T> {
             q: Buffer::zeros(self.plan.slots.len() * TILE_COLS),
             pieces: Vec::new(),
         };
-        let packed: Option<Packed<T>> = match &self.source {
-            Source::Dense { centre, .. } => {
-                Some(pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr))
-            }
-            Source::Sparse { .. } => None,
-        };
+        let strips: Vec<Range<usize>> =
+            rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
+        let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect();
         let table = match &self.source {
             Source::Sparse { rows: csr, tables, .. } => {
                 let spare = tables.lock().expect("no thread panics with it").pop();
@@ -428,14 +414,13 @@ impl<T: Element> Job<'_, T> {
             }
             Source::Dense { .. } => None,
         };
-        let strips: Vec<Range<usize>> =
-            rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
         for from in (begin..end).step_by(TILE_COLS) {
             self.ctx.check()?;
             let cols = from..(from + TILE_COLS).min(end);
             let stretches = self.stretches(cols.clone());
             for strip in &strips {
                 // Where bags meet themselves: rows and columns of one numbering.
+                let Strip { rows: strip, packed, exact } = strip;
                 let own_end = offsets[bag_of(strip.end - 1) + 1];
                 let own = self.shape != Shape::Rectangular && cols.start < own_end;
                 let skip = match self.shape {
@@ -446,24 +431,17 @@ impl<T: Element> Job<'_, T> {
                 if skip {
                     continue;
                 }
-                let exact = self.exact || own;
-                match (&self.source, &packed, &table) {
+                let exact = *exact || own;
+                let tile = &mut scratch.tile;
+                match (&self.source, packed, &table) {
                     (Source::Dense { columns, .. }, Some(packed), _) => {
-                        self.fill_dense(
-                            packed,
-                            strip.start - rows.start,
-                            strip.len(),
-                            columns,
-                            cols.clone(),
-                            exact,
-                            &mut scratch.tile,
-                        );
+                        self.fill_dense(packed, columns, cols.clone(), exact, tile);
                     }
                     (Source::Sparse { rows: a, cols: b, .. }, _, _) if exact => {
-                        sparse::fill_exact(a, strip.clone(), b, cols.clone(), &mut scratch.tile);
+                        sparse::fill_exact(a, strip.clone(), b, cols.clone(), tile);
                     }
                     (Source::Sparse { cols: b, norms, .. }, _, Some(table)) => {
-                        table.fill(b, cols.clone(), &norms[0][strip.clone()], &norms[1], &mut scratch.tile);
+                        table.fill(b, cols.clone(), &norms[0][strip.clone()], &norms[1], tile);
                     }
                     _ => unreachable!("a source comes with its rows"),
                 }
@@ -486,29 +464,40 @@ impl<T: Element> Job<'_, T> {
         Ok(())
     }
 
+    /// Prepares some rows to meet all columns.
+    fn strip(&self, rows: Range<usize>) -> Strip<T> {
+        match &self.source {
+            Source::Dense { centre, .. } => {
+                let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr);
+                let moved = centred(&raw, rows.len(), self.cols.instances.cols(), self.kernels.mr);
+                // NaN, which an infinite length can give, is not below the limit either.
+                let exact = !(self.gamma * moved.radius <= EXPANSION_LIMIT);
+                Strip { rows, packed: Some((raw, moved)), exact }
+            }
+            Source::Sparse { norms, .. } => {
+                let longest = norms[0][rows.clone()].iter().copied().fold(0.0, f64::max);
+                Strip { rows, packed: None, exact: !(self.gamma * longest <= EXPANSION_LIMIT) }
+            }
+        }
+    }
+
     fn fill_dense(
         &self,
-        packed: &Packed<T>,
-        first: usize,
-        count: usize,
-        columns: &Packed<T>,
+        (raw, moved): &(Buffer<T>, Centred<T>),
+        columns: &[T],
         cols: Range<usize>,
         exact: bool,
         tile: &mut [T],
     ) {
         let width = self.cols.instances.cols();
-        let rows = first..first + count.next_multiple_of(self.kernels.mr);
-        let padded = cols.start..cols.end.next_multiple_of(self.kernels.nr);
-        let distances = if exact { self.kernels.differences } else { self.kernels.products };
+        let columns = &columns[cols.start * width..cols.end.next_multiple_of(self.kernels.nr) * width];
         // SAFETY: the kernels come from `available`, which checked the instruction set.
         unsafe {
-            distances(
-                &packed.panels[rows.start * width..rows.end * width],
-                &columns.panels[padded.start * width..padded.end * width],
-                width,
-                (&packed.norms[rows], &columns.norms[padded]),
-                tile,
-            );
+            if exact {
+                (self.kernels.differences)(raw, columns, width, tile);
+            } else {
+                (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
+            }
         }
     }
 

@@ -49,14 +49,13 @@ fn dense(bag: BagRef<'_>, kernels: &Kernels<f64>, out: &mut Mat) {
         let count = out.len() / n;
         let padded = count.next_multiple_of(kernels.mr);
         for from in (first / kernels.nr * kernels.nr..n).step_by(TILE_COLS) {
-            let to = (from + TILE_COLS).min(b.norms.len());
+            let to = (from + TILE_COLS).min(b.len() / width);
             // SAFETY: `available` checked the instruction set.
             unsafe {
                 (kernels.differences)(
-                    &a.panels[first * width..],
-                    &b.panels[from * width..],
+                    &a[first * width..(first + padded) * width],
+                    &b[from * width..to * width],
                     width,
-                    (&a.norms[first..first + padded], &b.norms[from..to]),
                     &mut tile,
                 );
             }
