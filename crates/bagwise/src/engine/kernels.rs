@@ -184,20 +184,34 @@ unsafe fn products<V: Vector, const MR: usize>(
     let mut lengths = [[zero; 2]; TILE_COLS / 4];
     sweeps(width, |from, length, first, last| {
         for j in (0..cols).step_by(nr) {
-            let mut sums = lengths[j / nr];
+            // Four sums side by side: faster, and with fewer roundings one after the other.
+            let mut sums = [[zero; 2]; 4];
             // SAFETY: panel j of `b` starts at j * width and has nr * width numbers, of which from..from +
             // length are read; length <= WIDTH_BLOCK, the room in `moved`; `centre` has `width` numbers.
-            unsafe {
+            let squares = unsafe {
                 let panel = b.as_ptr().add(j * width + from * nr);
-                for k in 0..length {
-                    let c = V::splat(*centre.as_ptr().add(from + k));
+                let centre = centre.as_ptr().add(from);
+                let mut step = |k: usize, sums: &mut [V; 2]| {
+                    let c = V::splat(*centre.add(k));
                     let b0 = V::load(panel.add(k * nr)).sub(c);
                     let b1 = V::load(panel.add(k * nr + V::LANES)).sub(c);
-                    sums = [b0.mul_add(b0, sums[0]), b1.mul_add(b1, sums[1])];
+                    *sums = [b0.mul_add(b0, sums[0]), b1.mul_add(b1, sums[1])];
                     moved.add(k).write([b0, b1]);
+                };
+                let fours = length / 4 * 4;
+                for k in (0..fours).step_by(4) {
+                    step(k, &mut sums[0]);
+                    step(k + 1, &mut sums[1]);
+                    step(k + 2, &mut sums[2]);
+                    step(k + 3, &mut sums[3]);
                 }
-            }
-            lengths[j / nr] = sums;
+                for k in fours..length {
+                    step(k, &mut sums[k - fours]);
+                }
+                let sum = |h: usize| sums[0][h].add(sums[1][h]).add(sums[2][h].add(sums[3][h]));
+                [lengths[j / nr][0].add(sum(0)), lengths[j / nr][1].add(sum(1))]
+            };
+            lengths[j / nr] = squares;
             for i in (0..rows).step_by(MR) {
                 // SAFETY: panel i of `a` starts at i * width and has MR * width numbers; `length` pairs of
                 // vectors have just been written to `moved`; the assertions bound norms and tile.
@@ -206,7 +220,7 @@ unsafe fn products<V: Vector, const MR: usize>(
                         length,
                         a.as_ptr().add(i * width + from * MR),
                         moved.cast::<V::E>(),
-                        last.then(|| (norms.as_ptr().add(i), sums)),
+                        last.then(|| (norms.as_ptr().add(i), squares)),
                         first,
                         tile.as_mut_ptr().add(i * TILE_COLS + j),
                     );

@@ -91,45 +91,44 @@ pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lane
         centre: Vec::with_capacity(width),
         radius: 0.0,
     };
-    for k in 0..width {
-        let column = |i: usize| (i / lanes * width + k) * lanes + i % lanes;
-        let sum: f64 = (0..count).map(|i| panels[column(i)].to_f64()).sum();
-        let mean = T::from_f64(sum / count as f64);
-        out.centre.push(mean);
-        for i in 0..count {
-            // Rounded as the kernels round it when they move the columns.
-            out.panels[column(i)] = T::from_f64(panels[column(i)].to_f64() - mean.to_f64());
+    // Padding is 0 and adds nothing.
+    let mut sums = vec![0.0; width];
+    for panel in panels.chunks_exact(width * lanes) {
+        for (sum, column) in sums.iter_mut().zip(panel.chunks_exact(lanes)) {
+            *sum += column.iter().map(|x| x.to_f64()).sum::<f64>();
         }
     }
-    let mut row = vec![0.0; width];
-    for i in 0..count {
-        let first = i / lanes * width * lanes + i % lanes;
-        for (k, x) in row.iter_mut().enumerate() {
-            *x = out.panels[first + k * lanes].to_f64();
+    out.centre.extend(sums.iter().map(|sum| T::from_f64(sum / count as f64)));
+    let (mut norms, mut part) = (vec![0.0; lanes], vec![0.0; lanes]);
+    for (p, (panel, moved)) in
+        panels.chunks_exact(width * lanes).zip(out.panels.chunks_exact_mut(width * lanes)).enumerate()
+    {
+        let real = lanes.min(count - p * lanes);
+        norms.fill(0.0);
+        for (k, (from, to)) in panel.chunks_exact(lanes).zip(moved.chunks_exact_mut(lanes)).enumerate() {
+            let centre = out.centre[k].to_f64();
+            for lane in 0..real {
+                // Rounded as the kernels round it when they move the columns.
+                to[lane] = T::from_f64(from[lane].to_f64() - centre);
+                part[lane] += to[lane].to_f64() * to[lane].to_f64();
+            }
+            // In parts of sixteen: fewer roundings one after the other.
+            if k % 16 == 15 || k + 1 == width {
+                for (norm, part) in norms.iter_mut().zip(&mut part) {
+                    *norm += std::mem::take(part);
+                }
+            }
         }
-        let norm = squared_length(&row);
-        out.norms[i] = T::from_f64(norm);
-        // Not `max`, which prefers numbers to NaN.
-        if !(norm <= out.radius) {
-            out.radius = norm;
+        for (norm, &sum) in out.norms[p * lanes..].iter_mut().zip(&norms[..real]) {
+            *norm = T::from_f64(sum);
+            // Not `max`, which prefers numbers to NaN.
+            if !(sum <= out.radius) {
+                out.radius = sum;
+            }
         }
     }
     out
 }
-
-/// The sum of squares, in eight partial sums: fewer roundings one after the other.
-pub(crate) fn squared_length(row: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let mut eights = row.chunks_exact(8);
-    for eight in &mut eights {
-        for i in 0..8 {
-            sums[i] += eight[i] * eight[i];
-        }
-    }
-    let rest: f64 = eights.remainder().iter().map(|x| x * x).sum();
-    rest + sums.iter().sum::<f64>()
-}
-
 /// The mean of all rows. Summed in row order, so that it does not depend on the number of threads.
 pub(crate) fn mean(instances: &Instances) -> Vec<f64> {
     let mut sums = vec![0.0; instances.cols()];
