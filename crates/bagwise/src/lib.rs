@@ -10,6 +10,8 @@ mod dataset;
 mod error;
 pub mod io;
 mod mat;
+pub mod params;
+pub mod preprocess;
 pub mod rng;
 
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
