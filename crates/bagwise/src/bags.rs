@@ -110,7 +110,7 @@ impl Instances {
 }
 
 /// An attribute: its name, and its values if they are categories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Feature {
     /// The column's name.
     pub name: String,
@@ -119,7 +119,8 @@ pub struct Feature {
 }
 
 /// What the numbers of a column mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureKind {
     /// Themselves.
     Numeric,

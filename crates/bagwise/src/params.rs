@@ -27,6 +27,8 @@ pub struct ParamSpec {
     pub grid: &'static str,
     /// Whether the parameter shapes the representation or only the solution.
     pub level: Level,
+    /// True if it has a meaning for real-valued targets only.
+    pub regression_only: bool,
 }
 
 /// What a parameter takes.
@@ -297,7 +299,13 @@ pub enum Fill {
 
 impl Grid {
     /// The grid of a method's table with what the user gave as (name, text) pairs.
-    pub fn new(method: &str, table: &[ParamSpec], given: &[(String, String)], fill: Fill) -> Result<Grid> {
+    pub fn new(
+        method: &str,
+        table: &[ParamSpec],
+        given: &[(String, String)],
+        fill: Fill,
+        regression: bool,
+    ) -> Result<Grid> {
         for (name, _) in given {
             if table.iter().all(|spec| spec.name != name) {
                 let known = table.iter().map(|s| s.name);
@@ -316,9 +324,13 @@ impl Grid {
         }
         let mut points = vec![Vec::new()];
         for spec in table {
+            let idle = spec.regression_only && !regression;
+            if idle && given.iter().any(|(name, _)| name == spec.name) {
+                return Err(Error::param(method, spec.name, "is for real-valued targets; these are classes"));
+            }
             let text = match given.iter().rev().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
-                None if fill == Fill::Grid => spec.grid,
+                None if fill == Fill::Grid && !idle => spec.grid,
                 None => spec.default,
             };
             let values = parse_values(spec, method, text)?;
@@ -394,6 +406,7 @@ mod tests {
             default: "1/median",
             grid: "2^-1..2^1/median",
             level: Level::Representation,
+            regression_only: false,
         },
         ParamSpec {
             name: "delta",
@@ -402,6 +415,7 @@ mod tests {
             default: "mean",
             grid: "mean",
             level: Level::Representation,
+            regression_only: false,
         },
         ParamSpec {
             name: "c",
@@ -410,13 +424,14 @@ mod tests {
             default: "100",
             grid: "1,10",
             level: Level::Solver,
+            regression_only: false,
         },
     ];
 
     fn grid(given: &[(&str, &str)], fill: Fill) -> Result<Grid> {
         let given: Vec<(String, String)> =
             given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-        Grid::new("toy", TABLE, &given, fill)
+        Grid::new("toy", TABLE, &given, fill, false)
     }
 
     #[test]

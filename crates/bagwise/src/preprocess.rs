@@ -66,6 +66,8 @@ impl FromStr for Scale {
 pub struct Transform {
     /// The scaling that was asked for.
     pub scale: Scale,
+    /// Whether medians were taken.
+    medians: bool,
     columns: Vec<Column>,
 }
 
@@ -81,10 +83,10 @@ enum Column {
 }
 
 impl Transform {
-    /// Learns from the bags `train` of `bags`. `target` gives categories their classes; only the labels of
-    /// `train` are looked at.
-    pub fn fit(scale: Scale, bags: &Bags, target: Option<&Target>, train: &[usize]) -> Transform {
-        let statistics = ColumnStatistics::of(bags, train);
+    /// Learns from the bags `train` of `bags`. `impute` takes medians for missing values; `target` gives categories
+    /// their classes; only the labels of `train` are looked at.
+    pub fn fit(scale: Scale, impute: bool, bags: &Bags, target: Option<&Target>, train: &[usize]) -> Transform {
+        let statistics = ColumnStatistics::of(bags, impute, train);
         let columns = bags
             .features()
             .iter()
@@ -96,13 +98,18 @@ impl Transform {
                 }
             })
             .collect();
-        Transform { scale, columns }
+        Transform { scale, medians: impute, columns }
     }
 
     /// True if this changes nothing, so that the bags can be used as they are.
     pub fn is_identity(&self, bags: &Bags) -> bool {
         let unchanged = |c: &Column| matches!(c, Column::Number { shift, divisor, .. } if *shift == 0.0 && *divisor == 1.0);
         !bags.has_missing() && self.columns.iter().all(unchanged)
+    }
+
+    /// True if missing values can be filled: medians were taken.
+    pub fn fills_gaps(&self) -> bool {
+        self.medians
     }
 
     /// Number of input columns.
@@ -220,7 +227,7 @@ struct ColumnStatistics {
 }
 
 impl ColumnStatistics {
-    fn of(bags: &Bags, train: &[usize]) -> ColumnStatistics {
+    fn of(bags: &Bags, impute: bool, train: &[usize]) -> ColumnStatistics {
         let width = bags.width();
         let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
         let mut min = vec![f64::INFINITY; width];
@@ -261,7 +268,7 @@ impl ColumnStatistics {
                 ((squares[j] + zeros * mean[j] * mean[j]) / count[j].max(1) as f64).sqrt()
             })
             .collect();
-        let median = if bags.has_missing() { medians(bags, &rows) } else { vec![0.0; width] };
+        let median = if impute { medians(bags, &rows) } else { vec![0.0; width] };
         ColumnStatistics { min, max, mean, sd, median }
     }
 
@@ -390,7 +397,7 @@ mod tests {
     }
 
     fn applied(scale: Scale, data: &Bags, train: &[usize]) -> Vec<Vec<f64>> {
-        let out = Transform::fit(scale, data, None, train).apply(data, &Ctx::default()).unwrap();
+        let out = Transform::fit(scale, data.has_missing(), data, None, train).apply(data, &Ctx::default()).unwrap();
         (0..out.len()).map(|b| out.bag(b).to_dense().into_data()).collect()
     }
 
@@ -407,17 +414,11 @@ mod tests {
 
     #[test]
     fn test_bags_do_not_move_the_transform() {
-        let one = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, 0.0]]);
+        let one = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, f64::NAN]]);
         let other = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [-9e9, 1e300, f64::NAN]]);
         for (_, scale) in Scale::ALL {
-            let mut a = Transform::fit(scale, &one, None, &[0, 1]);
-            let b = Transform::fit(scale, &other, None, &[0, 1]);
-            // Medians are only taken where some bag has a gap; they too come from bags 0 and 1 alone.
-            for (x, y) in a.columns.iter_mut().zip(&b.columns) {
-                if let (Column::Number { median, .. }, Column::Number { median: other, .. }) = (x, y) {
-                    *median = *other;
-                }
-            }
+            let a = Transform::fit(scale, true, &one, None, &[0, 1]);
+            let b = Transform::fit(scale, true, &other, None, &[0, 1]);
             assert_eq!(a, b);
         }
     }
@@ -491,7 +492,7 @@ mod tests {
             .unwrap();
         let target = Target::from_labels(&labels);
         let train: Vec<usize> = (0..n).collect();
-        let transform = Transform::fit(Scale::MinMax, &data, Some(&target), &train);
+        let transform = Transform::fit(Scale::MinMax, false, &data, Some(&target), &train);
         let probabilities = |codes: Vec<f64>| {
             let bags = Bags::new(Instances::F64(Mat::new(1, codes.len(), codes)), vec![0, 1]).unwrap();
             let bags = bags.with_features(features.clone()).unwrap();
