@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::engine::pairs::Precision;
+use crate::engine::Precision;
 use crate::error::{Error, Result};
 
 /// Where progress is shown. Called from any thread.

@@ -93,6 +93,24 @@ pub struct Tuned {
     frame: Option<Frame>,
 }
 
+impl Tuned {
+    /// Lets go of the frame, which may be large.
+    pub fn release(&mut self) {
+        self.frame = None;
+    }
+}
+
+/// Where frames come from while points are compared.
+#[derive(Clone, Copy)]
+pub enum Frames<'f> {
+    /// One that serves every training part, because nothing is learned before training.
+    Shared(&'f Frame),
+    /// One for the training part; its inner folds share it unless labels are learned from.
+    PerPart,
+    /// One for each fold: nothing crosses a fold, as when the folds themselves are what is reported.
+    PerFold,
+}
+
 impl<'a> Learner<'a> {
     /// Checks that data and setup fit. `positive` names the +1 class of a two-class problem; the last by default.
     pub fn new(data: &'a Dataset, setup: &'a Setup, positive: Option<&str>) -> Result<Learner<'a>> {
@@ -228,26 +246,19 @@ impl<'a> Learner<'a> {
     }
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner test bags together, ties to the first point. `shared` is a frame that serves every training part.
-    pub fn tune(
-        &self,
-        train: &[usize],
-        inner: &[Fold],
-        metric: Metric,
-        shared: Option<&Frame>,
-        ctx: &Ctx,
-    ) -> Result<Tuned> {
+    /// inner test bags together, ties to the first point.
+    pub fn tune(&self, train: &[usize], inner: &[Fold], metric: Metric, frames: Frames<'_>, ctx: &Ctx) -> Result<Tuned> {
         let grid = &self.setup.grid;
         let mut out_of_fold: Vec<Mat> = Vec::with_capacity(grid.points.len());
         let mut kept: Option<Frame> = None;
-        match shared {
-            Some(frame) => out_of_fold = self.cross_fit(frame, train, inner, ctx)?,
-            None => {
+        match frames {
+            Frames::Shared(frame) => out_of_fold = self.cross_fit(frame, train, inner, ctx)?,
+            Frames::PerPart | Frames::PerFold => {
                 for chunk in self.chunks(ctx) {
                     ctx.check()?;
                     kept = None;
                     let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
-                    if self.reach(&points) == Learns::Labels {
+                    if matches!(frames, Frames::PerFold) || self.reach(&points) == Learns::Labels {
                         out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
                     } else {
                         let frame = self.frame(train, &points, ctx)?;
@@ -399,32 +410,44 @@ impl<'a> Learner<'a> {
     }
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
-    pub fn refit(&self, tuned: &mut Tuned, shared: Option<&Frame>, train: &[usize], ctx: &Ctx) -> Result<Refit> {
+    pub fn refit<'f>(&self, tuned: &mut Tuned, frames: Frames<'f>, train: &[usize], ctx: &Ctx) -> Result<Refit<'f>> {
         let point = &self.setup.grid.points[tuned.best];
-        let frame = match (shared, tuned.frame.take()) {
-            (Some(_), _) => None,
-            (None, Some(frame)) => Some(frame),
-            (None, None) => Some(self.frame(train, std::slice::from_ref(point), ctx)?),
+        let frame = match (frames, tuned.frame.take()) {
+            (Frames::Shared(frame), _) => FrameOf::All(frame),
+            (_, Some(frame)) => FrameOf::Part(Box::new(frame)),
+            (_, None) => FrameOf::Part(Box::new(self.frame(train, std::slice::from_ref(point), ctx)?)),
         };
-        let used = shared.or(frame.as_ref()).expect("one of the two exists");
-        let at = used.points.iter().position(|p| p == point).expect("the frame holds the chosen point");
-        let machines = self.fit(used, &[at], train, ctx)?.remove(0);
+        let at = frame.points.iter().position(|p| p == point).expect("the frame holds the chosen point");
+        let machines = self.fit(&frame, &[at], train, ctx)?.remove(0);
         Ok(Refit { frame, at, machines })
     }
 }
 
 /// The chosen point, fitted on the whole training part.
-pub struct Refit {
-    frame: Option<Frame>,
+pub struct Refit<'f> {
+    /// The frame of the fit.
+    pub frame: FrameOf<'f>,
     /// Index of the point within the frame.
     pub at: usize,
     /// The machines.
     pub machines: Machines,
 }
 
-impl Refit {
-    /// The frame of the fit: its own, or the one that all training parts share.
-    pub fn frame<'f>(&'f self, shared: Option<&'f Frame>) -> &'f Frame {
-        self.frame.as_ref().or(shared).expect("a fit without a frame of its own was made in the shared one")
+/// A frame, by whom it serves.
+pub enum FrameOf<'f> {
+    /// All training parts.
+    All(&'f Frame),
+    /// One training part.
+    Part(Box<Frame>),
+}
+
+impl std::ops::Deref for FrameOf<'_> {
+    type Target = Frame;
+
+    fn deref(&self) -> &Frame {
+        match self {
+            FrameOf::All(frame) => frame,
+            FrameOf::Part(frame) => frame,
+        }
     }
 }

@@ -5,15 +5,25 @@
 //! [`Dataset`] adds what is to be predicted.
 
 mod bags;
+mod calibrate;
 mod ctx;
 mod dataset;
+pub mod engine;
 mod error;
 pub mod evaluate;
+mod familiar;
+mod families;
 pub mod io;
+pub mod learn;
 mod mat;
+pub mod method;
+pub mod methods;
+pub mod model;
+pub mod multiclass;
 pub mod params;
 pub mod preprocess;
 pub mod rng;
+pub mod train;
 
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Ctx, Progress, Silent};

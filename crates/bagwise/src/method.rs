@@ -16,7 +16,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bagwise_svm::Outcome;
+use bagwise_svm::{Outcome, Status};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
@@ -91,6 +91,11 @@ pub struct Fit {
     pub outcome: Option<Outcome>,
     /// The solution, known to the family that made it.
     pub solution: Box<dyn Any + Send + Sync>,
+}
+
+/// True if the solver reached its tolerance, or what double precision can tell.
+pub fn converged(outcome: &Outcome) -> bool {
+    matches!(outcome.status, Status::Converged | Status::PrecisionLimit)
 }
 
 impl Fit {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
-use crate::engine::pairs::{self, Output, Side};
+use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::kernel_svm::{Bank, BagKernel, Comparison, Grams};
 use crate::mat::{Csr, Mat};
@@ -97,7 +97,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
                 })
             })
             .collect();
-        let mut sums = pairs::symmetric(&side, &outputs, ctx.precision, ctx)?;
+        let mut sums = engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
         let representations = (0..points.len())
             .map(|r| {
                 let factors = factors(self.0.norm(points[r]), &sums[output[r]], &weights.vectors[term[r]], bags.offsets());
@@ -274,7 +274,7 @@ impl<S: SetKernel> RbfBank<S> {
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
         let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
-        let raw = pairs::self_similarity(&side, &self.output(), ctx)?.remove(0);
+        let raw = engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
         let factors = bag_factors(self.kernel.norm(&self.point), &raw, &weights.vectors[0], bags.offsets());
         let own = raw.iter().zip(&factors).map(|(k, f)| k / (f * f)).collect();
         Ok((weights.vectors, factors, own))
@@ -289,7 +289,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let (weights, factors, own) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let mut kernel = pairs::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let mut kernel = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
@@ -299,7 +299,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         // Every instance as a bag of its own, with the weight it has in its bag.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let mut parts = pairs::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let mut parts = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         let of_instance: Vec<f64> = (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
         Ok(parts)

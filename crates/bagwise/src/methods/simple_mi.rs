@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
-use crate::engine::pairs::{self, Output, Side};
+use crate::engine::{self, Output, Side};
 use crate::error::{Error, Result};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm};
 use crate::families::set_kernel::{WIDTH, median_squared_distance};
@@ -169,10 +169,10 @@ impl VectorKernel {
                 let (row_weights, col_weights) = (ones(rows), ones(cols));
                 let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
                 if std::ptr::eq(rows, cols) {
-                    return Ok(pairs::symmetric(&left, &output, ctx.precision, ctx)?.remove(0));
+                    return Ok(engine::symmetric(&left, &output, ctx.precision, ctx)?.remove(0));
                 }
                 let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
-                Ok(pairs::rectangular(&left, &right, &output, ctx.precision, ctx)?.remove(0))
+                Ok(engine::rectangular(&left, &right, &output, ctx.precision, ctx)?.remove(0))
             }
         }
     }
