@@ -36,7 +36,13 @@ pub struct Ctx {
 
 impl Default for Ctx {
     fn default() -> Ctx {
-        Ctx { seed: 0, memory: 4_000_000_000, precision: Precision::F64, progress: Arc::new(Silent), cancel: Arc::default() }
+        Ctx {
+            seed: 0,
+            memory: 4_000_000_000,
+            precision: Precision::F64,
+            progress: Arc::new(Silent),
+            cancel: Arc::default(),
+        }
     }
 }
 

@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn a_training_bag_is_judged_by_the_others() {
         // Bag 3 alone spans 0..9: from the point of view of the others it is outside.
-        let known = Familiarity::of(&line(&[1.0, 1.0, 1.0, 9.0]), &[0, 1, 2, 3], Some(vec![0.9, 0.8, 0.9, 0.1]));
+        let known =
+            Familiarity::of(&line(&[1.0, 1.0, 1.0, 9.0]), &[0, 1, 2, 3], Some(vec![0.9, 0.8, 0.9, 0.1]));
         assert_eq!(known.least_similar, Some(0.1));
         assert!(!known.is_familiar(0.0, Some(0.05)));
     }

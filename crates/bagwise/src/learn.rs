@@ -118,7 +118,10 @@ impl<'a> Learner<'a> {
         let info = setup.method.info();
         let duels = match target {
             Target::Values(_) if !info.regression => {
-                return Err(Error::Invalid(format!("{} predicts classes, and the label of {} is a number", info.name, data.name)));
+                return Err(Error::Invalid(format!(
+                    "{} predicts classes, and the label of {} is a number",
+                    info.name, data.name
+                )));
             }
             Target::Values(_) => vec![Duel { plus: 0, minus: None }],
             Target::Classes { names, .. } => {
@@ -139,7 +142,10 @@ impl<'a> Learner<'a> {
             }
         };
         if data.bags.has_missing() && !setup.impute {
-            return Err(Error::Invalid(format!("{} has missing values; fill them in or use --missing median", data.name)));
+            return Err(Error::Invalid(format!(
+                "{} has missing values; fill them in or use --missing median",
+                data.name
+            )));
         }
         Ok(Learner {
             data,
@@ -188,8 +194,13 @@ impl<'a> Learner<'a> {
 
     /// Transforms all bags as `train` says and prepares `points`.
     pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
-        let transform = Transform::fit(self.setup.scale, self.setup.impute, &self.bags, Some(self.target), train);
-        let bags = if transform.is_identity(&self.bags) { Arc::clone(&self.bags) } else { Arc::new(transform.apply(&self.bags, ctx)?) };
+        let transform =
+            Transform::fit(self.setup.scale, self.setup.impute, &self.bags, Some(self.target), train);
+        let bags = if transform.is_identity(&self.bags) {
+            Arc::clone(&self.bags)
+        } else {
+            Arc::new(transform.apply(&self.bags, ctx)?)
+        };
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns(points) == Learns::Labels {
             let scoped = self.duels.iter().map(|duel| {
@@ -224,7 +235,8 @@ impl<'a> Learner<'a> {
                 let balance = bagwise_svm::balanced_weights(&y);
                 weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
             }
-            let training = Training { bags: &bags, y: &y, weights: &weights, regression: self.is_regression() };
+            let training =
+                Training { bags: &bags, y: &y, weights: &weights, regression: self.is_regression() };
             let fits = frame.prepared(k).fit(points, &training, ctx)?;
             for (machines, fit) in per_point.iter_mut().zip(fits) {
                 machines.0.push(Some(fit));
@@ -237,7 +249,9 @@ impl<'a> Learner<'a> {
     pub fn outputs(&self, frame: &Frame, machines: &Machines, bags: &[usize]) -> Mat {
         let mut out = Mat::zeros(bags.len(), machines.0.len());
         for (k, fit) in machines.0.iter().enumerate() {
-            let scores = fit.as_ref().map_or_else(|| vec![f64::NAN; bags.len()], |f| frame.prepared(k).scores(f, bags));
+            let scores = fit
+                .as_ref()
+                .map_or_else(|| vec![f64::NAN; bags.len()], |f| frame.prepared(k).scores(f, bags));
             for (row, score) in scores.into_iter().enumerate() {
                 out.set(row, k, score);
             }
@@ -247,7 +261,14 @@ impl<'a> Learner<'a> {
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
     /// inner test bags together, ties to the first point.
-    pub fn tune(&self, train: &[usize], inner: &[Fold], metric: Metric, frames: Frames<'_>, ctx: &Ctx) -> Result<Tuned> {
+    pub fn tune(
+        &self,
+        train: &[usize],
+        inner: &[Fold],
+        metric: Metric,
+        frames: Frames<'_>,
+        ctx: &Ctx,
+    ) -> Result<Tuned> {
         let grid = &self.setup.grid;
         let mut out_of_fold: Vec<Mat> = Vec::with_capacity(grid.points.len());
         let mut kept: Option<Frame> = None;
@@ -269,8 +290,10 @@ impl<'a> Learner<'a> {
             }
         }
         let truth = self.target.select(train);
-        let values: Vec<Option<f64>> =
-            out_of_fold.par_iter().map(|outputs| self.judge(&truth, outputs, metric)).collect::<Result<_>>()?;
+        let values: Vec<Option<f64>> = out_of_fold
+            .par_iter()
+            .map(|outputs| self.judge(&truth, outputs, metric))
+            .collect::<Result<_>>()?;
         let mut best = 0;
         for (i, value) in values.iter().enumerate() {
             if let Some(value) = value
@@ -313,7 +336,8 @@ impl<'a> Learner<'a> {
     /// Out-of-fold outputs of every point of a frame that serves all inner folds.
     fn cross_fit(&self, frame: &Frame, train: &[usize], inner: &[Fold], ctx: &Ctx) -> Result<Vec<Mat>> {
         let grid = Grid::of(self.setup.method.params(), frame.points.clone());
-        let jobs: Vec<(&Fold, &Vec<usize>)> = inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
+        let jobs: Vec<(&Fold, &Vec<usize>)> =
+            inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
         let results: Vec<(&Fold, &Vec<usize>, Vec<Mat>)> = jobs
             .into_par_iter()
             .map(|(fold, group)| {
@@ -321,11 +345,21 @@ impl<'a> Learner<'a> {
                 Ok((fold, group, fits.iter().map(|m| self.outputs(frame, m, &fold.test)).collect()))
             })
             .collect::<Result<_>>()?;
-        Ok(self.collect_out_of_fold(train, frame.points.len(), results.iter().map(|(f, g, o)| (*f, g.as_slice(), o))))
+        Ok(self.collect_out_of_fold(
+            train,
+            frame.points.len(),
+            results.iter().map(|(f, g, o)| (*f, g.as_slice(), o)),
+        ))
     }
 
     /// The same where labels are learned from: every inner fold has a frame of its own.
-    fn cross_fit_by_fold(&self, points: &[Point], train: &[usize], inner: &[Fold], ctx: &Ctx) -> Result<Vec<Mat>> {
+    fn cross_fit_by_fold(
+        &self,
+        points: &[Point],
+        train: &[usize],
+        inner: &[Fold],
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
         let grid = Grid::of(self.setup.method.params(), points.to_vec());
         let mut results: Vec<(&Fold, &[usize], Vec<Mat>)> = Vec::new();
         for fold in inner {
@@ -338,7 +372,9 @@ impl<'a> Learner<'a> {
                     Ok(fits.iter().map(|m| self.outputs(&frame, m, &fold.test)).collect())
                 })
                 .collect::<Result<_>>()?;
-            results.extend(grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.as_slice(), outputs)));
+            results.extend(
+                grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.as_slice(), outputs)),
+            );
         }
         Ok(self.collect_out_of_fold(train, points.len(), results.iter().map(|(f, g, o)| (*f, *g, o))))
     }
@@ -401,7 +437,8 @@ impl<'a> Learner<'a> {
             Target::Values(values) => Predictions::values(values.clone(), outputs.data().to_vec()),
             Target::Classes { codes, names } => {
                 let positive = (names.len() == 2).then_some(self.duels[0].plus);
-                let classified = Classified::new(codes.clone(), self.labels(outputs, threshold), names.len(), positive)?;
+                let classified =
+                    Classified::new(codes.clone(), self.labels(outputs, threshold), names.len(), positive)?;
                 let classified = classified.with_scores(self.scores(outputs))?;
                 let probabilities = calibration.probabilities(outputs, &self.duels, names.len());
                 Ok(Predictions::Classes(classified.with_probabilities(probabilities)?))
@@ -410,7 +447,13 @@ impl<'a> Learner<'a> {
     }
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
-    pub fn refit<'f>(&self, tuned: &mut Tuned, frames: Frames<'f>, train: &[usize], ctx: &Ctx) -> Result<Refit<'f>> {
+    pub fn refit<'f>(
+        &self,
+        tuned: &mut Tuned,
+        frames: Frames<'f>,
+        train: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Refit<'f>> {
         let point = &self.setup.grid.points[tuned.best];
         let frame = match (frames, tuned.frame.take()) {
             (Frames::Shared(frame), _) => FrameOf::All(frame),

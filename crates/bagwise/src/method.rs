@@ -124,7 +124,13 @@ pub trait Method: Send + Sync {
 
     /// One pass over all bags that serves every point and every training problem. Only `scope` may be learned
     /// from; the other bags are there to be scored.
-    fn prepare(&self, bags: Arc<Bags>, points: &[Point], scope: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Prepared>>;
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>>;
 
     /// A model from its saved state. Must refuse, not trust, what does not fit.
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>>;
@@ -140,6 +146,9 @@ pub trait Prepared: Send + Sync {
 
     /// The Gram matrix at a point, all bags, if the method has one.
     fn gram(&self, point: usize) -> Option<&Mat>;
+
+    /// Kernel values at a point, new bags x prepared bags, if the method has a kernel.
+    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>>;
 
     /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
@@ -243,14 +252,19 @@ impl State {
             Tensor::F64(shape, data) if shape.len() == 2 && data.iter().all(|v| v.is_finite()) => {
                 Ok(Mat::new(shape[0], shape[1], data.clone()))
             }
-            other => Err(refuse(format!("the array '{name}' of shape {:?} is not a matrix of finite numbers", other.shape()))),
+            other => Err(refuse(format!(
+                "the array '{name}' of shape {:?} is not a matrix of finite numbers",
+                other.shape()
+            ))),
         }
     }
 
     /// A vector of finite numbers of a known length.
     pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f64>> {
         match self.tensor(name)? {
-            Tensor::F64(shape, data) if *shape == [length] && data.iter().all(|v| v.is_finite()) => Ok(data.clone()),
+            Tensor::F64(shape, data) if *shape == [length] && data.iter().all(|v| v.is_finite()) => {
+                Ok(data.clone())
+            }
             other => Err(refuse(format!(
                 "the array '{name}' of shape {:?} is not a vector of {length} finite numbers",
                 other.shape()
@@ -263,21 +277,29 @@ impl State {
         match self.tensor(name)? {
             Tensor::U64(shape, data) if shape.len() == 1 => data
                 .iter()
-                .map(|&v| usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large"))))
+                .map(|&v| {
+                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
+                })
                 .collect(),
-            other => Err(refuse(format!("the array '{name}' of shape {:?} is not a list of whole numbers", other.shape()))),
+            other => Err(refuse(format!(
+                "the array '{name}' of shape {:?} is not a list of whole numbers",
+                other.shape()
+            ))),
         }
     }
 
     /// Moves another state in under a prefix.
     pub fn nest(&mut self, prefix: &str, other: State) {
-        self.tensors.extend(other.tensors.into_iter().map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
+        self.tensors
+            .extend(other.tensors.into_iter().map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
 
     /// The state that was moved in under a prefix.
     pub fn nested(&self, prefix: &str) -> State {
         let dotted = format!("{prefix}.");
-        let inside = |(name, tensor): (&String, &Tensor)| Some((name.strip_prefix(&dotted)?.to_string(), tensor.clone()));
+        let inside = |(name, tensor): (&String, &Tensor)| {
+            Some((name.strip_prefix(&dotted)?.to_string(), tensor.clone()))
+        };
         State { tensors: self.tensors.iter().filter_map(inside).collect() }
     }
 }

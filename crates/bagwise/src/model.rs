@@ -119,12 +119,17 @@ impl Trained {
     ) -> Result<Trained> {
         let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
         if fits.len() != machines.0.len() {
-            return Err(Error::Invalid("some classes have no training bag; drop them or give them bags".into()));
+            return Err(Error::Invalid(
+                "some classes have no training bag; drop them or give them bags".into(),
+            ));
         }
         let models = if frame.is_shared() {
             vec![frame.prepared(0).model(&fits, train)?]
         } else {
-            fits.iter().enumerate().map(|(k, fit)| frame.prepared(k).model(&[*fit], train)).collect::<Result<_>>()?
+            fits.iter()
+                .enumerate()
+                .map(|(k, fit)| frame.prepared(k).model(&[*fit], train))
+                .collect::<Result<_>>()?
         };
         let nearest = frame.prepared(0).nearest(point, train);
         let classes = match learner.target {
@@ -174,8 +179,9 @@ impl Trained {
                 let nearest = nearest.as_ref().map(|n| n[b]);
                 all.push(Prediction {
                     bag: raw.ids()[b].clone(),
-                    label: (!classes.is_empty())
-                        .then(|| classes[elect(outputs.row(b), duels, classes.len(), *threshold) as usize].clone()),
+                    label: (!classes.is_empty()).then(|| {
+                        classes[elect(outputs.row(b), duels, classes.len(), *threshold) as usize].clone()
+                    }),
                     outputs: outputs.row(b).to_vec(),
                     probabilities: class_probabilities(probabilities.row(b), duels, classes.len()),
                     nearest,
@@ -215,7 +221,11 @@ impl Trained {
     }
 
     /// Bags in pieces of bounded size: aligned to the model's columns, and transformed.
-    fn ready<'b>(&'b self, bags: &Bags, ctx: &'b Ctx) -> Result<impl Iterator<Item = (Bags, Result<Bags>)> + 'b> {
+    fn ready<'b>(
+        &'b self,
+        bags: &Bags,
+        ctx: &'b Ctx,
+    ) -> Result<impl Iterator<Item = (Bags, Result<Bags>)> + 'b> {
         // Comparing this many instances with the training bags at once keeps memory flat and threads busy.
         const INSTANCES: usize = 16_384;
         let aligned = bags.align(&self.header.features)?;
@@ -257,17 +267,23 @@ impl Trained {
         for (k, model) in self.models.iter().enumerate() {
             state.nest(&format!("model{k}"), model.save());
         }
-        let header = serde_json::to_string(&self.header).map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
+        let header = serde_json::to_string(&self.header)
+            .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
         let metadata = HashMap::from([("bagwise".to_string(), header)]);
-        safetensors::serialize(&state.tensors, Some(metadata)).map_err(|e| Error::Invalid(format!("the model: {e}")))
+        safetensors::serialize(&state.tensors, Some(metadata))
+            .map_err(|e| Error::Invalid(format!("the model: {e}")))
     }
 
     /// Reads a file, refusing what is damaged or newer.
     pub fn load(path: &Path) -> Result<Trained> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         Trained::from_bytes(&bytes).map_err(|e| match e {
-            Error::Model { problem, .. } => Error::Model { place: Place::of(path.display().to_string()), problem },
-            other => Error::Model { place: Place::of(path.display().to_string()), problem: other.to_string() },
+            Error::Model { problem, .. } => {
+                Error::Model { place: Place::of(path.display().to_string()), problem }
+            }
+            other => {
+                Error::Model { place: Place::of(path.display().to_string()), problem: other.to_string() }
+            }
         })
     }
 
@@ -275,22 +291,29 @@ impl Trained {
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
         let refuse = crate::method::refuse;
         let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes)
+            .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
         let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
         let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?;
-        let format: Format = serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+        let format: Format =
+            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
         if format.format > FORMAT {
             return Err(refuse(format!(
                 "it has format {}, this bagwise reads up to {FORMAT}; use bagwise {} or newer",
                 format.format, format.version
             )));
         }
-        let header: Header = serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
-        let file = SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
+        let header: Header =
+            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
         let mut state = State::default();
         for (name, view) in file.tensors() {
             let tensor = read_tensor(view.dtype(), view.shape(), view.data());
-            state.tensors.insert(name.clone(), tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?);
+            state.tensors.insert(
+                name.clone(),
+                tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?,
+            );
         }
         header.check()?;
         let method = methods::find(&header.method)?;
@@ -320,7 +343,10 @@ impl Trained {
             outputs += model.answer(&ready, &ctx)?.scores.cols();
         }
         if outputs != self.header.duels.len() {
-            return Err(crate::method::refuse(format!("{outputs} outputs for {} machines", self.header.duels.len())));
+            return Err(crate::method::refuse(format!(
+                "{outputs} outputs for {} machines",
+                self.header.duels.len()
+            )));
         }
         Ok(())
     }
@@ -338,7 +364,8 @@ impl Header {
         let width = self.features.len();
         let classes = self.classes.len();
         let codes = self.duels.iter().flat_map(|d| [Some(d.plus), d.minus]).flatten();
-        let duels_fit = if classes == 0 { self.duels.len() == 1 } else { codes.clone().all(|c| (c as usize) < classes) };
+        let duels_fit =
+            if classes == 0 { self.duels.len() == 1 } else { codes.clone().all(|c| (c as usize) < classes) };
         if width == 0 || self.transform.width() != width || self.familiarity.width() != width {
             return Err(crate::method::refuse("features, scaling and ranges differ in number"));
         }
@@ -395,7 +422,8 @@ fn read_tensor(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Option<Tensor> {
         Dtype::F64 => Some(Tensor::F64(shape, eight().map(f64::from_le_bytes).collect())),
         Dtype::U64 => Some(Tensor::U64(shape, eight().map(u64::from_le_bytes).collect())),
         Dtype::F32 => {
-            let four = bytes.chunks_exact(4).map(|c| f32::from_le_bytes(c.try_into().expect("chunks of four")));
+            let four =
+                bytes.chunks_exact(4).map(|c| f32::from_le_bytes(c.try_into().expect("chunks of four")));
             Some(Tensor::F32(shape, four.collect()))
         }
         _ => None,

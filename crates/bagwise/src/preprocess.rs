@@ -85,7 +85,13 @@ enum Column {
 impl Transform {
     /// Learns from the bags `train` of `bags`. `impute` takes medians for missing values; `target` gives categories
     /// their classes; only the labels of `train` are looked at.
-    pub fn fit(scale: Scale, impute: bool, bags: &Bags, target: Option<&Target>, train: &[usize]) -> Transform {
+    pub fn fit(
+        scale: Scale,
+        impute: bool,
+        bags: &Bags,
+        target: Option<&Target>,
+        train: &[usize],
+    ) -> Transform {
         let statistics = ColumnStatistics::of(bags, impute, train);
         let columns = bags
             .features()
@@ -397,7 +403,9 @@ mod tests {
     }
 
     fn applied(scale: Scale, data: &Bags, train: &[usize]) -> Vec<Vec<f64>> {
-        let out = Transform::fit(scale, data.has_missing(), data, None, train).apply(data, &Ctx::default()).unwrap();
+        let out = Transform::fit(scale, data.has_missing(), data, None, train)
+            .apply(data, &Ctx::default())
+            .unwrap();
         (0..out.len()).map(|b| out.bag(b).to_dense().into_data()).collect()
     }
 

@@ -43,25 +43,57 @@ pub fn learn<'f>(
     wanted: &Wanted,
     ctx: &Ctx,
 ) -> Result<Learned<'f>> {
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(learners.len());
-    for (learner, &frames) in learners.iter().zip(frames) {
-        let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
-        if learners.len() > 1 {
-            // Grams of all candidates together may not fit; the chosen one is prepared again.
-            tuned.release();
-        }
-        let value = tuned.values[tuned.best];
-        let spread = standard_error(learner, &tuned.out_of_fold, train, inner, wanted.metric)?;
-        candidates.push(Candidate { tuned, value, spread, complexity: learner.setup.method.info().complexity });
-    }
-    let which = simplest_good(&candidates, wanted.metric);
-    let mut tuned = candidates.swap_remove(which).tuned;
+    let (which, mut tuned) = choose(learners, frames, train, inner, wanted, ctx)?;
     let learner = &learners[which];
     let refit = learner.refit(&mut tuned, frames[which], train, ctx)?;
     let truth = learner.target.select(train);
     let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.duels);
-    let threshold = wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
+    let threshold =
+        wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
     Ok(Learned { which, tuned, refit, calibration, threshold })
+}
+
+/// Tunes every learner and chooses among them.
+fn choose(
+    learners: &[Learner<'_>],
+    frames: &[Frames<'_>],
+    train: &[usize],
+    inner: &[Fold],
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<(usize, Tuned)> {
+    let mut candidates: Vec<Candidate> = Vec::with_capacity(learners.len());
+    for (learner, &frames) in learners.iter().zip(frames) {
+        let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
+        let mut spread = 0.0;
+        if learners.len() > 1 {
+            // Grams of all candidates together may not fit; the chosen one is prepared again.
+            tuned.release();
+            spread = standard_error(learner, &tuned.out_of_fold, train, inner, wanted.metric)?;
+        }
+        let value = tuned.values[tuned.best];
+        candidates.push(Candidate {
+            tuned,
+            value,
+            spread,
+            complexity: learner.setup.method.info().complexity,
+        });
+    }
+    let which = simplest_good(&candidates, wanted.metric);
+    Ok((which, candidates.swap_remove(which).tuned))
+}
+
+/// The point that is best on the folds themselves, each fold in a frame of its own, and its out-of-fold outputs:
+/// the optimistic `best-on-cv`.
+pub fn best(
+    learners: &[Learner<'_>],
+    all: &[usize],
+    folds: &[Fold],
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<(usize, Tuned)> {
+    let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerFold).collect();
+    choose(learners, &frames, all, folds, wanted, ctx)
 }
 
 /// The threshold by a rule, from out-of-fold outputs.
@@ -98,7 +130,10 @@ fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
     let within = |c: &Candidate| c.value.is_some_and(|v| (v - top).abs() <= candidates[best].spread);
     let mut chosen = best;
     for (i, candidate) in candidates.iter().enumerate() {
-        if candidate.complexity > 0 && within(candidate) && candidate.complexity < candidates[chosen].complexity {
+        if candidate.complexity > 0
+            && within(candidate)
+            && candidate.complexity < candidates[chosen].complexity
+        {
             chosen = i;
         }
     }
@@ -106,11 +141,22 @@ fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
 }
 
 /// The standard error of the metric over inner folds, at the chosen point.
-fn standard_error(learner: &Learner<'_>, out_of_fold: &Mat, train: &[usize], inner: &[Fold], metric: Metric) -> Result<f64> {
+fn standard_error(
+    learner: &Learner<'_>,
+    out_of_fold: &Mat,
+    train: &[usize],
+    inner: &[Fold],
+    metric: Metric,
+) -> Result<f64> {
     let mut values = Vec::with_capacity(inner.len());
     let calibration = Calibration::default();
     for fold in inner {
-        let rows: Vec<usize> = train.iter().enumerate().filter(|(_, b)| fold.test.binary_search(b).is_ok()).map(|(r, _)| r).collect();
+        let rows: Vec<usize> = train
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| fold.test.binary_search(b).is_ok())
+            .map(|(r, _)| r)
+            .collect();
         let bags: Vec<usize> = rows.iter().map(|&r| train[r]).collect();
         let outputs = out_of_fold.gather(&rows);
         let predictions = learner.predictions(&learner.target.select(&bags), &outputs, &calibration, None)?;
@@ -135,7 +181,13 @@ pub fn train(learners: &[Learner<'_>], inner: Splits, wanted: &Wanted, ctx: &Ctx
     let learned = learn(learners, &frames, &all, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
     let Refit { frame, at, machines } = &learned.refit;
-    let not_converged = machines.0.iter().flatten().filter_map(|f| f.outcome).filter(|o| !crate::method::converged(o)).count();
+    let not_converged = machines
+        .0
+        .iter()
+        .flatten()
+        .filter_map(|f| f.outcome)
+        .filter(|o| !crate::method::converged(o))
+        .count();
     let summary = TrainingSummary {
         data: data.name.clone(),
         bags: data.bags.len(),

@@ -7,8 +7,10 @@ mod fingerprint;
 mod intervals;
 mod metrics;
 mod predictions;
+mod protocol;
 mod record;
 mod roster;
+mod run;
 mod split;
 mod summary;
 mod threshold;
@@ -20,8 +22,10 @@ pub use intervals::{
 };
 pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
+pub use protocol::{Protocol, ProtocolName};
 pub use record::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
 pub use roster::{Roster, Truth};
+pub use run::{Contender, Plan, Run};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
     Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,

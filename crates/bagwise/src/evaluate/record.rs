@@ -111,6 +111,12 @@ pub struct Record {
     pub scored: Scored,
     /// Metric values by name.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What the chosen parameters reached on the inner folds: optimistic, since it was maximised.
+    pub inner: Option<f64>,
+    /// The threshold chosen in the training part.
+    pub threshold: Option<f64>,
+    /// Chosen parameters that sit at an end of their list.
+    pub on_edge: Vec<String>,
     /// How it went.
     pub outcome: Outcome,
     /// Time taken.

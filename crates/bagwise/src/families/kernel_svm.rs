@@ -33,7 +33,13 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     fn working_bytes(&self, bags: &Bags) -> u64;
 
     /// Grams over all bags for points that differ in representation; only `scope` may be learned from.
-    fn grams(&self, bags: Arc<Bags>, points: &[&Point], scope: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Grams>>;
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>>;
 
     /// A bank from its saved state.
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>>;
@@ -93,7 +99,13 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         8 * (bags.len() as u64).pow(2) + self.0.working_bytes(bags)
     }
 
-    fn prepare(&self, bags: Arc<Bags>, points: &[Point], scope: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Prepared>> {
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
         let mut distinct: Vec<&Point> = Vec::new();
         let representation = points
             .iter()
@@ -113,7 +125,11 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         let bank = self.0.load(point, &state.nested("bank"))?;
         let coefficients = state.mat("coefficients")?;
         if coefficients.cols() != bank.len() {
-            return Err(refuse(format!("{} coefficients for {} training bags", coefficients.cols(), bank.len())));
+            return Err(refuse(format!(
+                "{} coefficients for {} training bags",
+                coefficients.cols(),
+                bank.len()
+            )));
         }
         let biases = state.vector("biases", coefficients.rows())?;
         Ok(Box::new(KernelModel { bank, coefficients, biases }))
@@ -156,6 +172,12 @@ impl Prepared for KernelPrepared {
         Some(self.grams.gram(self.representation[point]))
     }
 
+    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
+        let r = self.representation[point];
+        let all: Vec<usize> = (0..self.grams.gram(r).rows()).collect();
+        Ok(Some(self.grams.bank(r, &all)?.compare(bags, ctx)?.kernel))
+    }
+
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
         let gram = self.grams.gram(self.representation[point]);
         let similarity = |a: usize, b: usize| gram.get(a, b) / (gram.get(a, a) * gram.get(b, b)).sqrt();
@@ -172,7 +194,8 @@ impl Prepared for KernelPrepared {
         for (row, fit) in fits.iter().enumerate() {
             let BagMachine { machine, bags } = fit.of();
             for (i, value) in machine.support() {
-                let column = train.iter().position(|&b| b == bags[i]).expect("a machine learns from training bags");
+                let column =
+                    train.iter().position(|&b| b == bags[i]).expect("a machine learns from training bags");
                 coefficients.set(row, column, value);
             }
             biases.push(machine.bias);

@@ -14,7 +14,7 @@ use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
-use crate::families::kernel_svm::{Bank, BagKernel, Comparison, Grams};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams};
 use crate::mat::{Csr, Mat};
 use crate::method::{Info, Learns, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -79,7 +79,13 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         8 * bags.instance_count() as u64
     }
 
-    fn grams(&self, bags: Arc<Bags>, points: &[&Point], scope: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Grams>> {
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>> {
         let gammas = resolve(points, &bags, scope, ctx);
         let with_gamma: Vec<(&Point, f64)> = points.iter().copied().zip(gammas.iter().copied()).collect();
         let (weights, term) = Weights::of(&self.0, &with_gamma, &bags);
@@ -100,11 +106,19 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         let mut sums = engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
         let representations = (0..points.len())
             .map(|r| {
-                let factors = factors(self.0.norm(points[r]), &sums[output[r]], &weights.vectors[term[r]], bags.offsets());
+                let factors = factors(
+                    self.0.norm(points[r]),
+                    &sums[output[r]],
+                    &weights.vectors[term[r]],
+                    bags.offsets(),
+                );
                 // The last to use a sum takes it; the others copy.
                 let needed_again = output[r + 1..].contains(&output[r]);
-                let mut gram =
-                    if needed_again { sums[output[r]].clone() } else { std::mem::replace(&mut sums[output[r]], Mat::zeros(0, 0)) };
+                let mut gram = if needed_again {
+                    sums[output[r]].clone()
+                } else {
+                    std::mem::replace(&mut sums[output[r]], Mat::zeros(0, 0))
+                };
                 normalise(&mut gram, &factors, &factors);
                 Representation { gamma: gammas[r], term: term[r], gram, factors }
             })
@@ -122,7 +136,15 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
             return Err(refuse("a width, weight or norm is not above 0"));
         }
         let own = state.vector("own", bags.len())?;
-        Ok(Box::new(RbfBank { kernel: self.0.clone(), point: point.clone(), gamma, bags, weights: vec![weights], factors, own }))
+        Ok(Box::new(RbfBank {
+            kernel: self.0.clone(),
+            point: point.clone(),
+            gamma,
+            bags,
+            weights: vec![weights],
+            factors,
+            own,
+        }))
     }
 }
 
@@ -133,7 +155,9 @@ fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<
         .iter()
         .map(|p| match p.get("gamma") {
             Value::Number(gamma) => *gamma,
-            Value::OverMedian(n) => n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed)),
+            Value::OverMedian(n) => {
+                n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
+            }
             Value::Word(_) => unreachable!("the table lets no word through"),
         })
         .collect()
@@ -235,7 +259,8 @@ impl<S: SetKernel + Clone> Grams for RbfGrams<S> {
 
     fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
         let Representation { gamma, term, gram, factors } = &self.representations[representation];
-        let weights = train.iter().flat_map(|&b| self.weights.vectors[*term][self.bags.rows(b)].iter().copied());
+        let weights =
+            train.iter().flat_map(|&b| self.weights.vectors[*term][self.bags.rows(b)].iter().copied());
         Ok(Box::new(RbfBank {
             kernel: self.kernel.clone(),
             point: self.points[representation].clone(),
@@ -289,7 +314,8 @@ impl<S: SetKernel> Bank for RbfBank<S> {
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let (weights, factors, own) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let mut kernel = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let mut kernel =
+            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
@@ -299,8 +325,10 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         // Every instance as a bag of its own, with the weight it has in its bag.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let mut parts = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
-        let of_instance: Vec<f64> = (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
+        let mut parts =
+            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let of_instance: Vec<f64> =
+            (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
         Ok(parts)
     }
@@ -321,8 +349,12 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
     state.put_counts("offsets", bags.offsets().iter().copied());
     let shape = vec![bags.instance_count(), bags.width()];
     match bags.instances() {
-        Instances::F64(m) => drop(state.tensors.insert("instances".into(), Tensor::F64(shape, m.data().to_vec()))),
-        Instances::F32(m) => drop(state.tensors.insert("instances".into(), Tensor::F32(shape, m.data().to_vec()))),
+        Instances::F64(m) => {
+            drop(state.tensors.insert("instances".into(), Tensor::F64(shape, m.data().to_vec())))
+        }
+        Instances::F32(m) => {
+            drop(state.tensors.insert("instances".into(), Tensor::F32(shape, m.data().to_vec())))
+        }
         Instances::Sparse(m) => {
             state.put_counts("indptr", m.indptr().iter().copied());
             state.put_counts("indices", m.indices().iter().map(|&i| i as usize));
@@ -336,8 +368,12 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
 pub(crate) fn load_bags(state: &State) -> Result<Bags> {
     let offsets = state.counts("offsets")?;
     let instances = match state.tensors.get("instances") {
-        Some(Tensor::F64(shape, data)) if shape.len() == 2 => Instances::F64(Mat::new(shape[0], shape[1], data.clone())),
-        Some(Tensor::F32(shape, data)) if shape.len() == 2 => Instances::F32(Mat::new(shape[0], shape[1], data.clone())),
+        Some(Tensor::F64(shape, data)) if shape.len() == 2 => {
+            Instances::F64(Mat::new(shape[0], shape[1], data.clone()))
+        }
+        Some(Tensor::F32(shape, data)) if shape.len() == 2 => {
+            Instances::F32(Mat::new(shape[0], shape[1], data.clone()))
+        }
         Some(other) => return Err(refuse(format!("'instances' has shape {:?}", other.shape()))),
         None => {
             let (indptr, indices) = (state.counts("indptr")?, state.counts("indices")?);
@@ -355,7 +391,12 @@ pub(crate) fn load_bags(state: &State) -> Result<Bags> {
             if !fits {
                 return Err(refuse("its sparse rows do not fit together"));
             }
-            Instances::Sparse(Csr::new(width, indptr, indices.into_iter().map(|c| c as u32).collect(), values))
+            Instances::Sparse(Csr::new(
+                width,
+                indptr,
+                indices.into_iter().map(|c| c as u32).collect(),
+                values,
+            ))
         }
     };
     if offsets.windows(2).any(|w| w[0] >= w[1]) {

@@ -31,7 +31,12 @@ pub(crate) const TUBE: ParamSpec = ParamSpec {
 };
 
 /// One machine per point on one Gram; costs are solved as a path, each from the solution of the one before.
-pub(crate) fn solve(gram: &Mat, points: &[&Point], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Machine>> {
+pub(crate) fn solve(
+    gram: &Mat,
+    points: &[&Point],
+    training: &Training<'_>,
+    ctx: &Ctx,
+) -> Result<Vec<Machine>> {
     ctx.check()?;
     let kernel = Gram::new(gram.data(), gram.cols(), training.bags);
     let cancel = ctx.canceller();

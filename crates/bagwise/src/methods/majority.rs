@@ -7,7 +7,9 @@ use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::Result;
 use crate::mat::Mat;
-use crate::method::{Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse};
+use crate::method::{
+    Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse,
+};
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
 
@@ -78,6 +80,10 @@ impl Prepared for Constant {
         None
     }
 
+    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
+
     fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
         None
     }
@@ -97,7 +103,8 @@ impl Model for Constants {
     }
 
     fn explain(&self, bags: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {
-        let one = |b: usize, &bias: &f64| Explanation::Additive { bias, parts: vec![0.0; bags.rows(b).len()] };
+        let one =
+            |b: usize, &bias: &f64| Explanation::Additive { bias, parts: vec![0.0; bags.rows(b).len()] };
         Ok((0..bags.len()).map(|b| self.0.iter().map(|bias| one(b, bias)).collect()).collect())
     }
 

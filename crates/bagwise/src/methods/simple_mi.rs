@@ -78,7 +78,13 @@ impl BagKernel for SimpleMi {
         2 * 8 * (bags.len() * bags.width()) as u64
     }
 
-    fn grams(&self, bags: Arc<Bags>, points: &[&Point], scope: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Grams>> {
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>> {
         let mut embeddings: Vec<(&str, Arc<Bags>, f64)> = Vec::new();
         for point in points {
             let embed = point.word("embed");
@@ -112,7 +118,8 @@ impl BagKernel for SimpleMi {
         let vectors = state.mat("vectors")?;
         let gamma = state.vector("gamma", 1)?[0];
         let rows = vectors.rows();
-        let vectors = Bags::new(Instances::F64(vectors), (0..=rows).collect()).map_err(|e| refuse(e.to_string()))?;
+        let vectors =
+            Bags::new(Instances::F64(vectors), (0..=rows).collect()).map_err(|e| refuse(e.to_string()))?;
         let kernel = match point.word("kernel") {
             "linear" => VectorKernel::Linear,
             _ if gamma > 0.0 => VectorKernel::Rbf(gamma),
@@ -130,7 +137,8 @@ fn embedded(embed: &str, bags: &Bags) -> Result<Bags> {
 
 fn vector(embed: &str, bag: BagRef<'_>) -> Vec<f64> {
     let width = bag.width();
-    let (mut sum, mut low, mut high) = (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
+    let (mut sum, mut low, mut high) =
+        (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
     let mut row = vec![0.0; width];
     for i in 0..bag.len() {
         bag.row_into(i, &mut row);
@@ -158,20 +166,26 @@ impl VectorKernel {
     fn matrix(self, rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Mat> {
         match self {
             VectorKernel::Linear => {
-                let dense = |bags: &Bags| (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>();
+                let dense = |bags: &Bags| {
+                    (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>()
+                };
                 let (left, right) = (dense(rows), dense(cols));
                 let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-                Ok(Mat::from_rows(&left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>()))
+                Ok(Mat::from_rows(
+                    &left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>(),
+                ))
             }
             VectorKernel::Rbf(gamma) => {
                 let output = [Output { gamma, terms: vec![0] }];
                 let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
                 let (row_weights, col_weights) = (ones(rows), ones(cols));
-                let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
+                let left =
+                    Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
                 if std::ptr::eq(rows, cols) {
                     return Ok(engine::symmetric(&left, &output, ctx.precision, ctx)?.remove(0));
                 }
-                let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
+                let right =
+                    Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
                 Ok(engine::rectangular(&left, &right, &output, ctx.precision, ctx)?.remove(0))
             }
         }
@@ -222,7 +236,11 @@ impl Bank for VectorBank {
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let new = embedded(&self.embed, bags)?;
         if new.width() != self.vectors.width() {
-            return Err(refuse(format!("it keeps vectors of {}, these bags give {}", self.vectors.width(), new.width())));
+            return Err(refuse(format!(
+                "it keeps vectors of {}, these bags give {}",
+                self.vectors.width(),
+                new.width()
+            )));
         }
         let kernel = self.kernel.matrix(&new, &self.vectors, ctx)?;
         Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
@@ -237,7 +255,8 @@ impl Bank for VectorBank {
             ));
         }
         let mut parts = Mat::zeros(bags.instance_count(), self.vectors.len());
-        let kept: Vec<Vec<f64>> = (0..self.vectors.len()).map(|k| self.vectors.bag(k).to_dense().into_data()).collect();
+        let kept: Vec<Vec<f64>> =
+            (0..self.vectors.len()).map(|k| self.vectors.bag(k).to_dense().into_data()).collect();
         let mut row = vec![0.0; bags.width()];
         for b in 0..bags.len() {
             let share = 1.0 / bags.rows(b).len() as f64;
@@ -254,7 +273,8 @@ impl Bank for VectorBank {
 
     fn save(&self) -> State {
         let mut state = State::default();
-        let rows: Vec<Vec<f64>> = (0..self.vectors.len()).map(|b| self.vectors.bag(b).to_dense().into_data()).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..self.vectors.len()).map(|b| self.vectors.bag(b).to_dense().into_data()).collect();
         state.put_mat("vectors", &Mat::from_rows(&rows));
         state.put("gamma", &[if let VectorKernel::Rbf(gamma) = self.kernel { gamma } else { 0.0 }]);
         state
