@@ -1,0 +1,473 @@
+//! The loops that take the time, once each, compiled for every instruction set and chosen at run time.
+//!
+//! Instances come packed in panels (see `pack`): a row panel holds `mr` instances, a column panel `nr`, attribute
+//! after attribute. A register tile of `mr` x `nr` accumulators runs down the attributes; `products` then forms
+//! |a|^2 + |b|^2 - 2ab, `differences` sums (a - b)^2 directly. Both leave squared distances in a tile that
+//! stays in the first-level cache, which everything else reads: other engines (kernel rows on demand, nearest
+//! centres) need only another reader.
+//!
+//! Cost per pair: `products` d multiply-adds; `differences` d more subtractions, which half the processors run
+//! beside the multiply-adds for free. Register tiles are 6 x 2 vectors with 16 registers and 12 x 2 with 32:
+//! the largest that leave room for the operands. (A tile that spills runs at half the speed.)
+
+use super::simd::{Element, Vector, exp2};
+
+/// Rows of a tile: a multiple of every `mr`; with 64 columns of f64 a tile is 24 kB and fits the first cache.
+pub(crate) const TILE_ROWS: usize = 48;
+/// Columns of a tile and distance between its rows: a multiple of every `nr` and every vector.
+pub(crate) const TILE_COLS: usize = 64;
+/// Attributes per sweep: a column panel of 16 instances is then 32 kB, and stays near while row panels pass.
+const WIDTH_BLOCK: usize = 256;
+/// Powers that one pass keeps in registers beside what `exp2` needs.
+pub(crate) const MAX_STEPS: usize = 6;
+
+/// Consecutive columns of a tile that are added into the Gram.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Where in the row of the Gram: the one entry, or the first if every column has its own.
+    pub entry: usize,
+    /// First column, counted in the tile.
+    pub from: usize,
+    /// Past the last column.
+    pub to: usize,
+    /// 2 where the mirror image of the block is not visited.
+    pub factor: f64,
+    /// Every column is a bag of its own.
+    pub singles: bool,
+}
+
+/// The loops for one instruction set. All are unsafe to call unless the processor has it, and for no other
+/// reason: lengths are asserted.
+pub(crate) struct Kernels<T: Element> {
+    /// Name of the instruction set.
+    pub name: &'static str,
+    /// Instances in a row panel.
+    pub mr: usize,
+    /// Instances in a column panel.
+    pub nr: usize,
+    /// Squared distances by the expansion.
+    pub products: unsafe fn(a: &[T], b: &[T], width: usize, norms: (&[T], &[T]), tile: &mut [T]),
+    /// Squared distances from differences; only the lengths of the norms are read.
+    pub differences: unsafe fn(a: &[T], b: &[T], width: usize, norms: (&[T], &[T]), tile: &mut [T]),
+    /// For each step i, out[i][j] = sum over rows r of weights[i][r] k_i(r, j), where k_0 = exp2(scale * tile)
+    /// squared `squarings[0]` times, k_1 = k_0 squared `squarings[1]` times, and so on.
+    pub powers:
+        unsafe fn(tile: &[T], columns: usize, scale: T, squarings: &[u32], weights: &[&[T]], out: &mut [T]),
+    /// k = exp2(scale * tile).
+    pub exponentials: unsafe fn(tile: &[T], columns: usize, scale: T, k: &mut [T]),
+    /// k = k * k, `times` times.
+    pub squares: unsafe fn(k: &mut [T], columns: usize, times: u32),
+    /// out[i][j] = sum over rows r of weights[i][r] k(r, j).
+    pub weighted: unsafe fn(k: &[T], columns: usize, weights: &[&[T]], out: &mut [T]),
+    /// Adds sums of q[j] * weights[j] over the pieces into a row of the Gram.
+    pub fold: unsafe fn(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]),
+}
+
+/// A register tile: `MR` rows by two vectors of columns, `width` attributes, added to what the tile holds
+/// unless `first`; turned into squared distances if `last`.
+#[inline(always)]
+unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
+    width: usize,
+    mut a: *const V::E,
+    mut b: *const V::E,
+    norms: Option<(*const V::E, *const V::E)>,
+    first: bool,
+    tile: *mut V::E,
+) {
+    // SAFETY: the callers below assert that `width` columns of both panels, MR rows of TILE_COLS numbers of the
+    // tile and, where given, a panel of norms lie behind the pointers.
+    unsafe {
+        let mut acc = [[V::splat(V::E::default()); 2]; MR];
+        if !first {
+            for i in 0..MR {
+                for j in 0..2 {
+                    acc[i][j] = V::load(tile.add(i * TILE_COLS + j * V::LANES));
+                }
+            }
+        }
+        for _ in 0..width {
+            let b0 = V::load(b);
+            let b1 = V::load(b.add(V::LANES));
+            for i in 0..MR {
+                let x = V::splat(*a.add(i));
+                if DIFFERENCES {
+                    let d0 = b0.sub(x);
+                    acc[i][0] = d0.mul_add(d0, acc[i][0]);
+                    let d1 = b1.sub(x);
+                    acc[i][1] = d1.mul_add(d1, acc[i][1]);
+                } else {
+                    acc[i][0] = x.mul_add(b0, acc[i][0]);
+                    acc[i][1] = x.mul_add(b1, acc[i][1]);
+                }
+            }
+            a = a.add(MR);
+            b = b.add(2 * V::LANES);
+        }
+        if let Some((rows, cols)) = norms {
+            let zero = V::splat(V::E::default());
+            let minus_two = V::splat(V::E::MINUS_TWO);
+            for i in 0..MR {
+                let row = V::splat(*rows.add(i));
+                for j in 0..2 {
+                    let sum = V::load(cols.add(j * V::LANES)).add(row);
+                    acc[i][j] = acc[i][j].mul_add(minus_two, sum).max(zero);
+                }
+            }
+        }
+        for i in 0..MR {
+            for j in 0..2 {
+                acc[i][j].store(tile.add(i * TILE_COLS + j * V::LANES));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn distances<V: Vector, const MR: usize, const DIFFERENCES: bool>(
+    a: &[V::E],
+    b: &[V::E],
+    width: usize,
+    norms: (&[V::E], &[V::E]),
+    tile: &mut [V::E],
+) {
+    let nr = 2 * V::LANES;
+    let (rows, cols) = (norms.0.len(), norms.1.len());
+    assert!(rows.is_multiple_of(MR) && cols.is_multiple_of(nr) && cols <= TILE_COLS, "whole panels");
+    assert!(a.len() >= rows * width && b.len() >= cols * width && tile.len() >= rows * TILE_COLS);
+    let mut from = 0;
+    loop {
+        let block = WIDTH_BLOCK.min(width - from);
+        let last = from + block == width;
+        for j in (0..cols).step_by(nr) {
+            for i in (0..rows).step_by(MR) {
+                // SAFETY: panel i of `a` starts at i * width and has MR * width numbers, panel j of `b` at
+                // j * width; the assertions above bound them, the norms and the tile. The caller vouches for
+                // the instruction set.
+                unsafe {
+                    register_tile::<V, MR, DIFFERENCES>(
+                        block,
+                        a.as_ptr().add(i * width + from * MR),
+                        b.as_ptr().add(j * width + from * nr),
+                        (last && !DIFFERENCES).then(|| (norms.0.as_ptr().add(i), norms.1.as_ptr().add(j))),
+                        from == 0,
+                        tile.as_mut_ptr().add(i * TILE_COLS + j),
+                    );
+                }
+            }
+        }
+        from += block;
+        if last {
+            break;
+        }
+    }
+}
+
+/// `STEPS` powers of one vector of columns in registers. `DOUBLING`: one squaring between steps, none before.
+#[inline(always)]
+unsafe fn powers_of<V: Vector, const STEPS: usize, const DOUBLING: bool>(
+    tile: &[V::E],
+    columns: usize,
+    scale: V::E,
+    squarings: &[u32],
+    weights: &[&[V::E]],
+    out: &mut [V::E],
+) {
+    let rows = tile.len() / TILE_COLS;
+    assert!(columns <= TILE_COLS && out.len() >= STEPS * TILE_COLS);
+    assert!(weights.len() == STEPS && squarings.len() == STEPS && weights.iter().all(|w| w.len() >= rows));
+    // SAFETY: vectors start below `columns` <= TILE_COLS, a multiple of LANES, so that they end inside a row of
+    // the tile and of `out`; weights have `rows` numbers. The caller vouches for the instruction set.
+    unsafe {
+        let scale = V::splat(scale);
+        let weights: [*const V::E; STEPS] = std::array::from_fn(|i| weights.get_unchecked(i).as_ptr());
+        for j in (0..columns).step_by(V::LANES) {
+            let mut acc = [V::splat(V::E::default()); STEPS];
+            for r in 0..rows {
+                let mut k = exp2(V::load(tile.as_ptr().add(r * TILE_COLS + j)).mul(scale));
+                for i in 0..STEPS {
+                    if DOUBLING {
+                        if i > 0 {
+                            k = k.square();
+                        }
+                    } else {
+                        for _ in 0..*squarings.get_unchecked(i) {
+                            k = k.square();
+                        }
+                    }
+                    acc[i] = k.mul_add(V::splat(*weights[i].add(r)), acc[i]);
+                }
+            }
+            for i in 0..STEPS {
+                acc[i].store(out.as_mut_ptr().add(i * TILE_COLS + j));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn powers<V: Vector>(
+    tile: &[V::E],
+    columns: usize,
+    scale: V::E,
+    squarings: &[u32],
+    weights: &[&[V::E]],
+    out: &mut [V::E],
+) {
+    let doubling = squarings.iter().enumerate().all(|(i, &s)| s == u32::from(i > 0));
+    // SAFETY: the caller vouches for the instruction set.
+    unsafe {
+        match (squarings.len(), doubling) {
+            (1, true) => powers_of::<V, 1, true>(tile, columns, scale, squarings, weights, out),
+            (2, true) => powers_of::<V, 2, true>(tile, columns, scale, squarings, weights, out),
+            (3, true) => powers_of::<V, 3, true>(tile, columns, scale, squarings, weights, out),
+            (4, true) => powers_of::<V, 4, true>(tile, columns, scale, squarings, weights, out),
+            (5, true) => powers_of::<V, 5, true>(tile, columns, scale, squarings, weights, out),
+            (6, true) => powers_of::<V, 6, true>(tile, columns, scale, squarings, weights, out),
+            (1, false) => powers_of::<V, 1, false>(tile, columns, scale, squarings, weights, out),
+            (2, false) => powers_of::<V, 2, false>(tile, columns, scale, squarings, weights, out),
+            (3, false) => powers_of::<V, 3, false>(tile, columns, scale, squarings, weights, out),
+            (4, false) => powers_of::<V, 4, false>(tile, columns, scale, squarings, weights, out),
+            (5, false) => powers_of::<V, 5, false>(tile, columns, scale, squarings, weights, out),
+            (6, false) => powers_of::<V, 6, false>(tile, columns, scale, squarings, weights, out),
+            (steps, _) => unreachable!("the plan made a pass of {steps} steps"),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn exponentials<V: Vector>(tile: &[V::E], columns: usize, scale: V::E, k: &mut [V::E]) {
+    assert!(columns <= TILE_COLS && k.len() >= tile.len());
+    for row in 0..tile.len() / TILE_COLS {
+        for j in (0..columns).step_by(V::LANES) {
+            let at = row * TILE_COLS + j;
+            // SAFETY: the vector ends inside row `row` of both tiles; the caller vouches for the instructions.
+            unsafe {
+                exp2(V::load(tile.as_ptr().add(at)).mul(V::splat(scale))).store(k.as_mut_ptr().add(at));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn squares<V: Vector>(k: &mut [V::E], columns: usize, times: u32) {
+    assert!(columns <= TILE_COLS);
+    for row in 0..k.len() / TILE_COLS {
+        for j in (0..columns).step_by(V::LANES) {
+            // SAFETY: the vector ends inside row `row`; the caller vouches for the instruction set.
+            unsafe {
+                let at = k.as_mut_ptr().add(row * TILE_COLS + j);
+                let mut v = V::load(at);
+                for _ in 0..times {
+                    v = v.square();
+                }
+                v.store(at);
+            }
+        }
+    }
+}
+
+/// `P` weight vectors against two vectors of columns: 2 P accumulators, so that a kernel value is read once for
+/// P uses and a weight once for two.
+#[inline(always)]
+unsafe fn weighted_of<V: Vector, const P: usize>(
+    k: &[V::E],
+    columns: usize,
+    weights: &[&[V::E]],
+    out: &mut [V::E],
+) {
+    let rows = k.len() / TILE_COLS;
+    assert!(columns <= TILE_COLS && out.len() >= P * TILE_COLS);
+    assert!(weights.len() == P && weights.iter().all(|w| w.len() >= rows));
+    // SAFETY: pairs of vectors start below `columns` <= TILE_COLS, a multiple of 2 LANES; weights have `rows`
+    // numbers. The caller vouches for the instruction set.
+    unsafe {
+        let weights: [*const V::E; P] = std::array::from_fn(|i| weights.get_unchecked(i).as_ptr());
+        for j in (0..columns).step_by(2 * V::LANES) {
+            let mut acc = [[V::splat(V::E::default()); 2]; P];
+            for r in 0..rows {
+                let at = k.as_ptr().add(r * TILE_COLS + j);
+                let (k0, k1) = (V::load(at), V::load(at.add(V::LANES)));
+                for i in 0..P {
+                    let w = V::splat(*weights[i].add(r));
+                    acc[i][0] = k0.mul_add(w, acc[i][0]);
+                    acc[i][1] = k1.mul_add(w, acc[i][1]);
+                }
+            }
+            for i in 0..P {
+                let to = out.as_mut_ptr().add(i * TILE_COLS + j);
+                acc[i][0].store(to);
+                acc[i][1].store(to.add(V::LANES));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn weighted<V: Vector>(k: &[V::E], columns: usize, weights: &[&[V::E]], out: &mut [V::E]) {
+    // Six at a time: 12 accumulators, two kernel vectors and a weight are 15 of 16 registers.
+    for (weights, out) in weights.chunks(6).zip(out.chunks_mut(6 * TILE_COLS)) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            match weights.len() {
+                1 => weighted_of::<V, 1>(k, columns, weights, out),
+                2 => weighted_of::<V, 2>(k, columns, weights, out),
+                3 => weighted_of::<V, 3>(k, columns, weights, out),
+                4 => weighted_of::<V, 4>(k, columns, weights, out),
+                5 => weighted_of::<V, 5>(k, columns, weights, out),
+                _ => weighted_of::<V, 6>(k, columns, weights, out),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]) {
+    let mut products = [0.0; TILE_COLS];
+    for (p, (q, w)) in products.iter_mut().zip(q.iter().zip(weights)) {
+        *p = q.to_f64() * w;
+    }
+    for piece in pieces {
+        let terms = &products[piece.from..piece.to];
+        if piece.singles {
+            for (g, t) in gram[piece.entry..][..terms.len()].iter_mut().zip(terms) {
+                *g += t;
+            }
+        } else {
+            // Eight sums side by side are one or two vectors.
+            let mut sums = [0.0; 8];
+            let mut eights = terms.chunks_exact(8);
+            for eight in &mut eights {
+                for i in 0..8 {
+                    sums[i] += eight[i];
+                }
+            }
+            let mut sum = 0.0;
+            for t in eights.remainder() {
+                sum += t;
+            }
+            if terms.len() >= 8 {
+                sum +=
+                    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+            }
+            gram[piece.entry] += piece.factor * sum;
+        }
+    }
+}
+
+/// Instantiates the loops inside functions that carry an instruction set.
+macro_rules! instruction_set {
+    ($module:ident, $name:literal, $mr:expr, $f64:ty, $f32:ty $(, $feature:literal)?) => {
+        mod $module {
+            use super::*;
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn products<V: Vector>(
+                a: &[V::E], b: &[V::E], width: usize, norms: (&[V::E], &[V::E]), tile: &mut [V::E],
+            ) {
+                // SAFETY: this function carries the instruction set; its callers checked for it.
+                unsafe { super::distances::<V, { $mr }, false>(a, b, width, norms, tile) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn differences<V: Vector>(
+                a: &[V::E], b: &[V::E], width: usize, norms: (&[V::E], &[V::E]), tile: &mut [V::E],
+            ) {
+                // SAFETY: as above.
+                unsafe { super::distances::<V, { $mr }, true>(a, b, width, norms, tile) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn powers<V: Vector>(
+                tile: &[V::E], columns: usize, scale: V::E, squarings: &[u32], weights: &[&[V::E]],
+                out: &mut [V::E],
+            ) {
+                // SAFETY: as above.
+                unsafe { super::powers::<V>(tile, columns, scale, squarings, weights, out) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn exponentials<V: Vector>(tile: &[V::E], columns: usize, scale: V::E, k: &mut [V::E]) {
+                // SAFETY: as above.
+                unsafe { super::exponentials::<V>(tile, columns, scale, k) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn squares<V: Vector>(k: &mut [V::E], columns: usize, times: u32) {
+                // SAFETY: as above.
+                unsafe { super::squares::<V>(k, columns, times) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn weighted<V: Vector>(k: &[V::E], columns: usize, weights: &[&[V::E]], out: &mut [V::E]) {
+                // SAFETY: as above.
+                unsafe { super::weighted::<V>(k, columns, weights, out) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]) {
+                // SAFETY: as above.
+                unsafe { super::fold(q, weights, pieces, gram) }
+            }
+
+            const fn table<V: Vector>() -> Kernels<V::E> {
+                Kernels {
+                    name: $name,
+                    mr: $mr,
+                    nr: 2 * V::LANES,
+                    products: products::<V>,
+                    differences: differences::<V>,
+                    powers: powers::<V>,
+                    exponentials: exponentials::<V>,
+                    squares: squares::<V>,
+                    weighted: weighted::<V>,
+                    fold: fold::<V::E>,
+                }
+            }
+            pub(super) static F64: Kernels<f64> = table::<$f64>();
+            pub(super) static F32: Kernels<f32> = table::<$f32>();
+        }
+    };
+}
+
+instruction_set!(portable, "portable", 4, [f64; 2], [f32; 4]);
+#[cfg(target_arch = "x86_64")]
+instruction_set!(
+    avx2,
+    "avx2",
+    6,
+    crate::engine::simd_x86::Avx2F64,
+    crate::engine::simd_x86::Avx2F32,
+    "avx2,fma"
+);
+#[cfg(target_arch = "x86_64")]
+instruction_set!(
+    avx512,
+    "avx512",
+    12,
+    crate::engine::simd_x86::Avx512F64,
+    crate::engine::simd_x86::Avx512F32,
+    "avx512f,avx2,fma"
+);
+
+/// The loops this processor can run, fastest first; the last runs everywhere.
+pub(crate) trait Available: Element {
+    fn available() -> Vec<&'static Kernels<Self>>;
+}
+
+macro_rules! available {
+    ($e:ty, $table:ident) => {
+        impl Available for $e {
+            fn available() -> Vec<&'static Kernels<$e>> {
+                let mut found = Vec::new();
+                #[cfg(target_arch = "x86_64")]
+                {
+                    let fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+                    if fma && is_x86_feature_detected!("avx512f") {
+                        found.push(&avx512::$table);
+                    }
+                    if fma {
+                        found.push(&avx2::$table);
+                    }
+                }
+                found.push(&portable::$table);
+                found
+            }
+        }
+    };
+}
+available!(f64, F64);
+available!(f32, F32);

@@ -1,0 +1,18 @@
+//! Engines: the few loops that take all the time, apart from the methods that use them.
+//!
+//! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
+//! weighted set kernels over Gaussian instance kernels in one pass. [`within`] gives distances inside a bag.
+
+mod kernels;
+mod pack;
+mod pairs;
+mod plan;
+mod simd;
+#[cfg(target_arch = "x86_64")]
+mod simd_x86;
+mod sparse;
+#[cfg(test)]
+mod tests;
+pub mod within;
+
+pub use pairs::{Output, Precision, Side, instruction_set, rectangular, self_similarity, symmetric};

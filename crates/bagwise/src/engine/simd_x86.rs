@@ -1,0 +1,160 @@
+//! [`Vector`] on AVX2 with fused multiply-add (16 registers of 32 bytes) and on AVX-512 (32 registers of 64
+//! bytes). Nothing here decides whether the processor has them: `kernels` does.
+
+use std::arch::x86_64::*;
+
+use super::simd::{Element, Vector};
+
+/// Defines one register type by naming the intrinsic of each operation.
+macro_rules! register {
+    ($name:ident, $raw:ty, $e:ty, $lanes:expr, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
+     $mul:ident, $fma:ident, $max:ident, |$b:ident| $shift:expr, |$s:ident| $square:expr) => {
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name($raw);
+
+        // SAFETY of every block: the caller of a `Vector` function vouches for the instruction set and for
+        // what its pointers point to.
+        impl Vector for $name {
+            type E = $e;
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn load(from: *const $e) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($load(from)) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $e) {
+                // SAFETY: as above.
+                unsafe { $store(to, self.0) }
+            }
+            #[inline(always)]
+            unsafe fn splat(value: $e) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($splat(value)) }
+            }
+            #[inline(always)]
+            unsafe fn add(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($add(self.0, o.0)) }
+            }
+            #[inline(always)]
+            unsafe fn sub(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($sub(self.0, o.0)) }
+            }
+            #[inline(always)]
+            unsafe fn mul(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($mul(self.0, o.0)) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, f: Self, t: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($fma(self.0, f.0, t.0)) }
+            }
+            #[inline(always)]
+            unsafe fn max(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($max(self.0, o.0)) }
+            }
+            #[inline(always)]
+            unsafe fn bits_to_exponent(self) -> Self {
+                let $b = self.0;
+                // SAFETY: as above.
+                unsafe { $name($shift) }
+            }
+            #[inline(always)]
+            unsafe fn square(self) -> Self {
+                let $s = self.0;
+                // SAFETY: as above.
+                unsafe { $name($square) }
+            }
+        }
+    };
+}
+
+register!(
+    Avx2F64,
+    __m256d,
+    f64,
+    4,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_set1_pd,
+    _mm256_add_pd,
+    _mm256_sub_pd,
+    _mm256_mul_pd,
+    _mm256_fmadd_pd,
+    _mm256_max_pd,
+    |b| _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(b))),
+    |s| {
+        let k = _mm256_and_pd(
+            s,
+            _mm256_cmp_pd::<_CMP_GE_OQ>(s, _mm256_set1_pd(<f64 as Element>::SMALLEST_SQUARED)),
+        );
+        _mm256_mul_pd(k, k)
+    }
+);
+
+register!(
+    Avx2F32,
+    __m256,
+    f32,
+    8,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_set1_ps,
+    _mm256_add_ps,
+    _mm256_sub_ps,
+    _mm256_mul_ps,
+    _mm256_fmadd_ps,
+    _mm256_max_ps,
+    |b| _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(b))),
+    |s| {
+        let k = _mm256_and_ps(
+            s,
+            _mm256_cmp_ps::<_CMP_GE_OQ>(s, _mm256_set1_ps(<f32 as Element>::SMALLEST_SQUARED)),
+        );
+        _mm256_mul_ps(k, k)
+    }
+);
+
+register!(
+    Avx512F64,
+    __m512d,
+    f64,
+    8,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_set1_pd,
+    _mm512_add_pd,
+    _mm512_sub_pd,
+    _mm512_mul_pd,
+    _mm512_fmadd_pd,
+    _mm512_max_pd,
+    |b| _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(b))),
+    |s| {
+        let keep = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(s, _mm512_set1_pd(<f64 as Element>::SMALLEST_SQUARED));
+        _mm512_maskz_mul_pd(keep, s, s)
+    }
+);
+
+register!(
+    Avx512F32,
+    __m512,
+    f32,
+    16,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_set1_ps,
+    _mm512_add_ps,
+    _mm512_sub_ps,
+    _mm512_mul_ps,
+    _mm512_fmadd_ps,
+    _mm512_max_ps,
+    |b| _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(b))),
+    |s| {
+        let keep = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(s, _mm512_set1_ps(<f32 as Element>::SMALLEST_SQUARED));
+        _mm512_maskz_mul_ps(keep, s, s)
+    }
+);
