@@ -28,11 +28,13 @@
 //! ```
 
 mod forms;
+mod linear;
 mod problem;
 mod rows;
 mod scan;
 mod smo;
 
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
+pub use linear::{Features, LinearMachine, LinearParams, fit_linear, fit_linear_path};
 pub use problem::{Dual, Gram, KernelRows, RowFn};
 pub use smo::{Outcome, SmoParams, Solution, Status, smo};

@@ -136,9 +136,10 @@ mod avx2 {
     /// Elements of one turn of a loop: two vectors, so that two chains of comparisons run side by side.
     const TURN: usize = 8;
 
+    #[target_feature(enable = "avx2")]
     fn lanes(low: __m256d, high: __m256d) -> [f64; TURN] {
         let mut out = [0.0; TURN];
-        // SAFETY: the array holds two vectors; unaligned stores need nothing else. Callers have AVX2.
+        // SAFETY: the array holds two vectors; unaligned stores need nothing else.
         unsafe {
             _mm256_storeu_pd(out.as_mut_ptr(), low);
             _mm256_storeu_pd(out.as_mut_ptr().add(4), high);
