@@ -132,20 +132,33 @@ pub fn fit_path(
     costs: &[f64],
     params: &SmoParams<'_>,
 ) -> Vec<Machine> {
+    let mut solver = Solver::new(kernel, params);
+    along_path(form, weights, costs, |dual, last| {
+        let start = last.map(|(solution, ratio)| stretch(dual, solution, ratio)).unwrap_or_default();
+        let solution = solver.solve(dual, start);
+        (solution.clone(), solution.into())
+    })
+}
+
+/// Visits the costs in ascending order, handing each solve the last solution and how much wider the bounds
+/// are now; returns what the solves return, in the order of the costs as given.
+pub(crate) fn along_path<M>(
+    form: Form<'_>,
+    weights: &[f64],
+    costs: &[f64],
+    mut solve: impl FnMut(&Dual, Option<(Solution, f64)>) -> (Solution, M),
+) -> Vec<M> {
     assert_eq!(weights.len(), form.len(), "each example needs a weight");
     let mut ascending: Vec<usize> = (0..costs.len()).collect();
     ascending.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
-    let mut solver = Solver::new(kernel, params);
-    let mut machines: Vec<Option<Machine>> = costs.iter().map(|_| None).collect();
-    let mut last: Option<(f64, Solution)> = None;
+    let mut machines: Vec<Option<M>> = costs.iter().map(|_| None).collect();
+    let mut last: Option<(Solution, f64)> = None;
     for at in ascending {
         let bounds: Vec<f64> = weights.iter().map(|weight| costs[at] * weight).collect();
-        let dual = form.dual(&bounds);
-        let start =
-            last.map(|(cost, solution)| stretch(&dual, solution, costs[at] / cost)).unwrap_or_default();
-        let solution = solver.solve(&dual, start);
-        machines[at] = Some(solution.clone().into());
-        last = Some((costs[at], solution));
+        let last_here = last.map(|(solution, cost)| (solution, costs[at] / cost));
+        let (solution, machine) = solve(&form.dual(&bounds), last_here);
+        machines[at] = Some(machine);
+        last = Some((solution, costs[at]));
     }
     machines.into_iter().map(|machine| machine.expect("every cost was visited")).collect()
 }
@@ -153,7 +166,7 @@ pub fn fit_path(
 /// The multiple of an earlier solution that suits new bounds `ratio` times as wide.
 ///
 /// Along `s b` the objective is `s^2 b'Kb / 2 - s (p'b - tube sum |b|)`.
-fn stretch(dual: &Dual, solution: Solution, ratio: f64) -> Start {
+pub(crate) fn stretch(dual: &Dual, solution: Solution, ratio: f64) -> Start {
     let Solution { mut coefficients, mut outputs, .. } = solution;
     let (mut quadratic, mut linear) = (0.0, 0.0);
     for i in 0..coefficients.len() {

@@ -2,7 +2,8 @@
 //!
 //! The crate knows examples, kernels and costs, nothing else. It holds three separate things: the *problem*
 //! ([`Dual`], and [`KernelRows`] to read its matrix), the *solver* ([`smo`]), and the *forms* that turn
-//! classification and regression into that problem and back ([`fit`], [`fit_path`]).
+//! classification and regression into that problem and back ([`fit`], [`fit_path`]). [`fit_linear`] solves the
+//! same problem on explicit features. [`Platt`] and [`Isotonic`] turn scores into probabilities.
 //!
 //! ```
 //! use bagwise_svm::{Form, Gram, SmoParams, Status, bounds, fit, fit_path};
@@ -28,11 +29,17 @@
 //! ```
 
 mod forms;
+mod isotonic;
+mod linear;
+mod platt;
 mod problem;
 mod rows;
 mod scan;
 mod smo;
 
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
+pub use isotonic::Isotonic;
+pub use linear::{Features, LinearMachine, LinearParams, fit_linear, fit_linear_path};
+pub use platt::Platt;
 pub use problem::{Dual, Gram, KernelRows, RowFn};
 pub use smo::{Outcome, SmoParams, Solution, Status, smo};

@@ -178,10 +178,13 @@ impl Dual {
             b[i] = clipped;
             if clipped > 0.0 { positive += clipped } else { negative -= clipped }
         }
+        // A solution handed back is balanced up to the rounding of its sum; scaling would push it off its bounds.
+        if (positive - negative).abs() <= b.len() as f64 * f64::EPSILON * (positive + negative) {
+            return;
+        }
         let (keep_positive, keep_negative) = match () {
             _ if positive > negative => (negative / positive, 1.0),
-            _ if negative > positive => (1.0, positive / negative),
-            _ => return,
+            _ => (1.0, positive / negative),
         };
         for value in b {
             *value *= if *value > 0.0 { keep_positive } else { keep_negative };

@@ -1,10 +1,8 @@
 //! The two loops in which SMO spends its time, and their run-time dispatch.
 //!
-//! Each loop is written once, over eight independent lanes that a compiler turns into vector instructions,
-//! and compiled twice: for the build's own target and, on x86-64, for AVX2, chosen when the program runs. No
-//! sum crosses lanes and no multiplication is fused with an addition, so both versions give the same bits.
-
-const LANES: usize = 8;
+//! Both walk the active variables once. They exist as plain loops and, on x86-64, as AVX2 loops that are chosen
+//! when the program runs, because programs are built for processors without AVX2. No sum crosses elements, no
+//! multiplication is fused with an addition and the first of equals wins in both, so both give the same bits.
 
 /// The largest upward slope and where it is, and the smallest downward slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,42 +12,32 @@ pub(crate) struct Extremes {
     pub(crate) down: f64,
 }
 
-macro_rules! dispatched {
-    ($(#[$doc:meta])* $name:ident = $body:ident($($arg:ident: $kind:ty),*) -> $out:ty) => {
-        $(#[$doc])*
-        #[inline]
-        pub(crate) fn $name($($arg: $kind),*) -> $out {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn avx2($($arg: $kind),*) -> $out {
-                    $body($($arg),*)
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has just been found to support AVX2.
-                    return unsafe { avx2($($arg),*) };
-                }
-            }
-            $body($($arg),*)
+impl Extremes {
+    const NONE: Extremes = Extremes { up: f64::NEG_INFINITY, up_at: 0, down: f64::INFINITY };
+
+    #[inline(always)]
+    fn meet(&mut self, at: usize, up: f64, down: f64) {
+        if up > self.up {
+            (self.up, self.up_at) = (up, at);
         }
-    };
+        if down < self.down {
+            self.down = down;
+        }
+    }
 }
 
-dispatched! {
-    /// `gradient -= step * (row_i - row_j)`, and the extremes of the slopes afterwards, in one pass.
-    step = step_body(gradient: &mut [f64], row_i: &[f64], row_j: &[f64], step: f64, up: &[f64], down: &[f64])
-        -> Extremes
+/// The extremes of the slopes as they stand.
+pub(crate) fn extremes(gradient: &[f64], up: &[f64], down: &[f64]) -> Extremes {
+    let mut found = Extremes::NONE;
+    for k in 0..gradient.len() {
+        found.meet(k, gradient[k] + up[k], gradient[k] + down[k]);
+    }
+    found
 }
 
-dispatched! {
-    /// The partner of the variable with upward slope `up_i` that promises the largest decrease:
-    /// the first to maximise `(up_i - down_j)^2 / (K_ii + K_jj - 2 K_ij)`, with the curvature at least `floor`.
-    partner = partner_body(gradient: &[f64], down: &[f64], diagonal: &[f64], row_i: &[f64], up_i: f64,
-        diagonal_i: f64, floor: f64) -> Option<usize>
-}
-
-#[inline(always)]
-fn step_body(
+/// `gradient -= step * (row_i - row_j)`, and the extremes of the slopes afterwards, in one pass.
+#[inline]
+pub(crate) fn step(
     gradient: &mut [f64],
     row_i: &[f64],
     row_j: &[f64],
@@ -59,111 +47,214 @@ fn step_body(
 ) -> Extremes {
     let n = gradient.len();
     let (row_i, row_j, up, down) = (&row_i[..n], &row_j[..n], &up[..n], &down[..n]);
-    let mut highest = [f64::NEG_INFINITY; LANES];
-    let mut highest_at = [0.0f64; LANES]; // chunk numbers, as floats so that one mask selects value and place
-    let mut lowest = [f64::INFINITY; LANES];
-    let chunks = n / LANES;
-    for c in 0..chunks {
-        let at = c * LANES;
-        let g: &mut [f64; LANES] = (&mut gradient[at..at + LANES]).try_into().expect("a whole chunk");
-        let ki: &[f64; LANES] = row_i[at..at + LANES].try_into().expect("a whole chunk");
-        let kj: &[f64; LANES] = row_j[at..at + LANES].try_into().expect("a whole chunk");
-        let us: &[f64; LANES] = up[at..at + LANES].try_into().expect("a whole chunk");
-        let ds: &[f64; LANES] = down[at..at + LANES].try_into().expect("a whole chunk");
-        let place = c as f64;
-        for l in 0..LANES {
-            g[l] -= step * (ki[l] - kj[l]);
-            let u = g[l] + us[l];
-            let d = g[l] + ds[l];
-            let better = u > highest[l];
-            highest[l] = if better { u } else { highest[l] };
-            highest_at[l] = if better { place } else { highest_at[l] };
-            lowest[l] = if d < lowest[l] { d } else { lowest[l] };
-        }
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, and all five slices have the same length.
+        return unsafe { avx2::step(gradient, row_i, row_j, step, up, down) };
     }
-    let mut best = Extremes { up: f64::NEG_INFINITY, up_at: 0, down: f64::INFINITY };
-    for l in 0..LANES {
-        let at = highest_at[l] as usize * LANES + l;
-        if highest[l] > best.up || (highest[l] == best.up && at < best.up_at) {
-            (best.up, best.up_at) = (highest[l], at);
-        }
-        best.down = if lowest[l] < best.down { lowest[l] } else { best.down };
-    }
-    for k in chunks * LANES..n {
-        gradient[k] -= step * (row_i[k] - row_j[k]);
-        let u = gradient[k] + up[k];
-        let d = gradient[k] + down[k];
-        if u > best.up {
-            (best.up, best.up_at) = (u, k);
-        }
-        best.down = if d < best.down { d } else { best.down };
-    }
-    best
+    step_from(0, Extremes::NONE, gradient, row_i, row_j, step, up, down)
 }
 
 #[inline(always)]
-fn partner_body(
-    gradient: &[f64],
-    down: &[f64],
-    diagonal: &[f64],
+fn step_from(
+    from: usize,
+    mut found: Extremes,
+    gradient: &mut [f64],
     row_i: &[f64],
-    up_i: f64,
-    diagonal_i: f64,
-    floor: f64,
-) -> Option<usize> {
-    let n = gradient.len();
-    let (down, diagonal, row_i) = (&down[..n], &diagonal[..n], &row_i[..n]);
-    let gain = |g: f64, ds: f64, kjj: f64, kij: f64| {
-        let slope = up_i - (g + ds);
-        let slope = if slope > 0.0 { slope } else { 0.0 };
-        let curvature = diagonal_i + kjj - 2.0 * kij;
-        let curvature = if curvature > floor { curvature } else { floor };
-        slope * slope / curvature
-    };
-    let mut best = [0.0f64; LANES];
-    let mut best_at = [0.0f64; LANES];
-    let chunks = n / LANES;
-    for c in 0..chunks {
-        let at = c * LANES;
-        let g: &[f64; LANES] = gradient[at..at + LANES].try_into().expect("a whole chunk");
-        let ds: &[f64; LANES] = down[at..at + LANES].try_into().expect("a whole chunk");
-        let kjj: &[f64; LANES] = diagonal[at..at + LANES].try_into().expect("a whole chunk");
-        let kij: &[f64; LANES] = row_i[at..at + LANES].try_into().expect("a whole chunk");
-        let place = c as f64;
-        for l in 0..LANES {
-            let promise = gain(g[l], ds[l], kjj[l], kij[l]);
-            let better = promise > best[l];
-            best[l] = if better { promise } else { best[l] };
-            best_at[l] = if better { place } else { best_at[l] };
-        }
-    }
-    let (mut most, mut found) = (0.0, None);
-    for l in 0..LANES {
-        let at = best_at[l] as usize * LANES + l;
-        if best[l] > most || (best[l] == most && best[l] > 0.0 && found.is_some_and(|f| at < f)) {
-            (most, found) = (best[l], Some(at));
-        }
-    }
-    for k in chunks * LANES..n {
-        let promise = gain(gradient[k], down[k], diagonal[k], row_i[k]);
-        if promise > most {
-            (most, found) = (promise, Some(k));
-        }
+    row_j: &[f64],
+    step: f64,
+    up: &[f64],
+    down: &[f64],
+) -> Extremes {
+    for k in from..gradient.len() {
+        gradient[k] -= step * (row_i[k] - row_j[k]);
+        found.meet(k, gradient[k] + up[k], gradient[k] + down[k]);
     }
     found
 }
 
-/// The extremes of the slopes as they stand.
-pub(crate) fn extremes(gradient: &[f64], up: &[f64], down: &[f64]) -> Extremes {
-    let mut best = Extremes { up: f64::NEG_INFINITY, up_at: 0, down: f64::INFINITY };
-    for k in 0..gradient.len() {
-        let (u, d) = (gradient[k] + up[k], gradient[k] + down[k]);
-        if u > best.up {
-            (best.up, best.up_at) = (u, k);
-        }
-        best.down = if d < best.down { d } else { best.down };
+/// The variable that is looking for a partner.
+#[derive(Clone, Copy)]
+pub(crate) struct Seeker {
+    /// Its upward slope.
+    pub(crate) up: f64,
+    /// Its diagonal entry of the kernel matrix.
+    pub(crate) diagonal: f64,
+    /// The least curvature to reckon with.
+    pub(crate) flattest: f64,
+}
+
+/// The partner that promises the largest decrease: the first to maximise
+/// `(up_i - down_j)^2 / (K_ii + K_jj - 2 K_ij)` among those with `up_i > down_j`.
+#[inline]
+pub(crate) fn partner(
+    seeker: Seeker,
+    gradient: &[f64],
+    down: &[f64],
+    diagonal: &[f64],
+    row_i: &[f64],
+) -> Option<usize> {
+    let n = gradient.len();
+    let (down, diagonal, row_i) = (&down[..n], &diagonal[..n], &row_i[..n]);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, and all four slices have the same length.
+        return unsafe { avx2::partner(seeker, gradient, down, diagonal, row_i) };
     }
-    best
+    partner_from(0, (0.0, None), seeker, gradient, down, diagonal, row_i)
+}
+
+#[inline(always)]
+fn partner_from(
+    from: usize,
+    mut best: (f64, Option<usize>),
+    seeker: Seeker,
+    gradient: &[f64],
+    down: &[f64],
+    diagonal: &[f64],
+    row_i: &[f64],
+) -> Option<usize> {
+    for k in from..gradient.len() {
+        let slope = seeker.up - (gradient[k] + down[k]);
+        let slope = if slope > 0.0 { slope } else { 0.0 };
+        let curvature = (seeker.diagonal + diagonal[k]) - (row_i[k] + row_i[k]);
+        let curvature = if curvature > seeker.flattest { curvature } else { seeker.flattest };
+        let promise = slope * slope / curvature;
+        if promise > best.0 {
+            best = (promise, Some(k));
+        }
+    }
+    best.1
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{Extremes, Seeker};
+
+    /// Elements of one turn of a loop: two vectors, so that two chains of comparisons run side by side.
+    const TURN: usize = 8;
+
+    #[target_feature(enable = "avx2")]
+    fn lanes(low: __m256d, high: __m256d) -> [f64; TURN] {
+        let mut out = [0.0; TURN];
+        // SAFETY: the array holds two vectors; unaligned stores need nothing else.
+        unsafe {
+            _mm256_storeu_pd(out.as_mut_ptr(), low);
+            _mm256_storeu_pd(out.as_mut_ptr().add(4), high);
+        }
+        out
+    }
+
+    /// # Safety
+    /// Needs AVX2 and slices of one length.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn step(
+        gradient: &mut [f64],
+        row_i: &[f64],
+        row_j: &[f64],
+        step: f64,
+        up: &[f64],
+        down: &[f64],
+    ) -> Extremes {
+        let whole = gradient.len() / TURN * TURN;
+        let amount = _mm256_set1_pd(step);
+        let mut highest = [_mm256_set1_pd(f64::NEG_INFINITY); 2];
+        let mut lowest = [_mm256_set1_pd(f64::INFINITY); 2];
+        // Where each lane met its highest, as a float: exact, and one mask then selects value and place.
+        let mut places = [_mm256_setzero_pd(); 2];
+        let mut place = _mm256_setzero_pd();
+        let stride = _mm256_set1_pd(TURN as f64);
+        for turn in (0..whole).step_by(TURN) {
+            for half in 0..2 {
+                let at = turn + 4 * half;
+                // SAFETY: at + 4 <= whole, within every slice.
+                let (g, ki, kj, us, ds) = unsafe {
+                    (
+                        _mm256_loadu_pd(gradient.as_ptr().add(at)),
+                        _mm256_loadu_pd(row_i.as_ptr().add(at)),
+                        _mm256_loadu_pd(row_j.as_ptr().add(at)),
+                        _mm256_loadu_pd(up.as_ptr().add(at)),
+                        _mm256_loadu_pd(down.as_ptr().add(at)),
+                    )
+                };
+                let g = _mm256_sub_pd(g, _mm256_mul_pd(amount, _mm256_sub_pd(ki, kj)));
+                // SAFETY: as above.
+                unsafe { _mm256_storeu_pd(gradient.as_mut_ptr().add(at), g) };
+                let u = _mm256_add_pd(g, us);
+                let better = _mm256_cmp_pd::<_CMP_GT_OQ>(u, highest[half]);
+                highest[half] = _mm256_blendv_pd(highest[half], u, better);
+                places[half] = _mm256_blendv_pd(places[half], place, better);
+                lowest[half] = _mm256_min_pd(_mm256_add_pd(g, ds), lowest[half]);
+            }
+            place = _mm256_add_pd(place, stride);
+        }
+        let mut found = Extremes::NONE;
+        let (ups, downs, places) =
+            (lanes(highest[0], highest[1]), lanes(lowest[0], lowest[1]), lanes(places[0], places[1]));
+        for lane in 0..TURN {
+            let at = places[lane] as usize + lane;
+            if ups[lane] == found.up && at < found.up_at {
+                found.up_at = at;
+            }
+            found.meet(at, ups[lane], downs[lane]);
+        }
+        super::step_from(whole, found, gradient, row_i, row_j, step, up, down)
+    }
+
+    /// # Safety
+    /// Needs AVX2 and slices of one length.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn partner(
+        seeker: Seeker,
+        gradient: &[f64],
+        down: &[f64],
+        diagonal: &[f64],
+        row_i: &[f64],
+    ) -> Option<usize> {
+        let whole = gradient.len() / TURN * TURN;
+        let up_i = _mm256_set1_pd(seeker.up);
+        let diagonal_i = _mm256_set1_pd(seeker.diagonal);
+        let flattest = _mm256_set1_pd(seeker.flattest);
+        let zero = _mm256_setzero_pd();
+        let mut best = [zero; 2];
+        let mut places = [zero; 2];
+        let mut place = zero;
+        let stride = _mm256_set1_pd(TURN as f64);
+        for turn in (0..whole).step_by(TURN) {
+            for half in 0..2 {
+                let at = turn + 4 * half;
+                // SAFETY: at + 4 <= whole, within every slice.
+                let (g, ds, kjj, kij) = unsafe {
+                    (
+                        _mm256_loadu_pd(gradient.as_ptr().add(at)),
+                        _mm256_loadu_pd(down.as_ptr().add(at)),
+                        _mm256_loadu_pd(diagonal.as_ptr().add(at)),
+                        _mm256_loadu_pd(row_i.as_ptr().add(at)),
+                    )
+                };
+                let slope = _mm256_max_pd(_mm256_sub_pd(up_i, _mm256_add_pd(g, ds)), zero);
+                let curvature = _mm256_sub_pd(_mm256_add_pd(diagonal_i, kjj), _mm256_add_pd(kij, kij));
+                let curvature = _mm256_max_pd(curvature, flattest);
+                let promise = _mm256_div_pd(_mm256_mul_pd(slope, slope), curvature);
+                let better = _mm256_cmp_pd::<_CMP_GT_OQ>(promise, best[half]);
+                best[half] = _mm256_blendv_pd(best[half], promise, better);
+                places[half] = _mm256_blendv_pd(places[half], place, better);
+            }
+            place = _mm256_add_pd(place, stride);
+        }
+        let mut found = (0.0, None);
+        let (promises, places) = (lanes(best[0], best[1]), lanes(places[0], places[1]));
+        for lane in 0..TURN {
+            let at = places[lane] as usize + lane;
+            let earlier = promises[lane] == found.0 && found.1.is_some_and(|first| at < first);
+            if promises[lane] > found.0 || earlier {
+                found = (promises[lane], Some(at));
+            }
+        }
+        super::partner_from(whole, found, seeker, gradient, down, diagonal, row_i)
+    }
 }
 
 #[cfg(test)]
@@ -213,7 +304,8 @@ mod tests {
                             expected = (promise, Some(k));
                         }
                     }
-                    assert_eq!(partner(&g, &down, &diagonal, row, 0.9, 1.0, 0.1), expected.1);
+                    let seeker = Seeker { up: 0.9, diagonal: 1.0, flattest: 0.1 };
+                    assert_eq!(partner(seeker, &g, &down, &diagonal, row), expected.1);
                 }
             }
         }

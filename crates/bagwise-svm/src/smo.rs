@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::problem::{Dual, KernelRows};
 use crate::rows::Rows;
-use crate::scan::{self, Extremes};
+use crate::scan::{self, Extremes, Seeker};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug)]
@@ -348,8 +348,8 @@ impl State {
     }
 
     fn partner(&self, i: usize, up_i: f64, row_i: &[f64], flattest: f64) -> Option<usize> {
-        let gradient = &self.gradient[..self.active];
-        scan::partner(gradient, &self.down, &self.diagonal, row_i, up_i, self.diagonal[i], flattest)
+        let seeker = Seeker { up: up_i, diagonal: self.diagonal[i], flattest };
+        scan::partner(seeker, &self.gradient[..self.active], &self.down, &self.diagonal, row_i)
     }
 
     fn step(&mut self, row_i: &[f64], row_j: &[f64], amount: f64) -> Extremes {
