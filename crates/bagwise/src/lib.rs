@@ -8,6 +8,7 @@ mod bags;
 mod ctx;
 mod dataset;
 mod error;
+pub mod inspect;
 pub mod io;
 mod mat;
 pub mod rng;
