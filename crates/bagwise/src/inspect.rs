@@ -155,9 +155,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
         storage: bags.instances().kind(),
         bytes: bags.instances().bytes(),
         kept: data.kept.iter().map(|k| k.name.clone()).collect(),
-        instance_labels: class_counts(
-            data.instance_labels.as_deref().map(|labels| Target::from_labels(labels)).as_ref(),
-        ),
+        instance_labels: class_counts(data.instance_labels.as_deref().map(Target::from_labels).as_ref()),
         duplicates: duplicates::duplicates(bags, target),
         constant: columns.iter().filter(|c| c.constant).map(|c| c.name.clone()).collect(),
         scaling: scaling::suggest(&columns, zeros, bags.instances().kind()),
