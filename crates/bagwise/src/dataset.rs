@@ -1,6 +1,8 @@
 //! A data set: bags, what is to be predicted (if known), groups that must never be split between training
 //! and test, and columns that are carried along but never learned from.
 
+use std::collections::HashMap;
+
 use crate::bags::Bags;
 use crate::error::{Error, Result};
 
@@ -24,19 +26,9 @@ impl Target {
         let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
         names.sort_unstable();
         names.dedup();
-        let numbers: Option<Vec<f64>> =
-            names.iter().map(|n| n.parse::<f64>().ok().filter(|v| v.is_finite())).collect();
-        if let Some(numbers) = numbers {
-            let mut order: Vec<usize> = (0..names.len()).collect();
-            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-            names = order.into_iter().map(|i| names[i]).collect();
-        }
-        let codes = labels
-            .iter()
-            .map(|l| {
-                names.iter().position(|n| *n == l.as_ref()).expect("every label is among the names") as u32
-            })
-            .collect();
+        sort_names(&mut names);
+        let code: HashMap<&str, u32> = names.iter().zip(0..).map(|(&n, c)| (n, c)).collect();
+        let codes = labels.iter().map(|l| code[l.as_ref()]).collect();
         Target::Classes { codes, names: names.into_iter().map(String::from).collect() }
     }
 
@@ -64,6 +56,16 @@ impl Target {
     }
 }
 
+/// Sorts names of classes or categories: by value if all are numbers, else as text.
+pub(crate) fn sort_names<S: AsRef<str>>(names: &mut [S]) {
+    names.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    let number = |name: &S| name.as_ref().parse::<f64>().ok().filter(|v| v.is_finite());
+    if names.iter().all(|name| number(name).is_some()) {
+        // Stable: names of equal value keep the order of their text.
+        names.sort_by(|a, b| number(a).partial_cmp(&number(b)).expect("finite numbers compare"));
+    }
+}
+
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
@@ -76,7 +78,7 @@ pub struct Groups {
 impl Groups {
     /// Groups from one name per bag.
     pub fn from_names<S: AsRef<str>>(per_bag: &[S]) -> Groups {
-        let mut seen = std::collections::HashMap::new();
+        let mut seen = HashMap::new();
         let mut names: Vec<String> = Vec::new();
         let codes = per_bag
             .iter()

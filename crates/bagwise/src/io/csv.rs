@@ -1,0 +1,321 @@
+//! CSV and TSV, one row per instance. The delimiter (comma, tab or semicolon) and the heading are found by
+//! looking; quotes, a byte order mark and both line ends are understood. Reading streams: what is held is
+//! numbers, not text, and one row of at most [`MAX_ROW`] bytes.
+//!
+//! A first row without a single number, or with a usual heading (`bag`, `label`, …) or one that the options
+//! name, is the heading. Without a heading the first column is the bag, the second its label, and the features
+//! are called f1, f2, …
+//!
+//! What is written is read back equal: numbers in the shortest form that gives the same double, single
+//! precision widened first (it comes back as double precision of the same values). Three things a table
+//! cannot say must be declared again: categories that look like numbers, whole numbers that are measurements,
+//! and classes that look like fractions. Categories and classes that no bag has are not written.
+
+use std::cell::Cell;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use super::assemble::{Beside, Book};
+use super::cells::{Cells, MAX_COLUMNS, is_missing, number, shown, utf8};
+use super::columns::{self, Roles};
+use super::{Column, ReadOptions, Reader, compress};
+use crate::dataset::{Dataset, Kept};
+use crate::error::{Error, Place, Result};
+
+/// Bytes that one row may have.
+pub(crate) const MAX_ROW: usize = 8_000_000;
+
+const BUFFER: usize = 1 << 16;
+
+/// Stands after the end of the file. A quote that is never closed swallows it, and is so found.
+const END: &[u8] = b"\n\x01end of table\x01\n";
+
+/// Reads CSV and TSV.
+pub(super) struct Csv;
+
+impl Reader for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        !path.is_dir() && (has_extension(path) || !head.contains(&0))
+    }
+
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
+        let tab = super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab");
+        read(&path.display().to_string(), compress::open(path)?, options, tab.then_some(b'\t'))
+    }
+}
+
+fn has_extension(path: &Path) -> bool {
+    super::plain_extension(path).is_some_and(|e| ["csv", "tsv", "tab"].contains(&e.as_str()))
+}
+
+/// Reads a table from decompressed bytes; `source` is its name in messages.
+pub(crate) fn read(
+    source: &str,
+    input: impl Read,
+    options: &ReadOptions,
+    delimiter: Option<u8>,
+) -> Result<Dataset> {
+    let mut input = input;
+    let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
+    let text = check_head(source, &head)?;
+    let delimiter = delimiter.unwrap_or_else(|| find_delimiter(text));
+    let since_row = Rc::new(Cell::new(0));
+    let guarded = Guarded {
+        inner: Cursor::new(text.to_vec()).chain(input).chain(END),
+        since_row: Rc::clone(&since_row),
+    };
+    drop(head);
+    let reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(BUFFER)
+        .from_reader(guarded);
+    let mut rows = Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 };
+    assemble(source, &mut rows, options)
+}
+
+/// What the first bytes say: the text without its byte order mark, or why it is no text.
+fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
+    let refuse = |found: &str, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if text.trim_ascii().is_empty() {
+        return refuse("the file is empty", "give a table with one row per instance");
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return refuse("the file is UTF-16 text", "save the table with the encoding UTF-8");
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return refuse("the file is a zip archive or a spreadsheet", "save the table as CSV and read that");
+    }
+    if head.contains(&0) {
+        return refuse(
+            "the file is not a text table: it has bytes of value 0",
+            "give CSV in UTF-8, or name the format with --input-format",
+        );
+    }
+    Ok(text)
+}
+
+/// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
+fn find_delimiter(text: &[u8]) -> u8 {
+    let (mut quoted, mut tabs, mut semicolons, mut commas) = (false, 0, 0, 0);
+    for &byte in text {
+        match byte {
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'\t' => tabs += 1,
+            b';' => semicolons += 1,
+            b',' => commas += 1,
+            b'\n' if tabs + semicolons + commas > 0 => break,
+            _ => {}
+        }
+    }
+    if tabs > commas && tabs > semicolons {
+        b'\t'
+    } else if semicolons > commas {
+        b';'
+    } else {
+        b','
+    }
+}
+
+/// Stops a row that does not end.
+struct Guarded<R> {
+    inner: R,
+    since_row: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Guarded<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        let since = self.since_row.get() + n;
+        self.since_row.set(since);
+        if since > MAX_ROW + BUFFER {
+            return Err(compress::Refusal::error(
+                format!("a row is longer than {} MB", MAX_ROW / 1_000_000),
+                "is a quote not closed, or is this no table? For very many features use the sparse form \
+                 `bag label index:value …`",
+            ));
+        }
+        Ok(n)
+    }
+}
+
+/// The rows of a file with their lines.
+struct Rows<'s, R> {
+    source: &'s str,
+    reader: csv::Reader<Guarded<R>>,
+    record: csv::ByteRecord,
+    since_row: Rc<Cell<usize>>,
+    line: u64,
+}
+
+impl<R: Read> Rows<'_, R> {
+    /// Reads the next row into `record`; false at the end.
+    fn next(&mut self) -> Result<bool> {
+        let begun = self.reader.position().line();
+        let found = self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) => compress::explain(Place::line(self.source, begun), e),
+            other => Error::Invalid(format!("{}: {other:?}", self.source)),
+        })?;
+        self.since_row.set(0);
+        // The reader's own line of a record is that of the blank lines before it; so count back from its end.
+        let inside = self.record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64;
+        self.line = (self.reader.position().line()).saturating_sub(1 + inside).max(1);
+        let end = END.trim_ascii();
+        let last = self.record.iter().next_back().unwrap_or_default();
+        if self.record.len() == 1 && last == end {
+            return Ok(false);
+        }
+        if last.trim_ascii().ends_with(end) {
+            return Err(self.error(
+                "a quotation mark is opened and never closed",
+                "close it; inside a quoted cell a quotation mark is written twice",
+            ));
+        }
+        Ok(found)
+    }
+
+    fn place(&self) -> Place {
+        Place::line(self.source, self.line)
+    }
+
+    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(self.place(), found, remedy)
+    }
+
+    fn text(&self, column: usize) -> Result<&str> {
+        utf8(self.source, self.line, &self.record[column])
+    }
+}
+
+fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions) -> Result<Dataset> {
+    if !rows.next()? {
+        return Err(Error::data(
+            Place::of(source),
+            "the file is empty",
+            "give a table with one row per instance",
+        ));
+    }
+    let width = rows.record.len();
+    if width > MAX_COLUMNS {
+        return Err(rows.error(
+            format!("the table has {width} columns; at most {MAX_COLUMNS} are read"),
+            "use the sparse form `bag label index:value …`",
+        ));
+    }
+    let names = heading(rows, options)?;
+    let Roles { bag, label, group, instance_label, keep, features, categorical, mut warnings } =
+        columns::find(&rows.place(), names.as_deref(), width, options)?;
+
+    let name_of = |column: usize, position: usize| match &names {
+        Some(names) => names[column].clone(),
+        None => format!("f{}", position + 1),
+    };
+    let declared = features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), is));
+    let mut cells = Cells::new(source, declared.collect(), options.allow_missing);
+    let mut book = Book::new(source, options);
+    let mut beside = Beside {
+        kept: keep
+            .iter()
+            .map(|&c| Kept {
+                name: names.as_ref().map_or_else(|| format!("column{}", c + 1), |names| names[c].clone()),
+                values: Vec::new(),
+            })
+            .collect(),
+        instance_labels: instance_label.map(|_| Vec::new()),
+    };
+
+    let mut more = names.is_none() || rows.next()?;
+    while more {
+        let found = rows.record.len();
+        if found != width {
+            return Err(wrong_width(rows, bag, found, width, features.len()));
+        }
+        let line = rows.line;
+        let id = rows.text(bag)?.trim();
+        let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
+        book.row(line, id, text(label)?, text(group)?)?;
+        for (kept, &column) in beside.kept.iter_mut().zip(&keep) {
+            kept.values.push(rows.text(column)?.to_string());
+        }
+        if let (Some(labels), Some(column)) = (&mut beside.instance_labels, instance_label) {
+            labels.push(rows.text(column)?.trim().to_string());
+        }
+        for (i, &column) in features.iter().enumerate() {
+            cells.push(line, id, i, &rows.record[column])?;
+        }
+        cells.end_row();
+        more = rows.next()?;
+    }
+    if book.rows() == 0 {
+        return Err(Error::data(
+            Place::of(source),
+            "the table has a heading and no rows",
+            "give at least one bag with one instance",
+        ));
+    }
+    let (instances, features, notes) = cells.finish();
+    warnings.extend(notes);
+    book.finish(instances, features, beside, options, warnings)
+}
+
+/// The headings, if the row just read holds them.
+fn heading<R: Read>(rows: &Rows<'_, R>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+    let cells = || rows.record.iter().map(<[u8]>::trim_ascii);
+    let is_heading = options.header.unwrap_or_else(|| {
+        let named = named_columns(options);
+        let known = |cell: &[u8]| {
+            std::str::from_utf8(cell)
+                .is_ok_and(|text| columns::is_usual_heading(text) || named.contains(&text))
+        };
+        let is_value = |cell: &[u8]| number(cell).is_some() || (is_missing(cell) && !cell.is_empty());
+        cells().any(known) || !cells().any(is_value)
+    });
+    if !is_heading {
+        return Ok(None);
+    }
+    cells().map(|cell| utf8(rows.source, rows.line, cell).map(String::from)).collect::<Result<_>>().map(Some)
+}
+
+/// The columns that the options call by name.
+fn named_columns(options: &ReadOptions) -> Vec<&str> {
+    let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+    let lists = [&options.keep, &options.ignore, &options.categorical];
+    single
+        .into_iter()
+        .flatten()
+        .chain(lists.into_iter().flatten())
+        .filter_map(|column| match column {
+            Column::Name(name) => Some(name.as_str()),
+            Column::Number(_) => None,
+        })
+        .collect()
+}
+
+fn wrong_width<R: Read>(
+    rows: &Rows<'_, R>,
+    bag: usize,
+    found: usize,
+    width: usize,
+    features: usize,
+) -> Error {
+    let id = rows.record.get(bag).map(shown).unwrap_or_default();
+    let beside = width - features;
+    if found <= beside {
+        return rows.error(
+            format!("the row has {found} columns"),
+            format!("the first row has {width}: is the line cut, or a delimiter missing?"),
+        );
+    }
+    rows.error(
+        format!("bag '{id}' has {} features", found - beside),
+        format!("the first row has {features}: look for a missing or extra delimiter"),
+    )
+}
