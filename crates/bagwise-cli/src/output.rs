@@ -6,7 +6,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use comfy_table::{CellAlignment, presets};
+use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
 
@@ -57,11 +57,14 @@ impl Rows {
     }
 }
 
+/// A rule under the header, and space.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
 impl std::fmt::Display for Rows {
-    /// With a rule under the header, columns of numbers to the right.
+    /// Columns of numbers stand to the right.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut table = comfy_table::Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(&self.header);
+        table.load_style(RULED).set_header(&self.header);
         for row in &self.rows {
             table.add_row(row);
         }

@@ -43,7 +43,7 @@ pub struct Inspection {
     pub categorical: usize,
     /// Smallest and largest number of all numeric attributes.
     pub range: Option<(f64, f64)>,
-    /// Share of all values that are 0.
+    /// Share of the values of numeric attributes that are 0.
     pub zeros: f64,
     /// Values that are missing.
     pub missing: usize,
@@ -134,7 +134,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
     let target = data.target.as_ref();
     let columns = columns::columns(bags, target);
     let numbers: Vec<(f64, f64)> = columns.iter().filter_map(|c| Some((c.min?, c.max?))).collect();
-    let zeros = columns.iter().map(|c| c.zeros).sum::<f64>() / columns.len() as f64;
+    let zeros = columns.iter().map(|c| c.zeros).sum::<f64>() / numbers.len().max(1) as f64;
     let mut found = Inspection {
         data: data.name.clone(),
         bags: bags.len(),

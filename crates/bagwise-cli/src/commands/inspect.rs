@@ -137,26 +137,38 @@ impl Lines {
     }
 }
 
+/// Classes that fit on a line.
+const SHOWN: usize = 12;
+
 fn target(found: &Inspection, page: &mut Lines) {
-    const SHOWN: usize = 12;
     if let Some(t) = &found.target {
         let (min, max, median) = (short(t.min), short(t.max), short(t.median));
         page.fact("target", &format!("numbers from {min} to {max}, median {median}"));
     } else if !found.classes.is_empty() {
-        let each = found.classes.iter().take(SHOWN).map(|(name, bags)| {
-            let share = 100.0 * *bags as f64 / found.bags as f64;
-            format!("{name}: {bags} ({share:.0} %)")
-        });
-        let mut list = each.collect::<Vec<_>>().join(", ");
-        if found.classes.len() > SHOWN {
-            list.push_str(&format!(" and {} more", found.classes.len() - SHOWN));
-        }
-        page.fact("classes", &list);
+        page.fact("classes", &classes(found));
     }
     if !found.instance_labels.is_empty() {
         let each = found.instance_labels.iter().take(SHOWN).map(|(name, n)| format!("{name}: {n}"));
         page.fact("instances", &format!("true labels known: {}", each.collect::<Vec<_>>().join(", ")));
     }
+}
+
+fn classes(found: &Inspection) -> String {
+    let all = &found.classes;
+    if all.len() > 4 && all.iter().all(|c| c.1 == all[0].1) {
+        let names: Vec<&str> = all.iter().take(SHOWN).map(|c| c.0.as_str()).collect();
+        let more = if all.len() > SHOWN { ", …" } else { "" };
+        return format!("{} of {} each: {}{more}", all.len(), count(all[0].1, "bag"), names.join(", "));
+    }
+    let each = all.iter().take(SHOWN).map(|(name, bags)| {
+        let share = 100.0 * *bags as f64 / found.bags as f64;
+        format!("{name}: {bags} ({share:.0} %)")
+    });
+    let mut list = each.collect::<Vec<_>>().join(", ");
+    if all.len() > SHOWN {
+        list.push_str(&format!(" and {} more", all.len() - SHOWN));
+    }
+    list
 }
 
 fn sizes(found: &Inspection, page: &mut Lines) {
@@ -190,7 +202,7 @@ fn attributes(found: &Inspection, page: &mut Lines) {
         &format!("{}; {zeros}, {} {}", kinds.join("; "), human_bytes(found.bytes), found.storage),
     );
     if found.columns.len() <= LISTED {
-        let mut rows = Rows::new(["attribute", "min", "mean", "max", "sd"]);
+        let mut rows = Rows::new(["attribute", "min", "mean", "max", "sd", ""]);
         for c in &found.columns {
             rows.push(listed(c));
         }
@@ -219,15 +231,14 @@ fn attributes(found: &Inspection, page: &mut Lines) {
 }
 
 fn listed(c: &Column) -> Vec<String> {
-    match c.categories {
-        Some(n) => {
-            vec![c.name.clone(), format!("{n} categories"), String::new(), String::new(), String::new()]
-        }
-        None => {
-            let cell = |v: Option<f64>| v.map_or(String::new(), short);
-            vec![c.name.clone(), cell(c.min), cell(c.mean), cell(c.max), cell(c.sd)]
-        }
-    }
+    let cell = |v: Option<f64>| v.map_or(String::new(), short);
+    let remark = match c.categories {
+        Some(n) => format!("{n} categories"),
+        None if c.constant => "constant".into(),
+        None if c.same_within_bags => "same within bags".into(),
+        None => String::new(),
+    };
+    vec![c.name.clone(), cell(c.min), cell(c.mean), cell(c.max), cell(c.sd), remark]
 }
 
 fn suspicions(found: &Inspection, page: &mut Lines) {

@@ -35,7 +35,7 @@ pub struct Column {
     pub mean: Option<f64>,
     /// Standard deviation over instances, dividing by their number; none for categories.
     pub sd: Option<f64>,
-    /// Share of instances whose value is 0.
+    /// Share of instances whose value is 0; 0 for categories.
     pub zeros: f64,
     /// Number of instances without a value.
     pub missing: usize,
@@ -246,7 +246,7 @@ impl Tally {
             max: number(self.max),
             mean: number(self.mean),
             sd: number((self.m2 / self.count as f64).sqrt()),
-            zeros: self.zeros as f64 / bags.instance_count() as f64,
+            zeros: if categories.is_some() { 0.0 } else { self.zeros as f64 / bags.instance_count() as f64 },
             missing: self.missing,
             categories,
             constant,

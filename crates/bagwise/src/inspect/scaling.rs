@@ -33,8 +33,9 @@ pub(super) fn suggest(columns: &[Column], zeros: f64, storage: &str) -> Scaling 
     let share = |holds: &dyn Fn(&[f64; 4]) -> bool| {
         varying.iter().filter(|c| holds(c)).count() as f64 / varying.len() as f64
     };
-    // Makers standardise before they cut bags out, so that mean and deviation are near 0 and 1, not equal to them.
-    if share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 0.9 {
+    // Makers standardise a larger collection and cut the data set out of it, so that mean and deviation are near
+    // 0 and 1, not equal to them, and rare attributes are further off.
+    if share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 2.0 / 3.0 {
         return of("none", "the attributes are already standardised (mean near 0, deviation near 1)".into());
     }
     if share(&|c| c[0] >= -1.0 && c[1] <= 1.0 && c[1] - c[0] >= 0.5) > 0.9 {
@@ -58,9 +59,9 @@ pub(super) fn suggest(columns: &[Column], zeros: f64, storage: &str) -> Scaling 
     of(
         "minmax",
         if varying.len() == 1 {
-            format!("the attribute spans {wide}")
+            format!("the range is {wide} wide, without far outliers")
         } else {
-            format!("the attributes span from {narrow} to {wide}, without far outliers")
+            format!("the ranges are {narrow} to {wide} wide, without far outliers")
         },
     )
 }
