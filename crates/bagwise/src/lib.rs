@@ -4,6 +4,7 @@
 //! labels belong to bags. [`Bags`] holds instances row after row with offsets that cut them into bags, a
 //! [`Dataset`] adds what is to be predicted.
 
+mod align;
 mod bags;
 mod ctx;
 mod dataset;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::cells::{is_missing, number};
+use super::text::{is_missing, number};
 use super::{ReadOptions, Task};
 use crate::bags::{Bags, Feature, Instances};
 use crate::dataset::{Dataset, Groups, Kept, Target};

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::text::{is_missing, number, shown, utf8};
 use crate::bags::{Feature, FeatureKind, Instances};
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
@@ -289,43 +290,4 @@ fn code(codes: &mut HashMap<String, u32>, text: &str) -> f64 {
     let next = codes.len() as u32;
     codes.insert(text.to_string(), next);
     f64::from(next)
-}
-
-/// The number a cell holds; may be infinite, never NaN.
-pub(crate) fn number(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|v| !v.is_nan())
-}
-
-/// The ways to write that there is no value: nothing, `?`, `NA`, and `NaN` in any case.
-pub(crate) fn is_missing(text: &[u8]) -> bool {
-    // Nearly every cell is longer or starts with a digit or sign, so this costs one comparison.
-    match text {
-        [] | b"?" | b"NA" => true,
-        [b'n' | b'N', ..] => text.eq_ignore_ascii_case(b"nan"),
-        [b'+' | b'-', rest @ ..] => rest.eq_ignore_ascii_case(b"nan"),
-        _ => false,
-    }
-}
-
-/// A piece of a file as text.
-pub(crate) fn utf8<'t>(source: &str, line: u64, text: &'t [u8]) -> Result<&'t str> {
-    std::str::from_utf8(text).map_err(|_| {
-        Error::data(
-            Place::line(source, line),
-            format!("'{}' is not UTF-8 text", shown(text)),
-            "save the table with the encoding UTF-8",
-        )
-    })
-}
-
-/// A cell as a message shows it: readable and short.
-pub(crate) fn shown(text: &[u8]) -> String {
-    const SHOWN: usize = 40;
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)]);
-    let mut short: String =
-        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(SHOWN).collect();
-    if text.chars().count() > SHOWN {
-        short.push('…');
-    }
-    short
 }

@@ -12,19 +12,18 @@
 //! and classes that look like fractions. Categories and classes that no bag has are not written.
 
 use std::cell::Cell;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
 use super::assemble::{Beside, Book};
-use super::cells::{Cells, MAX_COLUMNS, is_missing, number, shown, utf8};
+use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
-use super::{Column, ReadOptions, Reader, compress};
-use crate::dataset::{Dataset, Kept};
+use super::text::{MAX_ROW, check_head, is_missing, number, shown, too_long, utf8};
+use super::{Column, ReadOptions, Reader, Writer, compress, save};
+use crate::bags::FeatureKind;
+use crate::dataset::{Dataset, Kept, Target};
 use crate::error::{Error, Place, Result};
-
-/// Bytes that one row may have.
-pub(crate) const MAX_ROW: usize = 8_000_000;
 
 const BUFFER: usize = 1 << 16;
 
@@ -40,17 +39,16 @@ impl Reader for Csv {
     }
 
     fn recognises(&self, path: &Path, head: &[u8]) -> bool {
-        !path.is_dir() && (has_extension(path) || !head.contains(&0))
+        !path.is_dir() && (Writer::recognises(self, path) || !head.contains(&0))
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
-        let tab = super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab");
-        read(&path.display().to_string(), compress::open(path)?, options, tab.then_some(b'\t'))
+        read(&path.display().to_string(), compress::open(path)?, options, has_tabs(path).then_some(b'\t'))
     }
 }
 
-fn has_extension(path: &Path) -> bool {
-    super::plain_extension(path).is_some_and(|e| ["csv", "tsv", "tab"].contains(&e.as_str()))
+fn has_tabs(path: &Path) -> bool {
+    super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab")
 }
 
 /// Reads a table from decompressed bytes; `source` is its name in messages.
@@ -78,28 +76,6 @@ pub(crate) fn read(
         .from_reader(guarded);
     let mut rows = Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 };
     assemble(source, &mut rows, options)
-}
-
-/// What the first bytes say: the text without its byte order mark, or why it is no text.
-fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
-    let refuse = |found: &str, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    if text.trim_ascii().is_empty() {
-        return refuse("the file is empty", "give a table with one row per instance");
-    }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return refuse("the file is UTF-16 text", "save the table with the encoding UTF-8");
-    }
-    if head.starts_with(b"PK\x03\x04") {
-        return refuse("the file is a zip archive or a spreadsheet", "save the table as CSV and read that");
-    }
-    if head.contains(&0) {
-        return refuse(
-            "the file is not a text table: it has bytes of value 0",
-            "give CSV in UTF-8, or name the format with --input-format",
-        );
-    }
-    Ok(text)
 }
 
 /// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
@@ -137,11 +113,7 @@ impl<R: Read> Read for Guarded<R> {
         let since = self.since_row.get() + n;
         self.since_row.set(since);
         if since > MAX_ROW + BUFFER {
-            return Err(compress::Refusal::error(
-                format!("a row is longer than {} MB", MAX_ROW / 1_000_000),
-                "is a quote not closed, or is this no table? For very many features use the sparse form \
-                 `bag label index:value …`",
-            ));
+            return Err(too_long());
         }
         Ok(n)
     }
@@ -318,4 +290,142 @@ fn wrong_width<R: Read>(
         format!("bag '{id}' has {} features", found - beside),
         format!("the first row has {features}: look for a missing or extra delimiter"),
     )
+}
+
+impl Writer for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        has_tabs(path) || super::plain_extension(path).is_some_and(|e| e == "csv")
+    }
+
+    fn write(&self, data: &Dataset, path: &Path) -> Result<()> {
+        check_names(data)
+            .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
+        let delimiter = if has_tabs(path) { b'\t' } else { b',' };
+        save::whole(path, |out| write_table(data, delimiter, out))
+    }
+}
+
+/// Refuses what would not be read back as it is.
+fn check_names(data: &Dataset) -> Result<(), (String, String)> {
+    let refuse = |what: &str, name: &str, why: &str| {
+        Err((format!("the {what} '{name}' {why}"), "rename it before writing".to_string()))
+    };
+    let changes = |text: &str| text.trim() != text || is_missing(text.as_bytes());
+    let mut names: Vec<(&str, &str)> = data.bags.ids().iter().map(|id| ("bag id", id.as_str())).collect();
+    if let Some(Target::Classes { names: classes, .. }) = &data.target {
+        names.extend(classes.iter().map(|n| ("class name", n.as_str())));
+    }
+    if let Some(groups) = &data.groups {
+        names.extend(groups.names.iter().map(|n| ("group", n.as_str())));
+    }
+    for feature in data.bags.features().iter() {
+        if let FeatureKind::Categorical { values } = &feature.kind {
+            names.extend(values.iter().map(|v| ("category", v.as_str())));
+        }
+    }
+    // A bag or group may well be called NA; only an empty name would be lost.
+    let lost = |what: &str, text: &str| match what {
+        "bag id" | "group" => text.trim() != text || text.is_empty(),
+        _ => changes(text),
+    };
+    if let Some((what, name)) = names.iter().find(|(what, name)| lost(what, name)) {
+        return refuse(
+            what,
+            name,
+            "would not be read back: it is empty, a missing value, or has outer spaces",
+        );
+    }
+    let labels = data.instance_labels.iter().flatten();
+    if let Some(label) = labels.into_iter().find(|l| l.trim() != **l) {
+        return refuse("instance label", label, "would not be read back: it has outer spaces");
+    }
+    let mut seen = std::collections::HashSet::new();
+    let kept = data.kept.iter().map(|k| ("kept column", &k.name));
+    for (what, name) in data.bags.features().iter().map(|f| ("feature", &f.name)).chain(kept) {
+        let is_role =
+            columns::is_usual_heading(name) && !(name.eq_ignore_ascii_case("y") && data.target.is_some());
+        if is_role {
+            return refuse(what, name, "would be read back as something else");
+        }
+        if name.trim() != name || name.is_empty() || !seen.insert(name) {
+            return refuse(what, name, "needs a heading of its own, without outer spaces");
+        }
+    }
+    let categorical: Vec<(usize, f64)> = (data.bags.features().iter().enumerate())
+        .filter_map(|(column, feature)| match &feature.kind {
+            FeatureKind::Categorical { values } => Some((column, values.len() as f64)),
+            FeatureKind::Numeric => None,
+        })
+        .collect();
+    if !categorical.is_empty() {
+        let mut row = vec![0.0; data.bags.width()];
+        for r in 0..data.bags.instance_count() {
+            data.bags.instances().row_into(r, &mut row);
+            if let Some(&(column, _)) = categorical.iter().find(|&&(column, codes)| row[column] >= codes) {
+                let name = &data.bags.features()[column].name;
+                return refuse("column", name, "has categories that are not in its list");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {
+    let bags = &data.bags;
+    let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let heading = |name: &'static str, present: bool| present.then_some(name);
+    let roles = [
+        heading("bag", true),
+        heading("label", data.target.is_some()),
+        heading("group", data.groups.is_some()),
+        heading("instance_label", data.instance_labels.is_some()),
+    ];
+    out.write_record(
+        roles
+            .into_iter()
+            .flatten()
+            .chain(data.kept.iter().map(|k| k.name.as_str()))
+            .chain(bags.features().iter().map(|f| f.name.as_str())),
+    )?;
+    let mut values = vec![0.0; bags.width()];
+    let mut text = String::new();
+    for bag in 0..bags.len() {
+        for row in bags.rows(bag) {
+            out.write_field(&bags.ids()[bag])?;
+            match &data.target {
+                Some(Target::Classes { codes, names }) => out.write_field(&names[codes[bag] as usize])?,
+                Some(Target::Values(values)) => {
+                    save::number(values[bag], &mut text);
+                    out.write_field(&text)?;
+                }
+                None => {}
+            }
+            if let Some(groups) = &data.groups {
+                out.write_field(&groups.names[groups.codes[bag] as usize])?;
+            }
+            if let Some(labels) = &data.instance_labels {
+                out.write_field(&labels[row])?;
+            }
+            for kept in &data.kept {
+                out.write_field(&kept.values[row])?;
+            }
+            bags.instances().row_into(row, &mut values);
+            for (&value, feature) in values.iter().zip(bags.features().iter()) {
+                match &feature.kind {
+                    _ if value.is_nan() => out.write_field("")?,
+                    FeatureKind::Categorical { values } => out.write_field(&values[value as usize])?,
+                    FeatureKind::Numeric => {
+                        save::number(value, &mut text);
+                        out.write_field(&text)?;
+                    }
+                }
+            }
+            out.write_record(None::<&[u8]>)?;
+        }
+    }
+    out.flush()
 }

@@ -10,6 +10,10 @@ mod cells;
 mod columns;
 mod compress;
 mod csv;
+mod save;
+mod sparse;
+mod synthetic;
+mod text;
 
 use std::io::Read;
 use std::path::Path;
@@ -18,6 +22,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 
 pub use builtin::builtin_names;
+pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,17 +108,21 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] = &[&csv::Csv];
+pub static READERS: &[&dyn Reader] = &[&sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
-pub static WRITERS: &[&dyn Writer] = &[];
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 1 << 16;
 
-/// Reads a data set by what the user typed: a path, a built-in name, or a generator. A path that exists wins.
+/// Reads a data set by what the user typed: a path, a built-in name, or a generator
+/// (`synthetic:gauss?bags=200`). A path that exists wins over a built-in name.
 pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     let path = Path::new(name);
+    if let Some(generator) = name.strip_prefix("synthetic:") {
+        return synthetic::generate(name, generator);
+    }
     match std::fs::metadata(path) {
         Ok(_) => read_path(path, options),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => builtin::read(name, options),
@@ -141,6 +150,29 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
         }
     };
     reader.read(path, options)
+}
+
+/// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file
+/// appears whole or not at all.
+pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
+    let known = || WRITERS.iter().map(|w| w.name());
+    let writer = match format {
+        Some(format) => WRITERS
+            .iter()
+            .find(|w| w.name() == format)
+            .ok_or_else(|| Error::unknown("format", format, known()))?,
+        None => WRITERS.iter().find(|w| w.recognises(path)).ok_or_else(|| {
+            Error::data(
+                Place::of(path.display().to_string()),
+                "the file name does not say which format to write",
+                format!(
+                    "let it end in .csv, .tsv or .sparse (and .gz to compress), or name one of: {}",
+                    known().collect::<Vec<_>>().join(", ")
+                ),
+            )
+        })?,
+    };
+    writer.write(data, path)
 }
 
 fn not_recognised(path: &Path) -> Error {
