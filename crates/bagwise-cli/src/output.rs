@@ -19,8 +19,8 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 /// A result that can be printed.
 pub(crate) trait Output {
-    /// For programs: everything.
-    fn json(&self) -> Result<serde_json::Value>;
+    /// For programs: everything. `serde_json::to_string_pretty` of a struct keeps the order of its fields.
+    fn json(&self) -> Result<String>;
     /// For spreadsheets: the rows that matter most.
     fn csv(&self) -> Rows;
     /// For people. The rows of `csv`, unless there is something better.
@@ -86,11 +86,7 @@ pub(crate) fn print(result: &impl Output, format: Format) -> Result<()> {
     let bytes = match format {
         Format::Table => result.text(Paint::stdout()).into_bytes(),
         Format::Csv => result.csv().to_csv()?,
-        Format::Json => {
-            let mut text = serde_json::to_vec_pretty(&result.json()?)?;
-            text.push(b'\n');
-            text
-        }
+        Format::Json => (result.json()? + "\n").into_bytes(),
     };
     to_stdout(&bytes)
 }

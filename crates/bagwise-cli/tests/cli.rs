@@ -9,8 +9,10 @@ fn snapshot(name: &str, line: &str) {
     let folder = folder();
     let args: Vec<&str> = line.split_whitespace().collect();
     let output = bagwise(folder.path(), &args);
+    // Where built-in data are looked for depends on where the program was built.
+    let page = shown(&format!("bagwise {line}"), &output).replace(common::root().to_str().unwrap(), "ROOT");
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
-        insta::assert_snapshot!(name, shown(&format!("bagwise {line}"), &output));
+        insta::assert_snapshot!(name, page);
     });
 }
 
@@ -53,7 +55,6 @@ fn what_cannot_start_says_why() {
 
 #[test]
 fn json_prints_the_counts_of_the_data() {
-    let folder = folder();
     let sets = [
         ("musk1", 92, 476, 166, r#"{"0":45,"1":47}"#),
         ("musk2", 102, 6598, 166, r#"{"0":63,"1":39}"#),
@@ -68,7 +69,6 @@ fn json_prints_the_counts_of_the_data() {
         assert_eq!(json["instances"], instances);
         assert_eq!(json["attributes"], attributes);
         assert_eq!(json["classes"].to_string(), classes);
-        assert!(folder.path().exists());
     }
 }
 

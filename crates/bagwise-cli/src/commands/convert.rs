@@ -33,9 +33,10 @@ all, and its columns have the standard names bag, label, group and instance_labe
 read without options.
 
 Examples:
-  bagwise convert musk1 musk1.csv                               a built-in data set as a table
+  bagwise convert musk1 musk1.csv                     a built-in data set as a table
+  bagwise convert musk1 musk1.sparse.gz               as sparse text, compressed
   bagwise convert molecules.csv m.csv.gz --bag mol --label active --group scaffold
-  bagwise convert 'synthetic:gauss?bags=40' gauss.sparse.gz     made-up data, sparse";
+  bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.data.read_options();

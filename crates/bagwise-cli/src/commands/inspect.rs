@@ -53,8 +53,8 @@ pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Resu
 struct Page(Inspection);
 
 impl Output for Page {
-    fn json(&self) -> Result<serde_json::Value> {
-        Ok(serde_json::to_value(&self.0)?)
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(&self.0)?)
     }
 
     fn csv(&self) -> Rows {
