@@ -129,6 +129,14 @@ pub struct SizePredicts {
 }
 
 /// Looks at a data set.
+///
+/// ```
+/// let data = bagwise::io::read("synthetic:gauss?bags=30", &Default::default())?;
+/// let found = bagwise::inspect::inspect(&data);
+/// assert_eq!(found.bags, 30);
+/// assert!(found.findings.is_empty());
+/// # Ok::<(), bagwise::Error>(())
+/// ```
 pub fn inspect(data: &Dataset) -> Inspection {
     let bags = &data.bags;
     let target = data.target.as_ref();
@@ -280,3 +288,8 @@ fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::
 
 #[cfg(test)]
 mod tests;
+
+/// The program in the README must run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
