@@ -15,14 +15,14 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use crate::error::{Error, Place, Result, human_bytes};
 
 /// Bytes out per byte in beyond which a file is taken for a bomb. Tables of counts that are nearly all zero
-/// reach 200 with gzip; gzip itself cannot exceed 1032.
-pub(crate) const MAX_RATIO: u64 = 500;
+/// reach 200 with gzip; good rows repeated without end reach 300 to 700.
+pub(crate) const MAX_RATIO: u64 = 250;
 
 /// The ratio is not looked at before this many bytes have come out: a few thousand equal rows are no danger.
 pub(crate) const RATIO_FROM: u64 = 64_000_000;
 
 /// Bytes that may come out of one compressed file at all.
-pub(crate) const MAX_TOTAL: u64 = 64_000_000_000;
+pub(crate) const MAX_TOTAL: u64 = 16_000_000_000;
 
 const BUFFER: usize = 1 << 16;
 
@@ -53,7 +53,8 @@ pub(crate) fn explain(place: Place, error: io::Error) -> Error {
         return Error::data(place, &refusal.found, &refusal.remedy);
     }
     match error.kind() {
-        io::ErrorKind::NotFound => {
+        // The last is what a name with a zero byte gives.
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput => {
             Error::data(Place::of(place.source), "no such file", "look for a slip in the name or the folder")
         }
         io::ErrorKind::PermissionDenied => Error::data(

@@ -70,6 +70,8 @@ pub(crate) fn read(
     drop(head);
     let reader = csv::ReaderBuilder::new()
         .delimiter(delimiter)
+        // Else the line of a row would be wrong where \r\n ends it; the \r is taken off below.
+        .terminator(csv::Terminator::Any(b'\n'))
         .has_headers(false)
         .flexible(true)
         .buffer_capacity(BUFFER)
@@ -131,27 +133,45 @@ struct Rows<'s, R> {
 impl<R: Read> Rows<'_, R> {
     /// Reads the next row into `record`; false at the end.
     fn next(&mut self) -> Result<bool> {
-        let begun = self.reader.position().line();
-        let found = self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {
-            csv::ErrorKind::Io(e) => compress::explain(Place::line(self.source, begun), e),
-            other => Error::Invalid(format!("{}: {other:?}", self.source)),
-        })?;
-        self.since_row.set(0);
-        // The reader's own line of a record is that of the blank lines before it; so count back from its end.
-        let inside = self.record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64;
-        self.line = (self.reader.position().line()).saturating_sub(1 + inside).max(1);
-        let end = END.trim_ascii();
-        let last = self.record.iter().next_back().unwrap_or_default();
-        if self.record.len() == 1 && last == end {
-            return Ok(false);
+        loop {
+            let begun = self.reader.position().line();
+            self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {
+                csv::ErrorKind::Io(e) => compress::explain(Place::line(self.source, begun), e),
+                other => Error::Invalid(format!("{}: {other:?}", self.source)),
+            })?;
+            self.since_row.set(0);
+            // The reader's own line of a record is that of blank lines before it, so count back from its end.
+            let inside = self.record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64;
+            let after = self.reader.position().line();
+            self.line = after.saturating_sub(1 + inside).max(1);
+            let last = self.record.iter().next_back().unwrap_or_default();
+            if last.ends_with(END) || last == END.trim_ascii() {
+                if self.record.len() == 1 && last == END.trim_ascii() {
+                    return Ok(false);
+                }
+                self.line = after.saturating_sub(inside).max(1); // the swallowed end closed no line
+                return Err(self.error(
+                    "a quotation mark is opened and never closed",
+                    "close it; inside a quoted cell a quotation mark is written twice",
+                ));
+            }
+            if last.ends_with(b"\r") {
+                self.take_off_return();
+            }
+            match self.record.len() {
+                0 => return Ok(false),
+                1 if self.record[0].is_empty() => {} // a blank line
+                _ => return Ok(true),
+            }
         }
-        if last.trim_ascii().ends_with(end) {
-            return Err(self.error(
-                "a quotation mark is opened and never closed",
-                "close it; inside a quoted cell a quotation mark is written twice",
-            ));
-        }
-        Ok(found)
+    }
+
+    /// Takes the end of line \r off the last cell.
+    fn take_off_return(&mut self) {
+        let last = self.record.len() - 1;
+        let cell = self.record[last].to_vec();
+        self.record.truncate(last);
+        self.record.push_field(&cell[..cell.len() - 1]);
     }
 
     fn place(&self) -> Place {

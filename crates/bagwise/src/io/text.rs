@@ -35,6 +35,12 @@ pub(crate) fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
             "give CSV in UTF-8, or name the format with --input-format",
         );
     }
+    if text.contains(&b'\r') && !text.contains(&b'\n') {
+        return refuse(
+            "its lines end in carriage returns only",
+            "save the table with line feeds (LF or CRLF)",
+        );
+    }
     Ok(text)
 }
 
