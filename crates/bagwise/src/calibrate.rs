@@ -1,6 +1,7 @@
 //! From outputs to probabilities: a sigmoid per machine, fitted on out-of-fold outputs of training bags, so that
 //! confidence is judged on bags the machine had not seen.
 
+use bagwise_svm::Platt;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Target;
@@ -13,7 +14,7 @@ pub struct Calibration {
     machines: Vec<Option<Sigmoid>>,
 }
 
-/// `1 / (1 + exp(slope * f + offset))`.
+/// `1 / (1 + exp(-(slope * f + offset)))`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Sigmoid {
     slope: f64,
@@ -37,8 +38,8 @@ impl Calibration {
                     .filter(|(f, _)| f.is_finite())
                     .unzip();
                 (!scores.is_empty()).then(|| {
-                    let _ = (&scores, &labels);
-                    Sigmoid { slope: -1.0, offset: 0.0 } // TEMPORARY
+                    let platt = Platt::fit(&scores, &labels);
+                    Sigmoid { slope: platt.slope, offset: platt.offset }
                 })
             })
             .collect();
@@ -48,11 +49,9 @@ impl Calibration {
     /// Probabilities: bags x 1 (of the plus class) for one machine, else bags x classes.
     pub fn probabilities(&self, outputs: &Mat, duels: &[Duel], classes: usize) -> Mat {
         let probability = |k: usize, f: f64| {
-            self.machines
-                .get(k)
-                .copied()
-                .flatten()
-                .map_or(f64::NAN, |s| 1.0 / (1.0 + (s.slope * f + s.offset).exp()))
+            self.machines.get(k).copied().flatten().map_or(f64::NAN, |s| {
+                Platt { slope: s.slope, offset: s.offset, converged: true }.probability(f)
+            })
         };
         if duels.len() == 1 {
             let column =

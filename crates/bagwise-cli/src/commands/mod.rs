@@ -1,0 +1,6 @@
+//! One file per verb: its arguments, the examples its help shows, and `run`.
+
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod first_look;
+pub(crate) mod inspect;
