@@ -19,6 +19,9 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
         trained: 9,
         scored: Scored { bags: vec![3], labels: Some(vec![1]), scores: vec![0.1 + 0.2], probabilities: None },
         metrics: BTreeMap::from([("accuracy".into(), Some(1.0)), ("roc_auc".into(), None)]),
+        inner: Some(0.5),
+        threshold: None,
+        on_edge: Vec::new(),
         outcome: Outcome {
             status: Status::Converged,
             iterations: Some(12),
