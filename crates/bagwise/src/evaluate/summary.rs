@@ -3,9 +3,9 @@
 //! Only fits judged on outer folds count (no inner fold, no grid point of their own). The value of a repeat is
 //! the metric over all bags the repeat tested, pooled; the table's mean and standard deviation (n - 1) are over
 //! repeats. Where the folds of a repeat test some bag twice (random halves), every fold stands as a repeat of its
-//! own. A repeat with a failed fit has no value: the bags that are left would flatter or slander the method. The
-//! interval is Nadeau and Bengio's, over the values of single folds and around their mean, which for ratios such as F1 or AUC
-//! is not quite the pooled value.
+//! own. A repeat with a failed fit, or with fewer folds than others have, has no value: the bags that are left
+//! would flatter or slander the method. The interval is Nadeau and Bengio's, over the values of single folds and
+//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -32,7 +32,7 @@ pub struct Repeat {
     pub bags: Vec<usize>,
     /// Truth and prediction, in the order of `bags`.
     pub predictions: Predictions,
-    /// False if a fit failed, so that bags are missing.
+    /// False if a fit failed or is not done yet, so that bags are missing.
     pub complete: bool,
 }
 
@@ -126,10 +126,15 @@ fn of_method<'r>(
 
 /// What each repeat of a method tested, put together.
 pub fn pooled(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Repeat>> {
-    pool(&of_method(records, roster, method)?, roster)
+    pool(&of_method(records, roster, method)?, roster, fold_count(&judged(records, roster)?))
 }
 
-fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &Roster) -> Result<Vec<Repeat>> {
+/// Folds of a repeat, as far as the records of all methods tell.
+fn fold_count(all: &BTreeMap<&str, BTreeMap<(usize, usize), &Record>>) -> usize {
+    all.values().flat_map(|own| own.keys()).map(|&(_, fold)| fold + 1).max().unwrap_or(0)
+}
+
+fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &Roster, count: usize) -> Result<Vec<Repeat>> {
     let mut by_repeat: BTreeMap<usize, Vec<&Record>> = BTreeMap::new();
     for record in own.values() {
         by_repeat.entry(record.key.repeat).or_default().push(record);
@@ -152,7 +157,7 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &Roster) -> Result<Vec<
                 fold: overlapping.then_some(folds[0].key.fold),
                 predictions: roster.predictions(&scored)?,
                 bags: scored.bags,
-                complete: folds.iter().all(|r| r.succeeded()),
+                complete: folds.iter().all(|r| r.succeeded()) && (overlapping || folds.len() == count),
             })
         })
         .collect()
@@ -212,9 +217,11 @@ pub fn summarise(
     level: f64,
 ) -> Result<Vec<MethodSummary>> {
     let mut table = Vec::new();
-    for (method, own) in judged(records, roster)? {
-        let repeats = pool(&own, roster)?;
-        let count =
+    let all = judged(records, roster)?;
+    let count = fold_count(&all);
+    for (method, own) in all {
+        let repeats = pool(&own, roster, count)?;
+        let ended =
             |wanted: &dyn Fn(Status) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
         let mut lines = Vec::new();
         for &metric in metrics {
@@ -237,8 +244,8 @@ pub fn summarise(
         table.push(MethodSummary {
             method: method.to_string(),
             fits: own.len(),
-            failed: count(&|s| s == Status::Failed),
-            limited: count(&|s| matches!(s, Status::IterationLimit | Status::Cycle)),
+            failed: ended(&|s| s == Status::Failed),
+            limited: ended(&|s| matches!(s, Status::IterationLimit | Status::Cycle)),
             seconds: records
                 .iter()
                 .filter(|r| r.key.data == roster.data && r.key.method == method)

@@ -155,6 +155,8 @@ fn values_that_do_not_exist_are_none() {
     assert_eq!(Metric::BalancedAccuracy.value(&positives), None);
     assert_eq!(Metric::RocAuc.value(&positives), None);
     assert_eq!(Metric::F1.value(&positives), Some(0.0));
+    // The one convention: complete chance agreement is no agreement beyond chance.
+    assert_eq!(Metric::Kappa.value(&binary(&[true, true], &[1.0, 2.0])), Some(0.0));
     let bare = Predictions::Classes(Classified::new(vec![0, 1], vec![0, 1], 2, Some(1)).unwrap());
     for metric in [Metric::RocAuc, Metric::PrAuc, Metric::LogLoss, Metric::Brier, Metric::Mse] {
         assert_eq!(metric.value(&bare), None, "{metric}");
@@ -226,17 +228,24 @@ fn units(n: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn the_bootstrap_is_the_same_on_any_number_of_threads() {
-    let data: Vec<f64> = (0..40).map(|i| f64::from(i % 7)).collect();
+    let mut rng = Rng::new(0, "test", &[]);
+    let data: Vec<f64> = (0..40).map(|_| rng.normal()).collect();
+    // Few draws, all of which count (an interval of nearly everything), slow enough for every thread to take some.
+    let slow = |rows: &[usize]| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        mean_of(&data)(rows)
+    };
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let draw = |seed| bootstrap(&units(40), mean_of(&data), 300, 0.95, Resampling::Bca, seed);
-            (draw(1).unwrap().unwrap(), draw(2).unwrap().unwrap())
+            let draw =
+                |seed, level| bootstrap(&units(40), slow, 50, level, Resampling::Bca, seed).unwrap().unwrap();
+            [draw(1, 0.1), draw(1, 0.5), draw(1, 0.999), draw(2, 0.5)]
         })
     };
-    let (one, two) = (run(1), run(2));
+    let (one, two) = (run(1), run(4));
     assert_eq!(one, two);
-    assert_ne!(one.0.interval, one.1.interval, "seeds differ");
+    assert_ne!(one[1].interval, one[3].interval, "seeds differ");
 }
 
 #[test]

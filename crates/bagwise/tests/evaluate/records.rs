@@ -88,6 +88,7 @@ fn a_torn_last_line_is_cut_off_at_every_byte() {
         assert_eq!(std::fs::metadata(folder.file()).unwrap().len(), cut as u64, "reading changes nothing");
         let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
         assert_eq!((file.len(), file.torn()), (whole, (cut - start) as u64), "cut at {cut}");
+        assert_eq!(std::fs::metadata(folder.file()).unwrap().len(), start as u64, "the tail is gone");
         // The run goes on, and ends with the same bytes.
         for r in &records {
             if !file.contains(&r.key) {

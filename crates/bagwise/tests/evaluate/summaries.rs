@@ -91,6 +91,16 @@ fn a_failed_fit_takes_its_repeat_out() {
     assert_eq!(table[0].metrics[0].folds, (3, 4));
     let complete: Vec<bool> = pooled(&all, &roster(false), "a").unwrap().iter().map(|r| r.complete).collect();
     assert_eq!(complete, [false, true]);
+    let only_whole =
+        bootstrap_method(&all, &roster(false), "a", Metric::Accuracy, 50, 0.9, Resampling::Percentile, 3);
+    assert_eq!(only_whole.unwrap().unwrap().interval.estimate, 0.75);
+    // A fold that is not done yet counts like a failed one.
+    all.remove(1);
+    let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
+    assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
+    all = records();
+    all[1].outcome.status = Status::Failed;
+    all[1].scored = Scored::default();
     assert_eq!(prediction_rows(&all, &roster(false)).unwrap().len(), 14);
 }
 
