@@ -197,15 +197,24 @@ pub(crate) fn run_with<T: Element>(
     };
     let mut grams = job.grams()?;
     if shape == Shape::Symmetric {
-        for gram in &mut grams {
-            for i in 0..bags {
-                for j in 0..i {
+        grams.par_iter_mut().for_each(mirror);
+    }
+    Ok(grams)
+}
+
+/// Copies the upper triangle to the lower, in blocks that fit the cache: one of the two is walked across rows.
+fn mirror(gram: &mut Mat) {
+    const BLOCK: usize = 32;
+    let n = gram.rows();
+    for top in (0..n).step_by(BLOCK) {
+        for left in (0..=top).step_by(BLOCK) {
+            for i in top..(top + BLOCK).min(n) {
+                for j in left..(left + BLOCK).min(i) {
                     gram.set(i, j, gram.get(j, i));
                 }
             }
         }
     }
-    Ok(grams)
 }
 
 fn check(rows: &Side, cols: &Side, outputs: &[Output]) -> Result<()> {
@@ -334,21 +343,30 @@ impl<T: Element> Job<'_, T> {
         }
         let (done, total) = (AtomicU64::new(0), self.rows.instances.rows() as u64);
         groups.par_iter().zip(owned).try_for_each(|(group, mut owned)| {
-            let sums: Vec<Vec<f64>> = group
-                .chunks
-                .par_iter()
-                .map(|chunk| {
-                    let sums = self.chunk(group, chunk.clone())?;
-                    let rows = chunk.len() as u64;
-                    self.ctx.progress.step("pairs", done.fetch_add(rows, Ordering::Relaxed) + rows, total);
-                    Ok(sums)
-                })
-                .collect::<Result<_>>()?;
+            let report = |chunk: &Range<usize>| {
+                let rows = chunk.len() as u64;
+                self.ctx.progress.step("pairs", done.fetch_add(rows, Ordering::Relaxed) + rows, total);
+            };
+            // A first touch that reads makes the system hand out a page of zeros, and then another to write to.
+            owned.iter_mut().for_each(|sums| sums.fill(0.0));
+            if let [chunk] = &group.chunks[..] {
+                self.chunk(group, chunk.clone(), &mut owned)?;
+                report(chunk);
+                return Ok(());
+            }
+            let entries = group.bags.len() * self.width;
+            let parts = group.chunks.par_iter().map(|chunk| {
+                let mut part = vec![0.0; self.outputs * entries];
+                let mut sums: Vec<&mut [f64]> = part.chunks_exact_mut(entries).collect();
+                self.chunk(group, chunk.clone(), &mut sums)?;
+                report(chunk);
+                Ok(part)
+            });
             // In the order of the chunks, whichever thread computed them.
-            for sums in &sums {
-                for (gram, sums) in owned.iter_mut().zip(sums.chunks_exact(group.bags.len() * self.width)) {
-                    for (g, s) in gram.iter_mut().zip(sums) {
-                        *g += s;
+            for part in parts.collect::<Result<Vec<_>>>()? {
+                for (gram, part) in owned.iter_mut().zip(part.chunks_exact(entries)) {
+                    for (g, p) in gram.iter_mut().zip(part) {
+                        *g += p;
                     }
                 }
             }
@@ -378,9 +396,8 @@ impl<T: Element> Job<'_, T> {
         groups
     }
 
-    /// The sums of some rows: for every output, bags of the group x entries.
-    fn chunk(&self, group: &Group, rows: Range<usize>) -> Result<Vec<f64>> {
-        let mut sums = vec![0.0; self.outputs * group.bags.len() * self.width];
+    /// Adds what some rows contribute: for every output, to bags of the group x entries.
+    fn chunk(&self, group: &Group, rows: Range<usize>, sums: &mut [&mut [f64]]) -> Result<()> {
         let offsets = self.rows.offsets;
         let bag_of = |row: usize| offsets.partition_point(|&start| start <= row) - 1;
         let n = self.cols.instances.rows();
@@ -458,7 +475,7 @@ impl<T: Element> Job<'_, T> {
                     self.pieces(bag, strip, &stretches, cols.start, &mut scratch.pieces);
                     if !scratch.pieces.is_empty() {
                         self.reduce(run.start - strip.start, run, &cols, &mut scratch);
-                        self.fold(bag - group.bags.start, group.bags.len(), &cols, &scratch, &mut sums);
+                        self.fold(bag - group.bags.start, &cols, &scratch, sums);
                     }
                 }
             }
@@ -466,7 +483,7 @@ impl<T: Element> Job<'_, T> {
         if let (Source::Sparse { tables, .. }, Some(table)) = (&self.source, table) {
             tables.lock().expect("no thread panics with it").push(table);
         }
-        Ok(sums)
+        Ok(())
     }
 
     fn fill_dense(
@@ -598,11 +615,11 @@ impl<T: Element> Job<'_, T> {
     }
 
     /// Adds the sums of `reduce`, weighted on the column side, to the entries of a bag.
-    fn fold(&self, bag: usize, bags: usize, cols: &Range<usize>, scratch: &Scratch<T>, sums: &mut [f64]) {
+    fn fold(&self, bag: usize, cols: &Range<usize>, scratch: &Scratch<T>, sums: &mut [&mut [f64]]) {
         for (slot, q) in self.plan.slots.iter().zip(scratch.q.chunks_exact(TILE_COLS)) {
             let weights = &self.cols.weights[slot.weight][cols.clone()];
             for &output in &slot.outputs {
-                let row = &mut sums[(output * bags + bag) * self.width..][..self.width];
+                let row = &mut sums[output][bag * self.width..][..self.width];
                 // SAFETY: the kernels come from `available`, which checked the instruction set.
                 unsafe { (self.kernels.fold)(q, weights, &scratch.pieces, row) };
             }
