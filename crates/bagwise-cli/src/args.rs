@@ -104,6 +104,11 @@ pub(crate) enum Missing {
 }
 
 impl Data {
+    /// True if missing values are to be filled.
+    pub(crate) fn fills_gaps(&self) -> bool {
+        self.missing == Missing::Median
+    }
+
     /// The same for the library.
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {

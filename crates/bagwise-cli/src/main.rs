@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod learning;
 mod output;
 mod progress;
 mod session;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{completions, convert, first_look, inspect};
+use commands::{completions, convert, explain, first_look, fit, gram, inspect, methods, predict};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -38,7 +39,12 @@ Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed
 #[derive(Subcommand)]
 enum Verb {
     Inspect(inspect::Args),
+    Fit(fit::Args),
+    Predict(predict::Args),
+    Explain(explain::Args),
+    Methods(methods::Args),
     Convert(convert::Args),
+    Gram(gram::Args),
     Completions(completions::Args),
 }
 
@@ -51,7 +57,12 @@ fn main() -> ExitCode {
     let result = match &cli.verb {
         None => first_look::run(&session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
+        Some(Verb::Fit(args)) => fit::run(args, &session),
+        Some(Verb::Predict(args)) => predict::run(args, &session),
+        Some(Verb::Explain(args)) => explain::run(args, &session),
+        Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),
+        Some(Verb::Gram(args)) => gram::run(args, &session),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -254,11 +253,7 @@ impl Trained {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes()?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io(path, e))?;
-        file.write_all(&bytes).and_then(|()| file.flush()).map_err(|e| Error::io(path, e))?;
-        file.persist(path).map_err(|e| Error::io(path, e.error))?;
-        Ok(())
+        crate::io::save::whole(path, |file| file.write_all(&bytes))
     }
 
     /// The file's bytes: equal for equal models.

@@ -2,5 +2,10 @@
 
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod explain;
 pub(crate) mod first_look;
+pub(crate) mod fit;
+pub(crate) mod gram;
 pub(crate) mod inspect;
+pub(crate) mod methods;
+pub(crate) mod predict;

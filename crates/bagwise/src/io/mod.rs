@@ -10,7 +10,8 @@ mod cells;
 mod columns;
 mod compress;
 mod csv;
-mod save;
+mod npy;
+pub(crate) mod save;
 mod sparse;
 mod synthetic;
 mod text;
@@ -22,6 +23,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 
 pub use builtin::builtin_names;
+pub use npy::write_npy;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
