@@ -109,6 +109,21 @@ impl Data {
         self.missing == Missing::Median
     }
 
+    /// The column options that were given, as they would be typed again.
+    pub(crate) fn command_words(&self) -> String {
+        let word = |c: &Column| match c {
+            Column::Name(name) => name.clone(),
+            Column::Number(n) => n.to_string(),
+        };
+        let mut words = String::new();
+        for (flag, column) in [("bag", &self.bag), ("label", &self.label), ("group", &self.group)] {
+            if let Some(column) = column {
+                words += &format!(" --{flag} {}", word(column));
+            }
+        }
+        words
+    }
+
     /// The same for the library.
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod judging;
 mod learning;
 mod output;
 mod progress;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{completions, convert, explain, first_look, fit, gram, inspect, methods, predict};
+use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -38,11 +39,14 @@ Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed
 
 #[derive(Subcommand)]
 enum Verb {
+    Compare(compare::Args),
     Inspect(inspect::Args),
     Fit(fit::Args),
     Predict(predict::Args),
     Explain(explain::Args),
+    Evaluate(evaluate::Args),
     Methods(methods::Args),
+    Demo(compare::DemoArgs),
     Convert(convert::Args),
     Gram(gram::Args),
     Completions(completions::Args),
@@ -55,7 +59,10 @@ fn main() -> ExitCode {
         Err(error) => return output::failure(&error),
     };
     let result = match &cli.verb {
-        None => first_look::run(&session),
+        None => compare::demo(&compare::DemoArgs::default(), &session),
+        Some(Verb::Compare(args)) => compare::run(args, &session),
+        Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),
         Some(Verb::Predict(args)) => predict::run(args, &session),

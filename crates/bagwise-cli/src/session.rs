@@ -18,7 +18,6 @@ pub(crate) enum Outcome {
     /// Everything was done.
     Done,
     /// Done, but some fits failed: the results say which.
-    #[expect(dead_code, reason = "for the verbs that fit")]
     FailedFits,
 }
 

@@ -172,6 +172,48 @@ impl Dataset {
         })
     }
 
+    /// These bags followed by those of `test`, whose columns, categories and classes are matched by name. A bag of
+    /// `test` whose id is taken gets " (test)" behind it. Kept columns and instance labels stay where both have them.
+    pub fn with_test(self, test: &Dataset) -> Result<Dataset> {
+        let aligned = test.bags.align(self.bags.features())?;
+        let taken: std::collections::HashSet<&String> = self.bags.ids().iter().collect();
+        let renamed = |id: &String| if taken.contains(id) { format!("{id} (test)") } else { id.clone() };
+        let ids: Vec<String> =
+            self.bags.ids().iter().cloned().chain(aligned.ids().iter().map(renamed)).collect();
+        let bags = self.bags.chain(&aligned)?.with_ids(ids)?;
+        let target = match (self.require_target()?, test.require_target()?) {
+            (Target::Values(a), Target::Values(b)) => Target::Values([a.as_slice(), b].concat()),
+            (Target::Classes { codes, names }, Target::Classes { codes: more, names: others }) => {
+                let recode = |&c: &u32| {
+                    let name = &others[c as usize];
+                    names.iter().position(|n| n == name).map(|p| p as u32).ok_or_else(|| {
+                        Error::Invalid(format!(
+                            "{} has the class '{name}', which {} has not",
+                            test.name, self.name
+                        ))
+                    })
+                };
+                let more: Vec<u32> = more.iter().map(recode).collect::<Result<_>>()?;
+                Target::Classes { codes: [codes.as_slice(), &more].concat(), names: names.clone() }
+            }
+            _ => {
+                return Err(Error::Invalid(format!(
+                    "{} and {} have different kinds of labels",
+                    self.name, test.name
+                )));
+            }
+        };
+        let groups = match (&self.groups, &test.groups) {
+            (Some(a), Some(b)) => {
+                let named =
+                    |g: &Groups| g.codes.iter().map(|&c| g.names[c as usize].clone()).collect::<Vec<_>>();
+                Some(Groups::from_names(&[named(a), named(b)].concat()))
+            }
+            _ => None,
+        };
+        Ok(Dataset { bags, target: Some(target), groups, kept: Vec::new(), instance_labels: None, ..self })
+    }
+
     /// The data set reduced to `bags`, in that order.
     pub fn select(&self, bags: &[usize]) -> Dataset {
         let rows: Vec<usize> = bags.iter().flat_map(|&b| self.bags.rows(b)).collect();

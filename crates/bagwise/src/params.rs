@@ -173,7 +173,8 @@ fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
     Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
 }
 
-/// Every parameter of a method with one value, in the order of its table.
+/// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
+/// left out where the target is classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point(Vec<(String, Value)>);
 
@@ -227,6 +228,7 @@ impl Point {
         for spec in table {
             match self.0.iter().find(|(n, _)| n == spec.name) {
                 Some((_, value)) => check(spec, method, value)?,
+                None if spec.regression_only => {}
                 None => return Err(Error::param(method, spec.name, "is not given")),
             }
         }
@@ -328,9 +330,12 @@ impl Grid {
             if idle && given.iter().any(|(name, _)| name == spec.name) {
                 return Err(Error::param(method, spec.name, "is for real-valued targets; these are classes"));
             }
+            if idle {
+                continue;
+            }
             let text = match given.iter().rev().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
-                None if fill == Fill::Grid && !idle => spec.grid,
+                None if fill == Fill::Grid => spec.grid,
                 None => spec.default,
             };
             let values = parse_values(spec, method, text)?;

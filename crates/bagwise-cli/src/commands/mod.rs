@@ -1,9 +1,10 @@
 //! One file per verb: its arguments, the examples its help shows, and `run`.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod evaluate;
 pub(crate) mod explain;
-pub(crate) mod first_look;
 pub(crate) mod fit;
 pub(crate) mod gram;
 pub(crate) mod inspect;

@@ -25,7 +25,7 @@ pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
 pub use record::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
 pub use roster::{Roster, Truth};
-pub use run::{Contender, Plan, Run};
+pub use run::{Contender, Plan, Run, estimate_seconds};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
     Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,

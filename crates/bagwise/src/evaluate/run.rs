@@ -383,3 +383,47 @@ fn outcome(machines: &Machines) -> Outcome {
         message: None,
     }
 }
+
+/// Roughly how many seconds of one core a contender will take, from sizes alone: enough to tell seconds from hours.
+pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f64 {
+    // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
+    // touched by the solver.
+    const PAIRS: f64 = 1e10;
+    const SOLVER: f64 = 2e8;
+    let bags = data.bags.len() as f64;
+    let instances = data.bags.instance_count() as f64;
+    let nonzeros = match data.bags.instances() {
+        crate::bags::Instances::Sparse(m) => m.nnz() as f64 / instances,
+        dense => dense.cols() as f64,
+    };
+    let folds = match plan.protocol.outer {
+        super::split::Splits::KFold(k) | super::split::Splits::Half(k) => k as f64,
+        super::split::Splits::LeaveOneOut => bags,
+        super::split::Splits::Given => 10.0,
+        super::split::Splits::TrainTest => 1.0,
+    } * plan.repeats as f64;
+    let inner = match plan.protocol.inner {
+        super::split::Splits::KFold(k) => k as f64,
+        _ => 5.0,
+    };
+    let machines = match &data.target {
+        Some(Target::Classes { names, .. }) => {
+            (names.len() * names.len().saturating_sub(1) / 2).max(1) as f64
+        }
+        _ => 1.0,
+    };
+    let one = |setup: &Setup| {
+        let points = setup.grid.points.len() as f64;
+        let representations = setup.grid.groups.len() as f64;
+        let frames = if setup.scale == crate::preprocess::Scale::None { 1.0 } else { folds };
+        let pair_sums = match setup.method.info().family {
+            "set kernel + SVM" => instances * instances / 2.0 * (nonzeros + 3.0 * representations),
+            _ => bags * bags / 2.0 * nonzeros * representations,
+        };
+        // A machine of a pair of classes sees their bags only; iterations grow with the bags.
+        let per_machine = bags / machines.sqrt().max(1.0);
+        let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
+        if setup.method.params().is_empty() { 0.0 } else { frames * pair_sums / PAIRS + solves / SOLVER }
+    };
+    contender.setups.iter().map(one).sum()
+}

@@ -45,11 +45,12 @@ pub(crate) fn solve(
     let spread = if training.regression { spread(training.y) } else { 1.0 };
     let params = SmoParams { tolerance: 1e-3 * spread, cancel: Some(&cancel), ..SmoParams::default() };
     let mut machines: Vec<Option<Machine>> = points.iter().map(|_| None).collect();
-    let mut tubes: Vec<f64> = points.iter().map(|p| p.number("tube")).collect();
+    let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
+    let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();
     tubes.sort_by(f64::total_cmp);
     tubes.dedup();
     for tube in tubes {
-        let here: Vec<usize> = (0..points.len()).filter(|&i| points[i].number("tube") == tube).collect();
+        let here: Vec<usize> = (0..points.len()).filter(|&i| tube_of(points[i]) == tube).collect();
         let costs: Vec<f64> = here.iter().map(|&i| points[i].number("c")).collect();
         let form = if training.regression {
             Form::Regress { targets: training.y, tube }

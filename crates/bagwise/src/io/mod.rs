@@ -177,6 +177,11 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
     writer.write(data, path)
 }
 
+/// Writes bytes to a file, whole or not at all.
+pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    save::whole(path, |file| file.write_all(bytes))
+}
+
 fn not_recognised(path: &Path) -> Error {
     let place = Place::of(path.display().to_string());
     if path.is_dir() {
