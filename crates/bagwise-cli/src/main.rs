@@ -1,2 +1,81 @@
-//! The `bagwise` command.
-fn main() {}
+//! The `bagwise` command. A verb is a file in `commands/` with its arguments, its examples and a `run`, and two
+//! lines here. `session.rs` holds what all verbs share, `output.rs` is the only way to stdout.
+
+mod args;
+mod commands;
+mod judging;
+mod learning;
+mod output;
+mod progress;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict};
+use session::{Outcome, Session};
+
+/// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
+/// instances (shapes, patches, posts)
+#[derive(Parser)]
+#[command(name = "bagwise", version, after_help = HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    general: args::General,
+}
+
+const HELP: &str = "\
+Examples:
+  bagwise inspect musk1                                    a built-in data set
+  bagwise inspect molecules.csv --bag mol --label active   your own table
+  bagwise convert molecules.csv molecules.csv.gz --bag mol --label active
+
+Data are tables with a row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
+Without a command, bagwise looks at the built-in musk1. `bagwise COMMAND --help` has more examples.
+Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed, 2 could not start.";
+
+#[derive(Subcommand)]
+enum Verb {
+    Compare(compare::Args),
+    Inspect(inspect::Args),
+    Fit(fit::Args),
+    Predict(predict::Args),
+    Explain(explain::Args),
+    Evaluate(evaluate::Args),
+    Methods(methods::Args),
+    Demo(compare::DemoArgs),
+    Convert(convert::Args),
+    Gram(gram::Args),
+    Completions(completions::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let session = match Session::start(&cli.general) {
+        Ok(session) => session,
+        Err(error) => return output::failure(&error),
+    };
+    let result = match &cli.verb {
+        None => compare::demo(&compare::DemoArgs::default(), &session),
+        Some(Verb::Compare(args)) => compare::run(args, &session),
+        Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Demo(args)) => compare::demo(args, &session),
+        Some(Verb::Inspect(args)) => inspect::run(args, &session),
+        Some(Verb::Fit(args)) => fit::run(args, &session),
+        Some(Verb::Predict(args)) => predict::run(args, &session),
+        Some(Verb::Explain(args)) => explain::run(args, &session),
+        Some(Verb::Methods(args)) => methods::run(args, &session),
+        Some(Verb::Convert(args)) => convert::run(args, &session),
+        Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Completions(args)) => completions::run(args),
+    };
+    session.finish();
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::FailedFits) => ExitCode::from(output::FAILED_FITS),
+        Err(error) => output::failure(&error),
+    }
+}

@@ -110,7 +110,7 @@ impl Instances {
 }
 
 /// An attribute: its name, and its values if they are categories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Feature {
     /// The column's name.
     pub name: String,
@@ -119,7 +119,8 @@ pub struct Feature {
 }
 
 /// What the numbers of a column mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureKind {
     /// Themselves.
     Numeric,
@@ -323,6 +324,33 @@ impl Bags {
             features: Arc::clone(&self.features),
             missing: self.missing,
         }
+    }
+
+    /// These bags followed by `more` over the same attributes. Unequal storages meet in dense double precision.
+    pub(crate) fn chain(&self, more: &Bags) -> Result<Bags> {
+        let end = self.instance_count();
+        let offsets: Vec<usize> =
+            self.offsets.iter().copied().chain(more.offsets[1..].iter().map(|o| end + o)).collect();
+        let instances = match (&self.instances, &more.instances) {
+            (Instances::F32(a), Instances::F32(b)) => {
+                Instances::F32(Mat::new(a.rows() + b.rows(), a.cols(), [a.data(), b.data()].concat()))
+            }
+            (Instances::Sparse(a), Instances::Sparse(b)) => {
+                let mut all = a.clone();
+                for i in 0..b.rows() {
+                    let (columns, values) = b.row(i);
+                    all.push_row(columns.iter().copied().zip(values.iter().copied()));
+                }
+                Instances::Sparse(all)
+            }
+            (a, b) => {
+                let mut all = Mat::zeros(a.rows() + b.rows(), self.width());
+                (0..a.rows()).for_each(|i| a.row_into(i, all.row_mut(i)));
+                (0..b.rows()).for_each(|i| b.row_into(i, all.row_mut(end + i)));
+                Instances::F64(all)
+            }
+        };
+        Bags::with_missing(instances, offsets)?.with_features(Arc::clone(&self.features))
     }
 
     /// The same bags with other instances: what a scaler or encoder returns. `features` names the new columns.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::engine::Precision;
 use crate::error::{Error, Result};
 
 /// Where progress is shown. Called from any thread.
@@ -26,6 +27,8 @@ pub struct Ctx {
     pub seed: u64,
     /// Bytes that Grams, caches and copies may occupy together.
     pub memory: u64,
+    /// Precision of kernel sums.
+    pub precision: Precision,
     /// Where progress is shown.
     pub progress: Arc<dyn Progress>,
     cancel: Arc<AtomicBool>,
@@ -33,7 +36,13 @@ pub struct Ctx {
 
 impl Default for Ctx {
     fn default() -> Ctx {
-        Ctx { seed: 0, memory: 4_000_000_000, progress: Arc::new(Silent), cancel: Arc::default() }
+        Ctx {
+            seed: 0,
+            memory: 4_000_000_000,
+            precision: Precision::F64,
+            progress: Arc::new(Silent),
+            cancel: Arc::default(),
+        }
     }
 }
 

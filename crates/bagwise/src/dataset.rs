@@ -1,6 +1,8 @@
 //! A data set: bags, what is to be predicted (if known), groups that must never be split between training
 //! and test, and columns that are carried along but never learned from.
 
+use std::collections::HashMap;
+
 use crate::bags::Bags;
 use crate::error::{Error, Result};
 
@@ -24,19 +26,9 @@ impl Target {
         let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
         names.sort_unstable();
         names.dedup();
-        let numbers: Option<Vec<f64>> =
-            names.iter().map(|n| n.parse::<f64>().ok().filter(|v| v.is_finite())).collect();
-        if let Some(numbers) = numbers {
-            let mut order: Vec<usize> = (0..names.len()).collect();
-            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-            names = order.into_iter().map(|i| names[i]).collect();
-        }
-        let codes = labels
-            .iter()
-            .map(|l| {
-                names.iter().position(|n| *n == l.as_ref()).expect("every label is among the names") as u32
-            })
-            .collect();
+        sort_names(&mut names);
+        let code: HashMap<&str, u32> = names.iter().zip(0..).map(|(&n, c)| (n, c)).collect();
+        let codes = labels.iter().map(|l| code[l.as_ref()]).collect();
         Target::Classes { codes, names: names.into_iter().map(String::from).collect() }
     }
 
@@ -64,6 +56,16 @@ impl Target {
     }
 }
 
+/// Sorts names of classes or categories: by value if all are numbers, else as text.
+pub(crate) fn sort_names<S: AsRef<str>>(names: &mut [S]) {
+    names.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    let number = |name: &S| name.as_ref().parse::<f64>().ok().filter(|v| v.is_finite());
+    if names.iter().all(|name| number(name).is_some()) {
+        // Stable: names of equal value keep the order of their text.
+        names.sort_by(|a, b| number(a).partial_cmp(&number(b)).expect("finite numbers compare"));
+    }
+}
+
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
@@ -76,7 +78,7 @@ pub struct Groups {
 impl Groups {
     /// Groups from one name per bag.
     pub fn from_names<S: AsRef<str>>(per_bag: &[S]) -> Groups {
-        let mut seen = std::collections::HashMap::new();
+        let mut seen = HashMap::new();
         let mut names: Vec<String> = Vec::new();
         let codes = per_bag
             .iter()
@@ -168,6 +170,48 @@ impl Dataset {
         self.target.as_ref().ok_or_else(|| {
             Error::Invalid(format!("{} has no label column; name it with --label COLUMN", self.name))
         })
+    }
+
+    /// These bags followed by those of `test`, whose columns, categories and classes are matched by name. A bag of
+    /// `test` whose id is taken gets " (test)" behind it. Kept columns and instance labels stay where both have them.
+    pub fn with_test(self, test: &Dataset) -> Result<Dataset> {
+        let aligned = test.bags.align(self.bags.features())?;
+        let taken: std::collections::HashSet<&String> = self.bags.ids().iter().collect();
+        let renamed = |id: &String| if taken.contains(id) { format!("{id} (test)") } else { id.clone() };
+        let ids: Vec<String> =
+            self.bags.ids().iter().cloned().chain(aligned.ids().iter().map(renamed)).collect();
+        let bags = self.bags.chain(&aligned)?.with_ids(ids)?;
+        let target = match (self.require_target()?, test.require_target()?) {
+            (Target::Values(a), Target::Values(b)) => Target::Values([a.as_slice(), b].concat()),
+            (Target::Classes { codes, names }, Target::Classes { codes: more, names: others }) => {
+                let recode = |&c: &u32| {
+                    let name = &others[c as usize];
+                    names.iter().position(|n| n == name).map(|p| p as u32).ok_or_else(|| {
+                        Error::Invalid(format!(
+                            "{} has the class '{name}', which {} has not",
+                            test.name, self.name
+                        ))
+                    })
+                };
+                let more: Vec<u32> = more.iter().map(recode).collect::<Result<_>>()?;
+                Target::Classes { codes: [codes.as_slice(), &more].concat(), names: names.clone() }
+            }
+            _ => {
+                return Err(Error::Invalid(format!(
+                    "{} and {} have different kinds of labels",
+                    self.name, test.name
+                )));
+            }
+        };
+        let groups = match (&self.groups, &test.groups) {
+            (Some(a), Some(b)) => {
+                let named =
+                    |g: &Groups| g.codes.iter().map(|&c| g.names[c as usize].clone()).collect::<Vec<_>>();
+                Some(Groups::from_names(&[named(a), named(b)].concat()))
+            }
+            _ => None,
+        };
+        Ok(Dataset { bags, target: Some(target), groups, kept: Vec::new(), instance_labels: None, ..self })
     }
 
     /// The data set reduced to `bags`, in that order.

@@ -91,7 +91,8 @@ impl Rng {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn absorb(state: u64, value: u64) -> u64 {
+/// Takes one more word into a running state; also what fingerprints are made of.
+pub(crate) fn absorb(state: u64, value: u64) -> u64 {
     mix(state.wrapping_add(GOLDEN) ^ mix(value.wrapping_add(GOLDEN)))
 }
 

@@ -1,2 +1,59 @@
-//! Project tasks.
-fn main() {}
+//! Everything that must pass and every measurement, as `cargo xtask WORD`. It needs Rust and Python 3 and installs
+//! the rest under `target/`. A word is a line in [`WORDS`]; what `test` runs is the list in `test.rs`.
+
+mod bench;
+mod bench_svm;
+mod golden;
+mod house;
+mod run;
+mod steps;
+mod test;
+mod venv;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+/// A word of `cargo xtask`: its name, its arguments, what it does, and the function.
+type Word = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<()>);
+
+const WORDS: &[Word] = &[
+    ("fmt", "", "format the code", |_| run::format(false)),
+    ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
+    ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
+    ("bench", "[NAME]", "a measurement; without a name, which there are", bench::run),
+    ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
+    ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
+        golden::run_all()
+    }),
+    (
+        "venv",
+        "[PACKAGE…]",
+        "make the Python environment under target/venv, print its interpreter",
+        venv::command,
+    ),
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            run::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<()> {
+    let words =
+        || WORDS.iter().map(|(name, args, what, _)| format!("  {:<18} {what}", format!("{name} {args}")));
+    let list = words().collect::<Vec<_>>().join("\n");
+    match args.split_first() {
+        None => bail!("say what to do:\n{list}"),
+        Some((word, rest)) => match WORDS.iter().find(|w| w.0 == word) {
+            Some((_, _, _, function)) => function(rest),
+            None => bail!("'{word}' is not one of\n{list}"),
+        },
+    }
+}

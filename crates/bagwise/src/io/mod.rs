@@ -4,10 +4,27 @@
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
+mod assemble;
+mod builtin;
+mod cells;
+mod columns;
+mod compress;
+mod csv;
+mod npy;
+pub(crate) mod save;
+mod sparse;
+mod synthetic;
+mod text;
+
+use std::io::Read;
 use std::path::Path;
 
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
+
+pub use builtin::builtin_names;
+pub use npy::write_npy;
+pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +110,103 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] = &[];
+pub static READERS: &[&dyn Reader] = &[&sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
-pub static WRITERS: &[&dyn Writer] = &[];
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse];
+
+/// How much of a file is looked at to recognise it.
+const HEAD: u64 = 1 << 16;
+
+/// Reads a data set by what the user typed: a path, a built-in name, or a generator
+/// (`synthetic:gauss?bags=200`). A path that exists wins over a built-in name.
+pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
+    let path = Path::new(name);
+    if let Some(generator) = name.strip_prefix("synthetic:") {
+        return synthetic::generate(name, generator);
+    }
+    match std::fs::metadata(path) {
+        Ok(_) => read_path(path, options),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => builtin::read(name, options),
+        Err(e) => Err(compress::explain(Place::of(name), e)),
+    }
+}
+
+/// Reads a file or folder that is there.
+pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
+    let reader = match &options.format {
+        Some(format) => READERS
+            .iter()
+            .find(|r| r.name() == format)
+            .ok_or_else(|| Error::unknown("format", format, READERS.iter().map(|r| r.name())))?,
+        None => {
+            // A pipe gives its bytes only once: its format is known by its name or the user's word.
+            let head = if path.is_file() {
+                let mut input = compress::open(path)?;
+                read_head(&mut input)
+                    .map_err(|e| compress::explain(Place::of(path.display().to_string()), e))?
+            } else {
+                Vec::new()
+            };
+            READERS.iter().find(|r| r.recognises(path, &head)).ok_or_else(|| not_recognised(path))?
+        }
+    };
+    reader.read(path, options)
+}
+
+/// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file
+/// appears whole or not at all.
+pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
+    let known = || WRITERS.iter().map(|w| w.name());
+    let writer = match format {
+        Some(format) => WRITERS
+            .iter()
+            .find(|w| w.name() == format)
+            .ok_or_else(|| Error::unknown("format", format, known()))?,
+        None => WRITERS.iter().find(|w| w.recognises(path)).ok_or_else(|| {
+            Error::data(
+                Place::of(path.display().to_string()),
+                "the file name does not say which format to write",
+                format!(
+                    "let it end in .csv, .tsv or .sparse (and .gz to compress), or name one of: {}",
+                    known().collect::<Vec<_>>().join(", ")
+                ),
+            )
+        })?,
+    };
+    writer.write(data, path)
+}
+
+/// Writes bytes to a file, whole or not at all.
+pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    save::whole(path, |file| file.write_all(bytes))
+}
+
+fn not_recognised(path: &Path) -> Error {
+    let place = Place::of(path.display().to_string());
+    if path.is_dir() {
+        return compress::explain(place, std::io::ErrorKind::IsADirectory.into());
+    }
+    let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
+    Error::data(
+        place,
+        "the format is not recognised",
+        format!("give one of: {}; or say which it is with --input-format", known.join(", ")),
+    )
+}
+
+/// The first bytes of a stream, as many as recognition looks at.
+pub(crate) fn read_head(input: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    input.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The extension in small letters, after that of a compression is taken off.
+pub(crate) fn plain_extension(path: &Path) -> Option<String> {
+    let extension = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match extension(path).as_deref() {
+        Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
+        other => other.map(String::from),
+    }
+}

@@ -1,0 +1,210 @@
+//! Options that several verbs share, as groups that a verb flattens into its own. Text becomes enums and numbers
+//! here, so that nothing behind this file parses.
+//!
+//! A doc comment here is help on the screen. Each is one paragraph and variants have none, so that `--help` and `-h`
+//! are the same page.
+
+use clap::{Args, ValueEnum};
+
+use bagwise::io::{Column, ReadOptions, Task};
+
+/// Options of every verb, before or after it.
+#[derive(Args)]
+pub(crate) struct General {
+    /// How results are printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "General")]
+    pub(crate) format: Format,
+    /// Threads to use; all cores by default
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "General")]
+    pub(crate) threads: Option<u16>,
+    /// Seed of everything random: the same seed gives the same numbers on any number of threads
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "General")]
+    pub(crate) seed: u64,
+    /// Memory for Grams, caches and copies, such as 500MB or 16GB
+    #[arg(long, global = true, value_name = "SIZE", default_value = "4GB", value_parser = bytes, help_heading = "General")]
+    pub(crate) memory: u64,
+    /// Print results and errors, nothing else
+    #[arg(short, long, global = true, help_heading = "General")]
+    pub(crate) quiet: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    // For people
+    Table,
+    // For programs
+    Json,
+    // For spreadsheets
+    Csv,
+}
+
+/// How a table is to be understood: shared by every verb that reads data.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Columns (by name, or by number from 1)")]
+pub(crate) struct Data {
+    /// Column that says which bag a row belongs to [default: bag]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(crate) bag: Option<Column>,
+    /// Column of labels: classes, or numbers to predict [default: label]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(crate) label: Option<Column>,
+    /// Column of groups (patients, scaffolds) that are never split between training and test [default: group]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(crate) group: Option<Column>,
+    /// Column of true instance labels, never learned from [default: instance_label]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    pub(crate) instance_label: Option<Column>,
+    /// Columns carried along to the results, never learned from
+    #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
+    pub(crate) keep: Vec<Column>,
+    /// Columns left out
+    #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
+    pub(crate) ignore: Vec<Column>,
+    /// Columns to take as categories although they hold numbers
+    #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
+    pub(crate) categorical: Vec<Column>,
+    /// What the label is; auto means classes unless some label has a fraction
+    #[arg(long, value_enum, default_value_t = TaskArg::Auto, help_heading = "Reading")]
+    pub(crate) task: TaskArg,
+    /// Cells without a value: refused, or filled with the median of the training bags
+    #[arg(long, value_enum, default_value_t = Missing::Refuse, help_heading = "Reading")]
+    pub(crate) missing: Missing,
+    /// The first row names the columns [default: found by looking]
+    #[arg(long, overrides_with = "no_header", help_heading = "Reading")]
+    pub(crate) header: bool,
+    /// The first row is data
+    #[arg(long, overrides_with = "header", help_heading = "Reading")]
+    pub(crate) no_header: bool,
+    /// Format of the data [default: found by content and file name]
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub(crate) input_format: Option<String>,
+}
+
+/// What the label is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TaskArg {
+    // Classes, unless some label is a number with a fraction
+    #[default]
+    Auto,
+    // Classes
+    Classification,
+    // Numbers
+    Regression,
+}
+
+/// What happens to cells without a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    // An error that names the line
+    #[default]
+    Refuse,
+    // The median of the column over the training bags
+    Median,
+}
+
+impl Data {
+    /// True if missing values are to be filled.
+    pub(crate) fn fills_gaps(&self) -> bool {
+        self.missing == Missing::Median
+    }
+
+    /// The column options that were given, as they would be typed again.
+    pub(crate) fn command_words(&self) -> String {
+        let word = |c: &Column| match c {
+            Column::Name(name) => name.clone(),
+            Column::Number(n) => n.to_string(),
+        };
+        let mut words = String::new();
+        for (flag, column) in [("bag", &self.bag), ("label", &self.label), ("group", &self.group)] {
+            if let Some(column) = column {
+                words += &format!(" --{flag} {}", word(column));
+            }
+        }
+        words
+    }
+
+    /// The same for the library.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.input_format.clone(),
+            bag: self.bag.clone(),
+            label: self.label.clone(),
+            group: self.group.clone(),
+            instance_label: self.instance_label.clone(),
+            keep: self.keep.clone(),
+            ignore: self.ignore.clone(),
+            categorical: self.categorical.clone(),
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            task: match self.task {
+                TaskArg::Auto => Task::Auto,
+                TaskArg::Classification => Task::Classification,
+                TaskArg::Regression => Task::Regression,
+            },
+            allow_missing: self.missing == Missing::Median,
+            unlabelled: false,
+        }
+    }
+}
+
+fn column(text: &str) -> Result<Column, String> {
+    if text.is_empty() {
+        return Err("a column needs a name or a number".into());
+    }
+    text.parse().map_err(|never| match never {})
+}
+
+/// A size such as 4GB, 500 MB or 123456 (bytes). Units are powers of 1000, with an `i` (GiB) of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.trim().parse().map_err(|_| "give a size such as 500MB or 16GB".to_string())?;
+    let unit = unit.to_ascii_lowercase();
+    let (prefix, base) = match unit.strip_suffix("ib") {
+        Some(prefix) => (prefix, 1024f64),
+        None => (unit.strip_suffix('b').unwrap_or(&unit), 1000f64),
+    };
+    let power = match prefix {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(format!("unit '{unit}' is not one of kB, MB, GB, TB, KiB, MiB, GiB, TiB")),
+    };
+    let size = number * base.powi(power);
+    // Below a megabyte nothing can be computed; above 2^60 it is a slip of the finger.
+    if (1e6..=2f64.powi(60)).contains(&size) {
+        Ok(size as u64)
+    } else {
+        Err("give a size of at least 1MB, such as 500MB or 16GB".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        crate::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(bytes("4GB"), Ok(4_000_000_000));
+        assert_eq!(bytes(" 1.5 GiB "), Ok(1_610_612_736));
+        assert_eq!(bytes("2000000"), Ok(2_000_000));
+        assert_eq!(bytes("500m"), Ok(500_000_000));
+        for bad in ["", "GB", "4XB", "-4GB", "0", "1kB", "nan", "inf", "1e40"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

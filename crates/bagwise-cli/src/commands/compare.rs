@@ -1,0 +1,375 @@
+//! `bagwise compare`: the main job. Every method on the same folds, which is best, and whether that is more than
+//! luck. `bagwise demo` is the same on the built-in Musk1.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use bagwise::evaluate::{Contender, MethodSummary, Plan, compare};
+use bagwise::io::save_whole;
+use bagwise::methods::{self, METHODS};
+use bagwise::{Dataset, human_bytes};
+use serde_json::json;
+
+use crate::args::Data;
+use crate::judging::{Judging, Results, carry_out};
+use crate::learning::{AUTO, Choosing, Learning};
+use crate::output::{BOLD, Output, Paint, Rows};
+use crate::session::{Outcome, Session};
+
+/// Compare methods on the same folds: the main job
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// Files, built-in names or generators
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<String>,
+    /// Methods to compare, or all; the baselines majority and simple-mi are always there
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', default_value = "all")]
+    methods: Vec<String>,
+    /// Skip methods that would take the run beyond this time, such as 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Folder for records, folds, predictions and the summary; one that holds part of the same run is completed
+    /// [default: a new one named after the data]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    read: Data,
+}
+
+const HELP: &str = "\
+Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
+folds. A method whose difference from the best could be luck (paired corrected t-test) is marked. Parameters \
+of one method are given as -p METHOD.KEY=VALUE.
+
+Examples:
+  bagwise compare musk1
+  bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
+  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --repeats 2 --budget 5m -o musk1-two";
+
+/// Compare all methods on the built-in Musk1: what bagwise alone does
+#[derive(clap::Args, Default)]
+#[command(after_help = DEMO_HELP)]
+pub(crate) struct DemoArgs {
+    /// Folder for records, folds, predictions and the summary [default: musk1-compare]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+const DEMO_HELP: &str = "\
+Examples:
+  bagwise demo
+  bagwise demo -o first-look";
+
+pub(crate) fn demo(args: &DemoArgs, session: &Session) -> Result<Outcome> {
+    session.say(
+        "bagwise compares all its methods on the built-in Musk1: 92 molecules (bags) in 476 shapes (instances), of\n\
+         which 47 smell of musk. Nested 10-fold cross-validation; this takes some seconds. `bagwise --help` has more.\n",
+    );
+    let line = ["bagwise", "compare", "musk1"].map(String::from);
+    let parsed = <Parsed as clap::Parser>::try_parse_from(&line[1..]).context("the demo's own command")?;
+    run(&Args { output: args.output.clone(), ..parsed.args }, session)
+}
+
+#[derive(clap::Parser)]
+struct Parsed {
+    #[command(flatten)]
+    args: Args,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    if args.data.len() > 1 && args.output.is_some() {
+        bail!(
+            "-o names one folder, and there are {} data sets; leave it out and each gets its own",
+            args.data.len()
+        );
+    }
+    for name in &args.data {
+        if one(args, name, session)? == Outcome::FailedFits {
+            outcome = Outcome::FailedFits;
+        }
+    }
+    Ok(outcome)
+}
+
+fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
+    let mut options = args.read.read_options();
+    options.keep.extend(args.judging.fold_column.clone());
+    let data = session.read(name, &options)?;
+    let given = args.judging.given(&data)?;
+    let plan = args.judging.plan(&data, &args.choosing, session.ctx.seed);
+    let mut contenders = contenders(args, &data)?;
+    let skipped = within_budget(&mut contenders, &data, &plan, args.budget, session)?;
+    let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
+    let ctx = args.learning.ctx(&session.ctx);
+    let results = carry_out(&data, &contenders, &plan, given.as_deref(), Some(&folder), session, &ctx)?;
+    let verdict =
+        Verdict::new(&results, &plan, args.judging.level, name, &folder, skipped, args.read.command_words())?;
+    save_whole(&folder.join("summary.json"), verdict.json()?.as_bytes())?;
+    session.print(&verdict)?;
+    for edge in results.edges() {
+        session.warn(&edge);
+    }
+    match results.failures() {
+        Some(failures) => {
+            session.warn(&failures);
+            Ok(Outcome::FailedFits)
+        }
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// What was asked for, and the baselines.
+fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in &args.methods {
+        match name.as_str() {
+            "all" => names.extend(METHODS.iter().map(|m| m.info().name)),
+            AUTO => names.push(AUTO),
+            other => names.push(methods::find(other)?.info().name),
+        }
+    }
+    names.extend(["majority", "simple-mi"]);
+    let mut unique: Vec<&str> = Vec::new();
+    names.into_iter().for_each(|n| {
+        if !unique.contains(&n) {
+            unique.push(n)
+        }
+    });
+    for (key, _) in &args.learning.params {
+        if let Some((of, _)) = key.split_once('.')
+            && !unique.contains(&methods::find(of)?.info().name)
+        {
+            bail!("-p {key}: {of} is not among the methods compared");
+        }
+        if !key.contains('.') {
+            bail!("-p {key}=… needs a method among several; write -p METHOD.{key}=…");
+        }
+    }
+    unique
+        .into_iter()
+        .map(|name| {
+            let setups = args.learning.setups(name, data, args.read.fills_gaps(), args.judging.fill())?;
+            Ok(Contender { name: name.into(), setups })
+        })
+        .collect()
+}
+
+/// Estimates the time of every method, says it, and leaves out what goes beyond the budget.
+fn within_budget(
+    contenders: &mut Vec<Contender>,
+    data: &Dataset,
+    plan: &Plan,
+    budget: Option<Duration>,
+    session: &Session,
+) -> Result<Vec<String>> {
+    let threads = rayon::current_num_threads() as f64;
+    let estimates: Vec<f64> =
+        contenders.iter().map(|c| bagwise::evaluate::estimate_seconds(c, data, plan) / threads).collect();
+    let total: f64 = estimates.iter().sum();
+    session.say(&format!(
+        "{}: {} bags, {} instances x {} ({}); {} methods, {}; roughly {}",
+        data.name,
+        data.bags.len(),
+        data.bags.instance_count(),
+        data.bags.width(),
+        human_bytes(data.bags.instances().bytes()),
+        contenders.len(),
+        plan.protocol,
+        human_seconds(total)
+    ));
+    let Some(budget) = budget else { return Ok(Vec::new()) };
+    let mut left = budget.as_secs_f64();
+    let mut skipped = Vec::new();
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    order.sort_by(|&a, &b| estimates[a].total_cmp(&estimates[b]));
+    let mut keep = vec![true; contenders.len()];
+    for i in order {
+        if estimates[i] <= left {
+            left -= estimates[i];
+        } else {
+            keep[i] = false;
+            skipped.push(contenders[i].name.clone());
+            session.warn(&format!(
+                "{} is skipped: roughly {} does not fit the budget",
+                contenders[i].name,
+                human_seconds(estimates[i])
+            ));
+        }
+    }
+    let mut kept = keep.into_iter();
+    contenders.retain(|_| kept.next().unwrap_or(true));
+    if contenders.is_empty() {
+        bail!("no method fits a budget of {}; raise --budget", human_seconds(budget.as_secs_f64()));
+    }
+    Ok(skipped)
+}
+
+fn human_seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".into(),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// `NAME-compare`, or the first of `NAME-compare-2`, … that does not exist.
+fn new_folder(data: &str) -> PathBuf {
+    let stem = Path::new(data).file_name().map_or(data.into(), |n| n.to_string_lossy().into_owned());
+    let stem = stem.split(['.', '?']).next().unwrap_or("data").replace(':', "-");
+    let plain = PathBuf::from(format!("{stem}-compare"));
+    if !plain.exists() {
+        return plain;
+    }
+    (2..).map(|n| PathBuf::from(format!("{stem}-compare-{n}"))).find(|p| !p.exists()).unwrap_or(plain)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time such as 90s, 10m or 2h".into()),
+    };
+    let seconds = number.trim().parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e7);
+    seconds.map(|n| Duration::from_secs_f64(n * factor)).ok_or_else(|| "a time such as 90s, 10m or 2h".into())
+}
+
+/// What a comparison says.
+struct Verdict {
+    data: String,
+    plan: Plan,
+    level: f64,
+    table: Vec<MethodSummary>,
+    /// Methods whose difference from the best could be luck.
+    ties: Vec<String>,
+    skipped: Vec<String>,
+    folder: PathBuf,
+    seconds: f64,
+    fit_command: String,
+}
+
+impl Verdict {
+    fn new(
+        results: &Results,
+        plan: &Plan,
+        level: f64,
+        data: &str,
+        folder: &Path,
+        skipped: Vec<String>,
+        data_words: String,
+    ) -> Result<Verdict> {
+        let table = results.summaries(plan.metric, level)?;
+        let best = table.first().context("there are no results")?.method.clone();
+        let ties: Vec<String> = compare(&results.records, &results.roster, plan.metric, &best, level)?
+            .into_iter()
+            .filter(|c| c.test.is_some() && !c.distinguishable())
+            .map(|c| c.method)
+            .collect();
+        let fit_command = format!("bagwise fit {data}{data_words} --method {best} -o {best}.bagwise");
+        Ok(Verdict {
+            data: data.into(),
+            plan: plan.clone(),
+            level,
+            table,
+            ties,
+            skipped,
+            folder: folder.into(),
+            seconds: results.elapsed.as_secs_f64(),
+            fit_command,
+        })
+    }
+
+    /// One sentence: the winner, its interval, simpler methods that tie, the baseline.
+    fn sentence(&self) -> String {
+        let best = &self.table[0];
+        let metric = &best.metrics[0];
+        let mut text = format!("{} is best on {}: {} ", best.method, self.data, self.plan.metric.name());
+        text += &metric.mean.map_or("undefined".into(), |m| format!("{m:.3}"));
+        if let Some(i) = metric.interval {
+            text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
+        }
+        let complexity = |name: &str| methods::find(name).map_or(u32::MAX, |m| m.info().complexity);
+        let simpler: Vec<&str> = self
+            .ties
+            .iter()
+            .map(String::as_str)
+            .filter(|m| complexity(m) < complexity(&best.method))
+            .collect();
+        if best.method == "majority" || simpler.contains(&"majority") {
+            text +=
+                ". It cannot be told from always answering the most frequent class: nothing has been learned";
+        } else if !simpler.is_empty() {
+            text += &format!(". Not distinguishable from it, and simpler: {}", simpler.join(", "));
+        } else if !self.ties.is_empty() {
+            text += &format!(". Not distinguishable from it: {}", self.ties.join(", "));
+        }
+        if self.plan.protocol.optimistic() {
+            text += ". The protocol is optimistic: parameters were chosen on the reported folds";
+        }
+        text.push('.');
+        text
+    }
+}
+
+impl Output for Verdict {
+    fn json(&self) -> Result<String> {
+        let methods: Vec<_> = self
+            .table
+            .iter()
+            .map(|m| json!({"method": m.method, "fits": m.fits, "failed": m.failed, "limited": m.limited,
+                            "seconds": m.seconds, "metrics": m.metrics, "ties_with_best": self.ties.contains(&m.method)}))
+            .collect();
+        Ok(serde_json::to_string_pretty(&json!({
+            "data": self.data, "protocol": self.plan.protocol.name, "optimistic": self.plan.protocol.optimistic(),
+            "seed": self.plan.seed, "repeats": self.plan.repeats, "metric": self.plan.metric,
+            "verdict": self.sentence(), "best": self.table[0].method, "methods": methods, "skipped": self.skipped,
+            "folder": self.folder, "next": self.fit_command,
+        }))?)
+    }
+
+    fn csv(&self) -> Rows {
+        let names = self.table[0].metrics.iter().take(4).map(|m| m.metric.name());
+        let head = ["method"].into_iter().chain(names).chain(["low", "high", "against best", "seconds"]);
+        let mut rows = Rows::new(head.map(String::from));
+        for (i, line) in self.table.iter().enumerate() {
+            let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.3}"));
+            let mut row = vec![line.method.clone()];
+            row.extend(line.metrics.iter().take(4).map(|m| number(m.mean)));
+            let interval = line.metrics[0].interval;
+            row.extend([number(interval.map(|i| i.low)), number(interval.map(|i| i.high))]);
+            row.push(
+                match (i, self.ties.contains(&line.method)) {
+                    (0, _) => "best",
+                    (_, true) => "could be luck",
+                    (_, false) => "worse",
+                }
+                .into(),
+            );
+            row.push(format!("{:.1}", line.seconds));
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let folder = self.folder.display();
+        format!(
+            "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\nnext: {}\n",
+            self.csv(),
+            paint.paint(&self.sentence(), BOLD),
+            self.seconds,
+            self.fit_command
+        )
+    }
+}

@@ -1,0 +1,54 @@
+//! `bagwise convert`: reads a data set as any other verb would and writes it in another format.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::args::Data;
+use crate::session::{Outcome, Session};
+
+/// Write data in another format
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A file, a built-in name or a generator
+    #[arg(value_name = "IN")]
+    input: String,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Format of the output [default: found by its name]
+    #[arg(long, value_name = "FORMAT")]
+    output_format: Option<String>,
+    /// There are no labels: data for prediction
+    #[arg(long)]
+    unlabelled: bool,
+    #[command(flatten)]
+    data: Data,
+}
+
+const HELP: &str = "\
+The output's format follows from its name (data.csv, data.tsv.gz, …). The file appears whole or not at \
+all, and its columns have the standard names bag, label, group and instance_label, so that it can be \
+read without options.
+
+Examples:
+  bagwise convert musk1 musk1.csv                     a built-in data set as a table
+  bagwise convert musk1 musk1.sparse.gz               as sparse text, compressed
+  bagwise convert molecules.csv m.csv.gz --bag mol --label active --group scaffold
+  bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let mut options = args.data.read_options();
+    options.unlabelled = args.unlabelled;
+    let data = session.read(&args.input, &options)?;
+    bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
+    session.say(&format!(
+        "wrote {}: {} bags, {} instances, {} attributes",
+        args.output.display(),
+        data.bags.len(),
+        data.bags.instance_count(),
+        data.bags.width()
+    ));
+    Ok(Outcome::Done)
+}

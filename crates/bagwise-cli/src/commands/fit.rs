@@ -1,0 +1,77 @@
+//! `bagwise fit`: learns from all bags and writes a model.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use bagwise::evaluate::Splits;
+use bagwise::learn::Learner;
+use bagwise::params::Fill;
+use bagwise::train::{Wanted, train};
+
+use crate::args::Data;
+use crate::learning::{AUTO, Choosing, Learning};
+use crate::session::{Outcome, Session};
+
+/// Learn from labelled bags and write a model
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A file, a built-in name or a generator
+    #[arg(value_name = "DATA")]
+    data: String,
+    /// The method; auto takes the simplest that is as good as the best
+    #[arg(long, value_name = "METHOD", default_value = AUTO)]
+    method: String,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.bagwise")]
+    output: PathBuf,
+    /// Folds by which parameters are chosen and probabilities calibrated
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    inner: usize,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    read: Data,
+}
+
+const HELP: &str = "\
+Parameters that are not given are chosen by cross-validation on the training bags, whole groups together. \
+How good the model will be on new bags is another question: bagwise evaluate answers it.
+
+Examples:
+  bagwise fit musk1 -o musk1.bagwise                                 method and parameters chosen
+  bagwise fit molecules.csv --bag mol --label active --group scaffold --method migraph -o m.bagwise
+  bagwise fit musk1 --method mi-kernel -p gamma=0.5 -p c=100 -p norm=mean --threshold recall=0.95 -o m.bagwise";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let data = session.read(&args.data, &args.read.read_options())?;
+    let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), Fill::Grid)?;
+    let learners: Vec<Learner<'_>> = setups
+        .iter()
+        .map(|setup| Learner::new(&data, setup, args.choosing.positive.as_deref()))
+        .collect::<Result<_, _>>()?;
+    let wanted = Wanted { metric: args.choosing.metric(&data), threshold: args.choosing.threshold };
+    let model = train(&learners, Splits::KFold(args.inner), &wanted, &args.learning.ctx(&session.ctx))?;
+    model.save(&args.output)?;
+    let header = &model.header;
+    let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
+    session.say(&format!(
+        "{} {}\n{} over {} inner folds: {inner} (optimistic: it was maximised; bagwise evaluate gives an honest estimate)",
+        header.method, header.parameters, header.training.chosen_by, args.inner
+    ));
+    if header.training.not_converged > 0 {
+        session.warn(&format!(
+            "{} of {} machines reached the iteration limit; try another scaling or a smaller c",
+            header.training.not_converged,
+            header.duels.len()
+        ));
+    }
+    session.say(&format!(
+        "wrote {}; next: bagwise predict {} NEW_DATA",
+        args.output.display(),
+        args.output.display()
+    ));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,80 @@
+//! `bagwise gram`: the kernel matrix of a method, as a file for any other program.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use bagwise::io::write_npy;
+use bagwise::methods;
+use bagwise::params::Fill;
+
+use crate::args::Data;
+use crate::learning::Learning;
+use crate::session::{Outcome, Session};
+
+/// Write the Gram matrix of a bag kernel
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A file, a built-in name or a generator: the rows
+    #[arg(value_name = "DATA")]
+    data: String,
+    /// The method whose kernel it is
+    #[arg(long, value_name = "METHOD")]
+    method: String,
+    /// Bags to compare with, the columns: the training set of a rectangular Gram [default: DATA itself]
+    #[arg(long, value_name = "DATA")]
+    against: Option<String>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.npy")]
+    output: PathBuf,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    read: Data,
+}
+
+const HELP: &str = "\
+Rows and columns are bags in the order of the file, numbers are doubles. With --against the scaling, and a \
+gamma relative to the median, are learned from the bags of the columns, so that a test x train Gram fits the \
+train x train one.
+
+Examples:
+  bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy
+  bagwise gram new.csv --against molecules.csv --bag mol --method migraph --output k.npy";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let mut options = args.read.read_options();
+    options.unlabelled = true;
+    let data = session.read(&args.data, &options)?;
+    let against = args.against.as_ref().map(|name| session.read(name, &options)).transpose()?;
+    let reference = against.as_ref().unwrap_or(&data);
+    let impute = args.read.fills_gaps();
+    let setup = args.learning.setup(methods::find(&args.method)?, reference, impute, Fill::Default)?;
+    let [point] = setup.grid.points.as_slice() else {
+        bail!(
+            "{} points are given, and a Gram is of one; give every parameter a single value",
+            setup.grid.points.len()
+        );
+    };
+    let ctx = args.learning.ctx(&session.ctx);
+    let columns = against.as_ref().map(|a| &a.bags);
+    let gram = bagwise::gram(
+        setup.method,
+        point,
+        setup.scale,
+        &data.bags,
+        columns,
+        reference.target.as_ref(),
+        &ctx,
+    )?;
+    write_npy(&args.output, &gram)?;
+    session.say(&format!(
+        "wrote {}: {} x {}, {} {point}, scaling {}",
+        args.output.display(),
+        gram.rows(),
+        gram.cols(),
+        setup.method.info().name,
+        setup.scale.name()
+    ));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,100 @@
+//! `bagwise methods`: what there is to choose from, and the parameters of one, straight from the registry.
+
+use anyhow::Result;
+use bagwise::method::Method;
+use bagwise::methods::{self, METHODS};
+use serde_json::json;
+
+use crate::output::{BOLD, Output, Paint, Rows};
+use crate::session::{Outcome, Session};
+
+/// List the methods, or one with its parameters
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A method
+    #[arg(value_name = "METHOD")]
+    method: Option<String>,
+}
+
+const HELP: &str = "\
+Examples:
+  bagwise methods             all methods, simple ones first
+  bagwise methods migraph     one method: its idea, formula, parameters and reference";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    match &args.method {
+        None => session.print(&All)?,
+        Some(name) => session.print(&One(methods::find(name)?))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(method: &dyn Method) -> serde_json::Value {
+    let info = method.info();
+    let params: Vec<serde_json::Value> = method
+        .params()
+        .iter()
+        .map(|p| json!({"name": p.name, "help": p.help, "takes": p.kind.expects(), "default": p.default, "grid": p.grid}))
+        .collect();
+    json!({
+        "name": info.name, "aliases": info.aliases, "title": info.title, "about": info.about, "family": info.family,
+        "regression": info.regression, "scale": info.scale.name(), "explains": info.explains,
+        "reference": info.reference, "parameters": params,
+    })
+}
+
+struct All;
+
+impl Output for All {
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(&METHODS.iter().map(|m| describe(*m)).collect::<Vec<_>>())?)
+    }
+
+    fn csv(&self) -> Rows {
+        let mut rows = Rows::new(["method", "family", "numbers", "what it is"]);
+        for method in METHODS {
+            let info = method.info();
+            let numbers = if info.regression { "yes" } else { "no" };
+            rows.push(vec![info.name.into(), info.family.into(), numbers.into(), info.title.into()]);
+        }
+        rows
+    }
+}
+
+struct One(&'static dyn Method);
+
+impl Output for One {
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(&describe(self.0))?)
+    }
+
+    fn csv(&self) -> Rows {
+        let mut rows = Rows::new(["parameter", "default", "tuned over", "takes", "meaning"]);
+        for p in self.0.params() {
+            rows.push(vec![p.name.into(), p.default.into(), p.grid.into(), p.kind.expects(), p.help.into()]);
+        }
+        rows
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let info = self.0.info();
+        let mut page = format!("{}: {}\n\n{}\n\n", paint.paint(info.name, BOLD), info.title, info.about);
+        if !info.aliases.is_empty() {
+            page += &format!("also called    {}\n", info.aliases.join(", "));
+        }
+        page += &format!("family         {}\n", info.family);
+        page += &format!(
+            "numbers        {}\n",
+            if info.regression { "can be predicted too" } else { "classes only" }
+        );
+        page += &format!("scaling        {} unless --scale says otherwise\n", info.scale.name());
+        page += &format!("explanations   {}\n", info.explains);
+        page += &format!("reference      {}\n", info.reference);
+        for p in self.0.params() {
+            page += &format!("\n  -p {}={}\n     {}\n", paint.paint(p.name, BOLD), p.default, p.help);
+            page += &format!("     takes {}; tuned over {}\n", p.kind.expects(), p.grid);
+        }
+        page
+    }
+}

@@ -1,0 +1,12 @@
+//! One file per verb: its arguments, the examples its help shows, and `run`.
+
+pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod evaluate;
+pub(crate) mod explain;
+pub(crate) mod fit;
+pub(crate) mod gram;
+pub(crate) mod inspect;
+pub(crate) mod methods;
+pub(crate) mod predict;

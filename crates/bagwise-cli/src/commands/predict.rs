@@ -1,0 +1,100 @@
+//! `bagwise predict`: what a model says of new bags, and whether it knows what it is talking about.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use bagwise::model::{Prediction, Trained};
+
+use crate::args::Data;
+use crate::output::{Output, Rows};
+use crate::session::{Outcome, Session};
+
+/// Predict new bags with a model
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A model that bagwise fit wrote
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// A file, a built-in name or a generator; labels are not needed
+    #[arg(value_name = "DATA")]
+    data: String,
+    #[command(flatten)]
+    read: Data,
+}
+
+const HELP: &str = "\
+Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
+nearest training bag (nearest), the share of its values outside the training range (outside), and a \
+status: unfamiliar means that the bag looks like nothing in training and the answer is a guess.
+
+Examples:
+  bagwise predict musk1.bagwise musk1
+  bagwise predict m.bagwise new.csv --bag mol --format csv > predictions.csv";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let model = Trained::load(&args.model)?;
+    let mut options = args.read.read_options();
+    options.unlabelled = true;
+    let data = session.read(&args.data, &options)?;
+    let predictions = model.predict(&data.bags, &session.ctx)?;
+    let strange = predictions.iter().filter(|p| !p.familiar).count();
+    session.print(&Answers { model: &model, predictions: &predictions })?;
+    if strange > 0 {
+        session.warn(&format!(
+            "{strange} of {} bags are unfamiliar: they look like nothing in training, so their answers are guesses",
+            predictions.len()
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+struct Answers<'a> {
+    model: &'a Trained,
+    predictions: &'a [Prediction],
+}
+
+impl Answers<'_> {
+    /// The class that a two-class model's score and probability are about.
+    fn positive(&self) -> Option<usize> {
+        let header = &self.model.header;
+        (header.classes.len() == 2).then(|| header.duels[0].plus as usize)
+    }
+}
+
+impl Output for Answers<'_> {
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self.predictions)?)
+    }
+
+    fn csv(&self) -> Rows {
+        let header = &self.model.header;
+        let mut columns = vec!["bag".to_string()];
+        match (header.classes.is_empty(), self.positive()) {
+            (true, _) => columns.push("value".into()),
+            (_, Some(_)) => columns.extend(["label", "score", "probability"].map(String::from)),
+            (_, None) => {
+                columns.push("label".into());
+                columns
+                    .extend((0..header.duels.len()).map(|k| format!("score {}", self.model.machine_name(k))));
+                columns.extend(header.classes.iter().map(|c| format!("probability {c}")));
+            }
+        }
+        columns.extend(["nearest", "outside", "status"].map(String::from));
+        let mut rows = Rows::new(columns);
+        for p in self.predictions {
+            let mut row = vec![p.bag.clone()];
+            row.extend(p.label.clone());
+            row.extend(p.outputs.iter().map(|v| format!("{v:.6}")));
+            match self.positive() {
+                Some(class) => row.push(format!("{:.4}", p.probabilities[class])),
+                None => row.extend(p.probabilities.iter().map(|v| format!("{v:.4}"))),
+            }
+            row.push(p.nearest.map_or(String::new(), |v| format!("{v:.4}")));
+            row.push(format!("{:.4}", p.outside));
+            row.push(if p.familiar { "ok" } else { "unfamiliar" }.into());
+            rows.push(row);
+        }
+        rows
+    }
+}

@@ -1,0 +1,131 @@
+//! Options of the verbs that learn, and how they become setups: method, grid, scaling, multi-class scheme, weights.
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use bagwise::engine::Precision;
+use bagwise::evaluate::{Metric, Threshold};
+use bagwise::learn::Setup;
+use bagwise::method::Method;
+use bagwise::methods;
+use bagwise::multiclass::Scheme;
+use bagwise::params::{Fill, Grid};
+use bagwise::preprocess::Scale;
+use bagwise::{Ctx, Dataset, Target};
+
+/// The method that chooses among all methods.
+pub(crate) const AUTO: &str = "auto";
+
+/// How a method learns.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct Learning {
+    /// Parameter of the method; several values (0.1,1,10 or 2^-5..2^5) are tried and chosen from
+    #[arg(short = 'p', long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) params: Vec<(String, String)>,
+    /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
+    #[arg(long, value_name = "SCALING")]
+    pub(crate) scale: Option<Scale>,
+    /// More than two classes: one-vs-one or one-vs-rest
+    #[arg(long, value_name = "SCHEME", default_value = "one-vs-one")]
+    pub(crate) multiclass: Option<Scheme>,
+    /// Give every class the same total cost, however rare
+    #[arg(long)]
+    pub(crate) balanced: bool,
+    /// Precision of kernel sums: f64, or f32, faster and good to about 1e-5
+    #[arg(long, value_name = "PRECISION", default_value = "f64", value_parser = precision)]
+    pub(crate) precision: Option<Precision>,
+}
+
+/// What a method is chosen and used by.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct Choosing {
+    /// The class that counts as positive, of two [default: the last]
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) positive: Option<String>,
+    /// What parameters (and methods) are chosen by [default: accuracy, or mse for numbers]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) optimize: Option<Metric>,
+    /// Where the positive class begins, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number
+    #[arg(long, value_name = "RULE")]
+    pub(crate) threshold: Option<Threshold>,
+}
+
+impl Choosing {
+    /// The metric that inner folds select by.
+    pub(crate) fn metric(&self, data: &Dataset) -> Metric {
+        let default = match data.target {
+            Some(Target::Values(_)) => Metric::Mse,
+            _ => Metric::Accuracy,
+        };
+        self.optimize.unwrap_or(default)
+    }
+}
+
+impl Learning {
+    /// The library's surroundings with the precision asked for.
+    pub(crate) fn ctx(&self, ctx: &Ctx) -> Ctx {
+        let mut ctx = ctx.clone();
+        ctx.precision = self.precision.unwrap_or(Precision::F64);
+        ctx
+    }
+
+    /// The setups that a method's name stands for: its own, or those of every method for `auto`.
+    pub(crate) fn setups(&self, name: &str, data: &Dataset, impute: bool, fill: Fill) -> Result<Vec<Setup>> {
+        if name != AUTO {
+            return Ok(vec![self.setup(methods::find(name)?, data, impute, fill)?]);
+        }
+        if let Some((key, _)) = self.params.iter().find(|(key, _)| !key.contains('.')) {
+            bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
+        }
+        methods::METHODS.iter().map(|&m| self.setup(m, data, impute, fill)).collect()
+    }
+
+    /// One method with its grid. `METHOD.KEY` names the parameter of one method among several.
+    pub(crate) fn setup(
+        &self,
+        method: &'static dyn Method,
+        data: &Dataset,
+        impute: bool,
+        fill: Fill,
+    ) -> Result<Setup> {
+        let info = method.info();
+        let mut given = Vec::new();
+        for (key, value) in &self.params {
+            match key.split_once('.') {
+                None => given.push((key.clone(), value.clone())),
+                Some((of, key)) if methods::find(of)?.info().name == info.name => {
+                    given.push((key.into(), value.clone()))
+                }
+                Some(_) => {}
+            }
+        }
+        let regression = matches!(data.target, Some(Target::Values(_)));
+        Ok(Setup {
+            method,
+            grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
+            scale: self.scale.unwrap_or(info.scale),
+            scheme: self.multiclass.unwrap_or_default(),
+            balanced: self.balanced,
+            impute,
+        })
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((key.trim().to_string(), value.trim().to_string()))
+        }
+        _ => Err("write KEY=VALUE, such as gamma=0.5 or c=1,10,100".into()),
+    }
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    match text {
+        "f64" => Ok(Precision::F64),
+        "f32" => Ok(Precision::F32),
+        _ => Err("f64 or f32".into()),
+    }
+}

@@ -1,0 +1,191 @@
+//! The one place that prints. Results go to stdout as a table for people, JSON or CSV; everything else goes to
+//! stderr. A reader that has seen enough (`bagwise … | head`) is not an error. Colour appears on terminals only,
+//! and never where `NO_COLOR` is set.
+
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use comfy_table::{CellAlignment, LineStyle, TableStyle};
+
+use crate::args::Format;
+
+/// The exit code of a run that is done, with failed fits.
+pub(crate) const FAILED_FITS: u8 = 1;
+/// The exit code of a run that could not start.
+pub(crate) const COULD_NOT_START: u8 = 2;
+/// The exit code of a run that Ctrl-C ended, as shells count it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// A result that can be printed.
+pub(crate) trait Output {
+    /// For programs: everything. `serde_json::to_string_pretty` of a struct keeps the order of its fields.
+    fn json(&self) -> Result<String>;
+    /// For spreadsheets: the rows that matter most.
+    fn csv(&self) -> Rows;
+    /// For people. The rows of `csv`, unless there is something better.
+    fn text(&self, _paint: Paint) -> String {
+        self.csv().to_string()
+    }
+}
+
+/// A table: its header and its rows.
+pub(crate) struct Rows {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Rows {
+    /// A table without rows.
+    pub(crate) fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Rows {
+        Rows { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: Vec<String>) {
+        debug_assert_eq!(row.len(), self.header.len());
+        self.rows.push(row);
+    }
+
+    fn to_csv(&self) -> Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.header)?;
+        for row in &self.rows {
+            writer.write_record(row)?;
+        }
+        writer.into_inner().context("could not finish the table")
+    }
+}
+
+/// A rule under the header, and space.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+impl std::fmt::Display for Rows {
+    /// Columns of numbers stand to the right.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut table = comfy_table::Table::new();
+        table.load_style(RULED).set_header(&self.header);
+        for row in &self.rows {
+            table.add_row(row);
+        }
+        for (i, column) in table.column_iter_mut().enumerate() {
+            let number = |row: &Vec<String>| row[i].is_empty() || row[i].parse::<f64>().is_ok();
+            if self.rows.iter().all(number) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for line in table.lines() {
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints a result in the format asked for.
+pub(crate) fn print(result: &impl Output, format: Format) -> Result<()> {
+    let bytes = match format {
+        Format::Table => result.text(Paint::stdout()).into_bytes(),
+        Format::Csv => result.csv().to_csv()?,
+        Format::Json => (result.json()? + "\n").into_bytes(),
+    };
+    to_stdout(&bytes)
+}
+
+/// Writes to stdout.
+pub(crate) fn to_stdout(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("could not write the result"),
+    }
+}
+
+/// Writes a line to stderr. If even that fails there is no one left to tell.
+pub(crate) fn to_stderr(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Prints an error as one message, its causes behind it, and gives the exit code.
+pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+    if let Some(bagwise::Error::Cancelled) = error.downcast_ref() {
+        to_stderr("interrupted");
+        return ExitCode::from(INTERRUPTED);
+    }
+    to_stderr(&format!("{} {}", paint_stderr("error:", RED), chain(error)));
+    ExitCode::from(COULD_NOT_START)
+}
+
+/// The error and its causes on one line; a cause that the message before it already quotes is not repeated.
+fn chain(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+    }
+    // A message may quote the input, and the input may hold anything.
+    message.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Bold.
+pub(crate) const BOLD: &str = "1";
+/// Red.
+pub(crate) const RED: &str = "1;31";
+/// Yellow.
+pub(crate) const YELLOW: &str = "1;33";
+
+/// Colour, where it is seen.
+#[derive(Clone, Copy)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    fn stdout() -> Paint {
+        Paint(std::io::stdout().is_terminal() && colour_allowed())
+    }
+
+    /// The text in a style.
+    pub(crate) fn paint(self, text: &str, style: &str) -> String {
+        if self.0 { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_string() }
+    }
+}
+
+/// The text in a style, if stderr shows it.
+pub(crate) fn paint_stderr(text: &str, style: &str) -> String {
+    Paint(std::io::stderr().is_terminal() && colour_allowed()).paint(text, style)
+}
+
+fn colour_allowed() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+    set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_text_left() {
+        let mut rows = Rows::new(["name", "n"]);
+        rows.push(vec!["long name".into(), "5".into()]);
+        rows.push(vec!["b".into(), "1234".into()]);
+        let text = rows.to_string();
+        assert!(text.contains(" long name      5") && text.contains(" b           1234"), "{text}");
+    }
+
+    #[test]
+    fn an_error_is_one_line_and_says_nothing_twice() {
+        let missing = std::io::Error::new(ErrorKind::NotFound, "no such file");
+        let error = anyhow::Error::new(bagwise::Error::io("a.csv", missing)).context("reading\nthe table");
+        assert_eq!(chain(&error), "reading\u{fffd}the table: a.csv: no such file");
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it() {
+        let mut rows = Rows::new(["a", "b"]);
+        rows.push(vec!["x,y".into(), "say \"hi\"".into()]);
+        assert_eq!(String::from_utf8(rows.to_csv().unwrap()).unwrap(), "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n");
+    }
+}

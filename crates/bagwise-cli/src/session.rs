@@ -1,0 +1,99 @@
+//! What all verbs share while they run: the library's surroundings (seed, memory, progress, the flag that Ctrl-C
+//! sets), the format of results, and how much is said on stderr.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context as _, Result};
+use bagwise::io::ReadOptions;
+use bagwise::{Ctx, Dataset};
+
+use crate::args::{Format, General};
+use crate::output::{self, Output};
+use crate::progress::Bar;
+
+/// How a verb ended, if it could start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Everything was done.
+    Done,
+    /// Done, but some fits failed: the results say which.
+    FailedFits,
+}
+
+/// The surroundings of a run.
+pub(crate) struct Session {
+    /// For the library.
+    pub(crate) ctx: Ctx,
+    format: Format,
+    quiet: bool,
+    bar: Option<Arc<Bar>>,
+}
+
+impl Session {
+    /// Starts the threads and listens for Ctrl-C.
+    pub(crate) fn start(options: &General) -> Result<Session> {
+        if let Some(threads) = options.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(usize::from(threads))
+                .build_global()
+                .with_context(|| format!("could not start {threads} threads"))?;
+        }
+        let bar = Bar::if_seen(options.quiet);
+        let mut ctx = Ctx::seeded(options.seed);
+        ctx.memory = options.memory;
+        if let Some(bar) = &bar {
+            ctx.progress = Arc::<Bar>::clone(bar);
+        }
+        let cancel = ctx.canceller();
+        ctrlc::set_handler(move || {
+            // The first asks computations to stop where they can save their work, the second does not ask.
+            if cancel.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(output::INTERRUPTED));
+            }
+            output::to_stderr("stopping; Ctrl-C again ends at once");
+        })
+        .context("could not listen for Ctrl-C")?;
+        Ok(Session { ctx, format: options.format, quiet: options.quiet, bar })
+    }
+
+    /// Reads a data set and passes on what its reader wants the user to know.
+    pub(crate) fn read(&self, name: &str, options: &ReadOptions) -> Result<Dataset> {
+        let data = bagwise::io::read(name, options)?;
+        self.ctx.check()?;
+        for warning in &data.warnings {
+            self.warn(warning);
+        }
+        Ok(data)
+    }
+
+    /// Prints a result.
+    pub(crate) fn print(&self, result: &impl Output) -> Result<()> {
+        self.clear_progress();
+        output::print(result, self.format)
+    }
+
+    /// Says on stderr what is going on.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            self.clear_progress();
+            output::to_stderr(text);
+        }
+    }
+
+    /// Warns on stderr.
+    pub(crate) fn warn(&self, text: &str) {
+        self.say(&format!("{} {text}", output::paint_stderr("warning:", output::YELLOW)));
+    }
+
+    /// Takes progress off the screen.
+    pub(crate) fn finish(&self) {
+        self.clear_progress();
+    }
+
+    fn clear_progress(&self) {
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! From outputs to probabilities: a sigmoid per machine, fitted on out-of-fold outputs of training bags, so that
+//! confidence is judged on bags the machine had not seen.
+
+use bagwise_svm::Platt;
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Target;
+use crate::mat::Mat;
+use crate::multiclass::{Duel, couple};
+
+/// The sigmoid of each machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    machines: Vec<Option<Sigmoid>>,
+}
+
+/// `1 / (1 + exp(-(slope * f + offset)))`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Sigmoid {
+    slope: f64,
+    offset: f64,
+}
+
+impl Calibration {
+    /// Fits every machine on the bags of its own duel; `outputs` are bags x machines, in the order of `truth`.
+    pub fn fit(truth: &Target, outputs: &Mat, duels: &[Duel]) -> Calibration {
+        let Target::Classes { codes, .. } = truth else { return Calibration::default() };
+        let bags: Vec<usize> = (0..codes.len()).collect();
+        let machines = duels
+            .iter()
+            .enumerate()
+            .map(|(k, duel)| {
+                let (own, y) = duel.problem(codes, &bags);
+                let (scores, labels): (Vec<f64>, Vec<f64>) = own
+                    .iter()
+                    .zip(y)
+                    .map(|(&b, y)| (outputs.get(b, k), y))
+                    .filter(|(f, _)| f.is_finite())
+                    .unzip();
+                (!scores.is_empty()).then(|| {
+                    let platt = Platt::fit(&scores, &labels);
+                    Sigmoid { slope: platt.slope, offset: platt.offset }
+                })
+            })
+            .collect();
+        Calibration { machines }
+    }
+
+    /// Probabilities: bags x 1 (of the plus class) for one machine, else bags x classes.
+    pub fn probabilities(&self, outputs: &Mat, duels: &[Duel], classes: usize) -> Mat {
+        let probability = |k: usize, f: f64| {
+            self.machines.get(k).copied().flatten().map_or(f64::NAN, |s| {
+                Platt { slope: s.slope, offset: s.offset, converged: true }.probability(f)
+            })
+        };
+        if duels.len() == 1 {
+            let column =
+                outputs.data().iter().map(|&f| probability(0, f)).map(|p| if p.is_nan() { 0.5 } else { p });
+            return Mat::new(outputs.rows(), 1, column.collect());
+        }
+        let row = |b: usize| {
+            let machine: Vec<f64> =
+                outputs.row(b).iter().enumerate().map(|(k, &f)| probability(k, f)).collect();
+            couple(&machine, duels, classes)
+        };
+        Mat::from_rows(&(0..outputs.rows()).map(row).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,34 @@
+//! Honest evaluation, the part that knows no method: which bags train and which are judged ([`Splits`]), how
+//! predictions are judged ([`Metric`], [`Threshold`]), how sure the judgement is ([`corrected_interval`],
+//! [`corrected_t_test`], [`bootstrap`]), and the records of a run ([`Record`], [`RecordFile`]) from which every
+//! table ([`summarise`]) is computed and can be computed again.
+
+mod fingerprint;
+mod intervals;
+mod metrics;
+mod predictions;
+mod protocol;
+mod record;
+mod roster;
+mod run;
+mod split;
+mod summary;
+mod threshold;
+
+pub use fingerprint::{data_fingerprint, fingerprint};
+pub use intervals::{
+    Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
+    interval_of_draws, t_cdf, t_quantile, wilson,
+};
+pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
+pub use predictions::{Classified, Predictions};
+pub use protocol::{Protocol, ProtocolName};
+pub use record::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
+pub use roster::{Roster, Truth};
+pub use run::{Contender, Plan, Run, estimate_seconds};
+pub use split::{Fold, FoldPlan, Pool, Splits};
+pub use summary::{
+    Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,
+    prediction_rows, summarise, write_predictions,
+};
+pub use threshold::{Chosen, Threshold};

@@ -1,0 +1,303 @@
+//! One JSON line per fit, written as soon as the fit is done; everything that is shown later is computed from
+//! these lines. A run that was interrupted opens its file again and finds by key what is done.
+//!
+//! What may go wrong with the file, and what happens: a last line without its newline was being written when
+//! the run died: it is cut off, and its fit is done again. Any other line that cannot be read is damage, an
+//! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
+//! error too, because mixing them would be wrong silently. Two processes cannot write to one file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{Error, Place, Result};
+
+/// What a fit is of. Records sorted by key stand in the same order whatever the number of threads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The data set's name.
+    pub data: String,
+    /// The method's name.
+    pub method: String,
+    /// Repeat, counted from 0.
+    pub repeat: usize,
+    /// Outer fold, counted from 0.
+    pub fold: usize,
+    /// Inner fold, counted from 0; none for a fit that is judged on the outer fold.
+    pub inner: Option<usize>,
+    /// Which point of a grid, as text; empty for the one that was chosen or the only one.
+    pub point: String,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, repeat {}, fold {}", self.data, self.method, self.repeat, self.fold)?;
+        if let Some(inner) = self.inner {
+            write!(f, ", inner fold {inner}")?;
+        }
+        if !self.point.is_empty() {
+            write!(f, ", {}", self.point)?;
+        }
+        Ok(())
+    }
+}
+
+/// What was said of the bags that were judged; lists run over `bags`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    /// Positions in the data set.
+    pub bags: Vec<usize>,
+    /// Predicted classes; none for real targets.
+    pub labels: Option<Vec<u32>>,
+    /// One number per bag (the positive class's score, or the predicted value), or one per bag and class.
+    pub scores: Vec<f64>,
+    /// Likewise, probabilities.
+    pub probabilities: Option<Vec<f64>>,
+}
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The solver reached its tolerance.
+    Converged,
+    /// The solver stopped at its limit.
+    IterationLimit,
+    /// Alternation came back to an earlier state.
+    Cycle,
+    /// There is no fit; `message` says why.
+    Failed,
+}
+
+/// How a fit went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// Steps of the solver or the alternation.
+    pub iterations: Option<u64>,
+    /// Final objective.
+    pub objective: Option<f64>,
+    /// Largest violation of the optimality conditions.
+    pub gap: Option<f64>,
+    /// What the user should know.
+    pub message: Option<String>,
+}
+
+/// One fit. Numbers that do not exist are `None`; a non-finite optional number is written as null and read back
+/// as `None`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What it is a fit of.
+    pub key: Key,
+    /// Fingerprint of the run's configuration.
+    pub run: String,
+    /// Fingerprint of the data.
+    pub data: String,
+    /// The protocol's name.
+    pub protocol: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// Parameters by name.
+    pub parameters: BTreeMap<String, Value>,
+    /// Number of training bags.
+    pub trained: usize,
+    /// What was said of the judged bags; empty if the fit failed.
+    pub scored: Scored,
+    /// Metric values by name.
+    pub metrics: BTreeMap<String, Option<f64>>,
+    /// What the chosen parameters reached on the inner folds: optimistic, since it was maximised.
+    pub inner: Option<f64>,
+    /// The threshold chosen in the training part.
+    pub threshold: Option<f64>,
+    /// Chosen parameters that sit at an end of their list.
+    pub on_edge: Vec<String>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Time taken.
+    pub seconds: f64,
+}
+
+impl Record {
+    /// True unless the fit failed.
+    pub fn succeeded(&self) -> bool {
+        self.outcome.status != Status::Failed
+    }
+
+    /// The line for the file, with its newline.
+    fn line(&self) -> Result<Vec<u8>> {
+        let refuse = |what: &str| Err(Error::Invalid(format!("fit of {}: {what}", self.key)));
+        let s = &self.scored;
+        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+        if !finite(&s.scores) || !s.probabilities.as_deref().is_none_or(finite) {
+            return refuse("a score or probability is not a finite number; the fit counts as failed");
+        }
+        let per_bag =
+            |n: usize| n == 0 && s.bags.is_empty() || n > 0 && n.is_multiple_of(s.bags.len().max(1));
+        if !per_bag(s.scores.len())
+            || s.labels.as_ref().is_some_and(|l| l.len() != s.bags.len())
+            || !s.probabilities.as_ref().is_none_or(|p| per_bag(p.len()))
+        {
+            return refuse("scores, labels or probabilities do not match the bags");
+        }
+        if !self.seconds.is_finite() {
+            return refuse("the time taken is not a finite number");
+        }
+        let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// A growing file of records.
+#[derive(Debug)]
+pub struct RecordFile {
+    path: PathBuf,
+    run: String,
+    file: File,
+    records: BTreeMap<Key, Record>,
+    /// Bytes of a torn last line that were cut off.
+    torn: u64,
+    /// Where the next line starts.
+    end: u64,
+}
+
+impl RecordFile {
+    /// Opens the file, or makes it, for the run whose configuration has the fingerprint `run`.
+    pub fn open(path: &Path, run: &str) -> Result<RecordFile> {
+        let io = |source| Error::Io { path: path.to_path_buf(), source };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::data(
+                    Place::of(path.display().to_string()),
+                    "another process is writing to this file",
+                    "wait for it, or give this run another folder",
+                ));
+            }
+            // Some network file systems have no locks; the run goes on without.
+            Err(TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(e)) => return Err(io(e)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        let whole = whole_lines(&bytes);
+        let records = parse(path, whole, Some(run))?;
+        let torn = (bytes.len() - whole.len()) as u64;
+        let end = whole.len() as u64;
+        if torn > 0 {
+            file.set_len(end).map_err(io)?;
+        }
+        file.seek(SeekFrom::Start(end)).map_err(io)?;
+        Ok(RecordFile { path: path.to_path_buf(), run: run.into(), file, records, torn, end })
+    }
+
+    /// Writes a record and flushes it. One key can be written once.
+    pub fn append(&mut self, record: Record) -> Result<()> {
+        if record.run != self.run {
+            return Err(Error::Invalid(format!("fit of {}: the record belongs to another run", record.key)));
+        }
+        if self.records.contains_key(&record.key) {
+            return Err(Error::Invalid(format!("fit of {} is recorded already", record.key)));
+        }
+        let line = record.line()?;
+        let written = self.file.write_all(&line).and_then(|()| self.file.flush());
+        if let Err(source) = written {
+            // A full disk leaves a part of the line; the next one must not be glued to it.
+            let _ = self.file.set_len(self.end).and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+            return Err(Error::Io { path: self.path.clone(), source });
+        }
+        self.end += line.len() as u64;
+        self.records.insert(record.key.clone(), record);
+        Ok(())
+    }
+
+    /// The record of a key, if that fit is done.
+    pub fn get(&self, key: &Key) -> Option<&Record> {
+        self.records.get(key)
+    }
+
+    /// True if that fit is done.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.records.contains_key(key)
+    }
+
+    /// All records, sorted by key.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.values()
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// True if nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Bytes of a torn last line that were cut off on opening.
+    pub fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    /// The records themselves, sorted by key.
+    pub fn into_records(self) -> Vec<Record> {
+        self.records.into_values().collect()
+    }
+}
+
+/// The records of a file, sorted by key, whatever their run; a torn last line is ignored and nothing is changed.
+pub fn read_records(path: &Path) -> Result<Vec<Record>> {
+    let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
+    Ok(parse(path, whole_lines(&bytes), None)?.into_values().collect())
+}
+
+/// Everything up to the last newline.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    &bytes[..end]
+}
+
+fn parse(path: &Path, bytes: &[u8], run: Option<&str>) -> Result<BTreeMap<Key, Record>> {
+    let mut records = BTreeMap::new();
+    let lines = bytes.strip_suffix(b"\n").map(|body| body.split(|&b| b == b'\n')).into_iter().flatten();
+    for (i, line) in lines.enumerate() {
+        let refuse = |found: String, remedy: &str| {
+            Err(Error::data(Place::line(path.display().to_string(), i as u64 + 1), found, remedy))
+        };
+        let record: Record = match serde_json::from_slice(line) {
+            Ok(record) => record,
+            Err(e) => {
+                return refuse(
+                    format!("not a record ({e})"),
+                    "delete the line to have its fit done again, or start in a new folder",
+                );
+            }
+        };
+        if run.is_some_and(|run| run != record.run) {
+            return refuse(
+                format!(
+                    "this record belongs to another run (its fingerprint is {}, this run's is {}): data, folds, \
+                     seed or settings differ",
+                    record.run,
+                    run.unwrap_or_default()
+                ),
+                "repeat the settings it was started with, or start in a new folder",
+            );
+        }
+        let key = record.key.clone();
+        if records.insert(key.clone(), record).is_some() {
+            return refuse(format!("the fit of {key} is recorded twice"), "delete one of the two lines");
+        }
+    }
+    Ok(records)
+}

@@ -1,0 +1,126 @@
+//! The bags of a data set as far as judging needs them: names, truth, groups, the positive class. It is stored
+//! once with the results, so that records hold positions only and every table can be made without the data.
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::data_fingerprint;
+use super::predictions::{Classified, Predictions};
+use super::record::Scored;
+use crate::dataset::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::mat::Mat;
+
+/// The truth of each bag.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Truth {
+    /// Classes: `codes[bag]` is a position in `names`.
+    Classes {
+        /// The class of each bag.
+        codes: Vec<u32>,
+        /// The classes.
+        names: Vec<String>,
+    },
+    /// Real values.
+    Values(Vec<f64>),
+}
+
+/// The bags of one data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Roster {
+    /// The data set's name.
+    pub data: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// The name of each bag.
+    pub bags: Vec<String>,
+    /// The truth of each bag.
+    pub truth: Truth,
+    /// The positive class; none for real values and for more than two classes.
+    pub positive: Option<u32>,
+    /// The group of each bag, if there are groups.
+    pub groups: Option<Vec<String>>,
+}
+
+impl Roster {
+    /// The roster of a data set. Of two classes `positive` names the positive one, else it is the last.
+    pub fn new(data: &Dataset, positive: Option<&str>) -> Result<Roster> {
+        let truth = match data.require_target()? {
+            Target::Classes { codes, names } => Truth::Classes { codes: codes.clone(), names: names.clone() },
+            Target::Values(values) => Truth::Values(values.clone()),
+        };
+        let positive = match (&truth, positive) {
+            (Truth::Classes { names, .. }, Some(class)) => {
+                let code = names
+                    .iter()
+                    .position(|n| n == class)
+                    .ok_or_else(|| Error::unknown("class", class, names.iter().map(String::as_str)))?;
+                if names.len() > 2 {
+                    return Err(Error::Invalid(format!(
+                        "{} has {} classes; a positive class needs two",
+                        data.name,
+                        names.len()
+                    )));
+                }
+                Some(code as u32)
+            }
+            (Truth::Classes { names, .. }, None) => (names.len() == 2).then_some(1),
+            (Truth::Values(_), Some(class)) => {
+                return Err(Error::Invalid(format!(
+                    "{} has real targets, so '{class}' cannot be the positive class",
+                    data.name
+                )));
+            }
+            (Truth::Values(_), None) => None,
+        };
+        Ok(Roster {
+            data: data.name.clone(),
+            fingerprint: data_fingerprint(data),
+            bags: data.bags.ids().to_vec(),
+            truth,
+            positive,
+            groups: data
+                .groups
+                .as_ref()
+                .map(|g| g.codes.iter().map(|&c| g.names[c as usize].clone()).collect()),
+        })
+    }
+
+    /// What a method said of some bags beside the truth.
+    pub fn predictions(&self, scored: &Scored) -> Result<Predictions> {
+        if let Some(bag) = scored.bags.iter().find(|&&b| b >= self.bags.len()) {
+            return Err(Error::Invalid(format!(
+                "a record scores bag {bag}, but {} has {} bags; the record belongs to other data",
+                self.data,
+                self.bags.len()
+            )));
+        }
+        match &self.truth {
+            Truth::Values(values) => {
+                Predictions::values(scored.bags.iter().map(|&b| values[b]).collect(), scored.scores.clone())
+            }
+            Truth::Classes { codes, names } => {
+                let labels = scored.labels.clone().ok_or_else(|| {
+                    Error::Invalid(format!("a record has no labels, but {} has classes", self.data))
+                })?;
+                let truth = scored.bags.iter().map(|&b| codes[b]).collect();
+                let rows = scored.bags.len();
+                let mut c = Classified::new(truth, labels, names.len(), self.positive)?;
+                if rows > 0 {
+                    c = c.with_scores(table("scores", rows, &scored.scores)?)?;
+                    if let Some(p) = &scored.probabilities {
+                        c = c.with_probabilities(table("probabilities", rows, p)?)?;
+                    }
+                }
+                Ok(Predictions::Classes(c))
+            }
+        }
+    }
+}
+
+fn table(what: &str, rows: usize, values: &[f64]) -> Result<Mat> {
+    if values.is_empty() || !values.len().is_multiple_of(rows) {
+        return Err(Error::Invalid(format!("{} {what} for {rows} bags", values.len())));
+    }
+    Ok(Mat::new(rows, values.len() / rows, values.to_vec()))
+}

@@ -1,0 +1,429 @@
+//! Running an evaluation: every method on every outer fold, one record each, as it happens.
+//!
+//! The folds are the same for every method. A fold is learned by [`learn`](crate::train::learn) from its training
+//! bags alone; where nothing is learned before training (no scaling, absolute widths), one frame serves all folds.
+//! A fit that fails is a record that says why, and the others go on.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::metrics::Metric;
+use super::protocol::{Protocol, ProtocolName};
+use super::record::{Key, Outcome, Record, Scored, Status};
+use super::roster::Roster;
+use super::split::{Fold, FoldPlan, Pool};
+use super::threshold::Threshold;
+use crate::calibrate::Calibration;
+use crate::ctx::Ctx;
+use crate::dataset::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::learn::{Frame, Frames, Learner, Machines, Setup};
+use crate::mat::Mat;
+use crate::method::{Learns, converged};
+use crate::params::Point;
+use crate::train::{Wanted, learn};
+
+/// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
+pub struct Contender {
+    /// The name in tables.
+    pub name: String,
+    /// What it chooses from.
+    pub setups: Vec<Setup>,
+}
+
+/// What a run is, besides its data and contenders.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// How methods are judged.
+    pub protocol: Protocol,
+    /// What inner folds select by.
+    pub metric: Metric,
+    /// How the threshold is chosen.
+    pub threshold: Option<Threshold>,
+    /// The +1 class of a two-class problem.
+    pub positive: Option<String>,
+    /// The run's seed.
+    pub seed: u64,
+    /// How often the folds are drawn anew.
+    pub repeats: usize,
+}
+
+/// A run that can be carried out, or resumed.
+pub struct Run<'a> {
+    data: &'a Dataset,
+    plan: &'a Plan,
+    contenders: &'a [Contender],
+    given: Option<&'a [String]>,
+    /// The folds, the same for every method.
+    pub folds: FoldPlan,
+    /// The bags and their truth.
+    pub roster: Roster,
+    /// Fingerprint of data, plan, folds and contenders: records of another run are not mixed in.
+    pub fingerprint: String,
+}
+
+#[derive(Serialize)]
+struct Configuration<'a> {
+    data: &'a str,
+    plan: &'a Plan,
+    folds: &'a FoldPlan,
+    contenders: Vec<(&'a str, Vec<SetupText<'a>>)>,
+}
+
+#[derive(Serialize)]
+struct SetupText<'a> {
+    method: &'a str,
+    points: &'a [Point],
+    scale: &'a str,
+    scheme: crate::multiclass::Scheme,
+    balanced: bool,
+    impute: bool,
+}
+
+impl<'a> Run<'a> {
+    /// Checks everything and draws the folds; nothing is computed yet. `given` says the fold of each bag for the
+    /// protocols that need it.
+    pub fn new(
+        data: &'a Dataset,
+        contenders: &'a [Contender],
+        plan: &'a Plan,
+        given: Option<&'a [String]>,
+    ) -> Result<Run<'a>> {
+        let target = data.require_target()?;
+        for setup in contenders.iter().flat_map(|c| &c.setups) {
+            Learner::new(data, setup, plan.positive.as_deref())?;
+            if plan.protocol.name == ProtocolName::Kfold && setup.grid.points.len() > 1 {
+                return Err(Error::Invalid(format!(
+                    "protocol kfold has fixed parameters, and {} is given {} points to choose from; use nested",
+                    setup.method.info().name,
+                    setup.grid.points.len()
+                )));
+            }
+        }
+        let pool = Pool { target, groups: data.groups.as_ref(), given };
+        let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
+        let roster = Roster::new(data, plan.positive.as_deref())?;
+        let describe = |setup: &'a Setup| SetupText {
+            method: setup.method.info().name,
+            points: &setup.grid.points,
+            scale: setup.scale.name(),
+            scheme: setup.scheme,
+            balanced: setup.balanced,
+            impute: setup.impute,
+        };
+        let configuration = Configuration {
+            data: &roster.fingerprint,
+            plan,
+            folds: &folds,
+            contenders: contenders
+                .iter()
+                .map(|c| (c.name.as_str(), c.setups.iter().map(describe).collect()))
+                .collect(),
+        };
+        let fingerprint = super::fingerprint::fingerprint(&configuration);
+        Ok(Run { data, plan, contenders, given, folds, roster, fingerprint })
+    }
+
+    /// Number of records that the whole run writes.
+    pub fn len(&self) -> usize {
+        self.contenders.len() * self.folds.repeats.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// True if there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fits what `done` does not know and hands each record over. Errors of single fits become records; the run ends
+    /// early only if it is interrupted or a record cannot be kept.
+    pub fn carry_out(
+        &self,
+        done: &dyn Fn(&Key) -> bool,
+        keep: &mut dyn FnMut(Record) -> Result<()>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        for contender in self.contenders {
+            let learners: Vec<Learner<'_>> = contender
+                .setups
+                .iter()
+                .map(|setup| Learner::new(self.data, setup, self.plan.positive.as_deref()))
+                .collect::<Result<_>>()?;
+            let to_do = self
+                .folds
+                .repeats
+                .iter()
+                .enumerate()
+                .any(|(r, folds)| (0..folds.len()).any(|f| !done(&self.key(contender, r, f))));
+            if !to_do {
+                continue;
+            }
+            let shared: Vec<Option<Frame>> =
+                learners.iter().map(|l| self.shared(l, ctx)).collect::<Result<_>>()?;
+            for (repeat, folds) in self.folds.repeats.iter().enumerate() {
+                if self.plan.protocol.optimistic() {
+                    self.best_on_cv(contender, &learners, repeat, folds, done, keep, ctx)?;
+                    continue;
+                }
+                for (f, fold) in folds.iter().enumerate() {
+                    let key = self.key(contender, repeat, f);
+                    if done(&key) {
+                        continue;
+                    }
+                    let started = Instant::now();
+                    let fitted = self.one_fold(&learners, &shared, repeat, f, fold, ctx);
+                    keep(self.record(key, fold, fitted, started.elapsed().as_secs_f64())?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&self, contender: &Contender, repeat: usize, fold: usize) -> Key {
+        Key {
+            data: self.data.name.clone(),
+            method: contender.name.clone(),
+            repeat,
+            fold,
+            inner: None,
+            point: String::new(),
+        }
+    }
+
+    /// A frame for all folds, where nothing is learned before training and the whole grid fits the memory.
+    fn shared(&self, learner: &Learner<'_>, ctx: &Ctx) -> Result<Option<Frame>> {
+        let points = &learner.setup.grid.points;
+        let bytes = learner.setup.method.bytes(&self.data.bags) * learner.setup.grid.groups.len() as u64;
+        if learner.reach(points) != Learns::Nothing || bytes > ctx.memory || self.plan.protocol.optimistic() {
+            return Ok(None);
+        }
+        let all: Vec<usize> = (0..self.data.bags.len()).collect();
+        learner.frame(&all, points, ctx).map(Some)
+    }
+
+    fn one_fold(
+        &self,
+        learners: &[Learner<'_>],
+        shared: &[Option<Frame>],
+        repeat: usize,
+        f: usize,
+        fold: &Fold,
+        ctx: &Ctx,
+    ) -> Result<Judged> {
+        let pool = Pool { target: learners[0].target, groups: self.data.groups.as_ref(), given: self.given };
+        let inner =
+            self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
+        let frames: Vec<Frames<'_>> =
+            shared.iter().map(|s| s.as_ref().map_or(Frames::PerPart, Frames::Shared)).collect();
+        let wanted = Wanted { metric: self.plan.metric, threshold: self.plan.threshold };
+        let learned = learn(learners, &frames, &fold.train, &inner, &wanted, ctx)?;
+        let learner = &learners[learned.which];
+        let outputs = learner.outputs(&learned.refit.frame, &learned.refit.machines, &fold.test);
+        let mut judged = Judged::new(learner, &fold.test, &outputs, &learned.calibration, learned.threshold);
+        judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
+        judged.inner = learned.tuned.values[learned.tuned.best];
+        judged.on_edge = learned.tuned.on_edge;
+        judged.outcome = outcome(&learned.refit.machines);
+        Ok(judged)
+    }
+
+    /// The best point on the folds themselves, as some papers do it.
+    fn best_on_cv(
+        &self,
+        contender: &Contender,
+        learners: &[Learner<'_>],
+        repeat: usize,
+        folds: &[Fold],
+        done: &dyn Fn(&Key) -> bool,
+        keep: &mut dyn FnMut(Record) -> Result<()>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        let keys: Vec<Key> = (0..folds.len()).map(|f| self.key(contender, repeat, f)).collect();
+        if keys.iter().all(done) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let all: Vec<usize> = (0..self.data.bags.len()).collect();
+        let wanted = Wanted { metric: self.plan.metric, threshold: None };
+        let best = crate::train::best(learners, &all, folds, &wanted, ctx);
+        let seconds = started.elapsed().as_secs_f64() / folds.len() as f64;
+        for (key, fold) in keys.into_iter().zip(folds) {
+            if done(&key) {
+                continue;
+            }
+            let judged = match &best {
+                Ok((which, tuned)) => {
+                    let learner = &learners[*which];
+                    let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.duels);
+                    let outputs = tuned.out_of_fold.gather(&fold.test);
+                    let mut judged = Judged::new(learner, &fold.test, &outputs, &calibration, None);
+                    judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
+                    judged.inner = tuned.values[tuned.best];
+                    judged.on_edge = tuned.on_edge.clone();
+                    Ok(judged)
+                }
+                Err(Error::Cancelled) => Err(Error::Cancelled),
+                Err(e) => Err(Error::Invalid(e.to_string())),
+            };
+            keep(self.record(key, fold, judged, seconds)?)?;
+        }
+        Ok(())
+    }
+
+    fn record(&self, key: Key, fold: &Fold, judged: Result<Judged>, seconds: f64) -> Result<Record> {
+        let judged = match judged {
+            Ok(judged) => judged,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(e) => Judged { outcome: failed(e.to_string()), ..Judged::default() },
+        };
+        let mut metrics = BTreeMap::new();
+        if judged.outcome.status != Status::Failed {
+            let predictions = self.roster.predictions(&judged.scored)?;
+            metrics = Metric::for_task(&predictions)
+                .into_iter()
+                .map(|m| (m.name().to_string(), m.value(&predictions)))
+                .collect();
+        }
+        Ok(Record {
+            key,
+            run: self.fingerprint.clone(),
+            data: self.roster.fingerprint.clone(),
+            protocol: self.plan.protocol.name.as_str().into(),
+            seed: self.plan.seed,
+            parameters: judged.parameters,
+            trained: fold.train.len(),
+            scored: judged.scored,
+            metrics,
+            inner: judged.inner,
+            threshold: judged.threshold,
+            on_edge: judged.on_edge,
+            outcome: judged.outcome,
+            seconds,
+        })
+    }
+}
+
+/// What is recorded of a fit.
+struct Judged {
+    parameters: BTreeMap<String, serde_json::Value>,
+    scored: Scored,
+    inner: Option<f64>,
+    threshold: Option<f64>,
+    on_edge: Vec<String>,
+    outcome: Outcome,
+}
+
+impl Default for Judged {
+    fn default() -> Judged {
+        Judged {
+            parameters: BTreeMap::new(),
+            scored: Scored::default(),
+            inner: None,
+            threshold: None,
+            on_edge: Vec::new(),
+            outcome: Outcome {
+                status: Status::Converged,
+                iterations: None,
+                objective: None,
+                gap: None,
+                message: None,
+            },
+        }
+    }
+}
+
+impl Judged {
+    fn new(
+        learner: &Learner<'_>,
+        bags: &[usize],
+        outputs: &Mat,
+        calibration: &Calibration,
+        threshold: Option<f64>,
+    ) -> Judged {
+        let classes = matches!(learner.target, Target::Classes { .. });
+        let probabilities =
+            classes.then(|| calibration.probabilities(outputs, &learner.duels, learner.classes()));
+        let scored = Scored {
+            bags: bags.to_vec(),
+            labels: classes.then(|| learner.labels(outputs, threshold)),
+            scores: learner.scores(outputs).into_data(),
+            probabilities: probabilities.map(Mat::into_data),
+        };
+        Judged { scored, threshold, ..Judged::default() }
+    }
+}
+
+fn failed(message: String) -> Outcome {
+    Outcome { status: Status::Failed, iterations: None, objective: None, gap: None, message: Some(message) }
+}
+
+/// The parameters of a point; with the method's name where it was one of several.
+fn parameters(learner: &Learner<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
+    let point = &learner.setup.grid.points[best];
+    let json = serde_json::to_value(point).expect("a point is an object of numbers and texts");
+    let mut all: BTreeMap<String, serde_json::Value> =
+        json.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
+    if named {
+        all.insert("method".into(), learner.setup.method.info().name.into());
+    }
+    all
+}
+
+/// The machines of a fit as one outcome: converged if all are, iterations and objectives added, the largest gap.
+fn outcome(machines: &Machines) -> Outcome {
+    let outcomes: Vec<bagwise_svm::Outcome> = machines.0.iter().flatten().filter_map(|f| f.outcome).collect();
+    let status = if outcomes.iter().all(converged) { Status::Converged } else { Status::IterationLimit };
+    let known = !outcomes.is_empty();
+    Outcome {
+        status,
+        iterations: known.then(|| outcomes.iter().map(|o| o.iterations as u64).sum()),
+        objective: known.then(|| outcomes.iter().map(|o| o.objective).sum()),
+        gap: known.then(|| outcomes.iter().map(|o| o.kkt_gap).fold(0.0, f64::max)),
+        message: None,
+    }
+}
+
+/// Roughly how many seconds of one core a contender will take, from sizes alone: enough to tell seconds from hours.
+pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f64 {
+    // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
+    // touched by the solver.
+    const PAIRS: f64 = 1e10;
+    const SOLVER: f64 = 2e8;
+    let bags = data.bags.len() as f64;
+    let instances = data.bags.instance_count() as f64;
+    let nonzeros = match data.bags.instances() {
+        crate::bags::Instances::Sparse(m) => m.nnz() as f64 / instances,
+        dense => dense.cols() as f64,
+    };
+    let folds = match plan.protocol.outer {
+        super::split::Splits::KFold(k) | super::split::Splits::Half(k) => k as f64,
+        super::split::Splits::LeaveOneOut => bags,
+        super::split::Splits::Given => 10.0,
+        super::split::Splits::TrainTest => 1.0,
+    } * plan.repeats as f64;
+    let inner = match plan.protocol.inner {
+        super::split::Splits::KFold(k) => k as f64,
+        _ => 5.0,
+    };
+    let machines = match &data.target {
+        Some(Target::Classes { names, .. }) => {
+            (names.len() * names.len().saturating_sub(1) / 2).max(1) as f64
+        }
+        _ => 1.0,
+    };
+    let one = |setup: &Setup| {
+        let points = setup.grid.points.len() as f64;
+        let representations = setup.grid.groups.len() as f64;
+        let frames = if setup.scale == crate::preprocess::Scale::None { 1.0 } else { folds };
+        let pair_sums = match setup.method.info().family {
+            "set kernel + SVM" => instances * instances / 2.0 * (nonzeros + 3.0 * representations),
+            _ => bags * bags / 2.0 * nonzeros * representations,
+        };
+        // A machine of a pair of classes sees their bags only; iterations grow with the bags.
+        let per_machine = bags / machines.sqrt().max(1.0);
+        let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
+        if setup.method.params().is_empty() { 0.0 } else { frames * pair_sums / PAIRS + solves / SOLVER }
+    };
+    contender.setups.iter().map(one).sum()
+}

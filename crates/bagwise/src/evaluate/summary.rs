@@ -1,0 +1,404 @@
+//! From records to tables: pure functions of the records of a run and the roster of its data.
+//!
+//! Only fits judged on outer folds count (no inner fold, no grid point of their own). The value of a repeat is
+//! the metric over all bags the repeat tested, pooled; the table's mean and standard deviation (n - 1) are over
+//! repeats. Where the folds of a repeat test some bag twice (random halves), every fold stands as a repeat of its
+//! own. A repeat with a failed fit, or with fewer folds than others have, has no value: the bags that are left
+//! would flatter or slander the method. The interval is Nadeau and Bengio's, over the values of single folds and
+//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::intervals::{
+    Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
+};
+use super::metrics::Metric;
+use super::predictions::Predictions;
+use super::record::{Record, Scored, Status};
+use super::roster::{Roster, Truth};
+use crate::error::{Error, Result};
+
+/// Everything one repeat tested.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeat {
+    /// Repeat, counted from 0.
+    pub repeat: usize,
+    /// The fold, where folds stand for themselves.
+    pub fold: Option<usize>,
+    /// The bags, as positions in the data set.
+    pub bags: Vec<usize>,
+    /// Truth and prediction, in the order of `bags`.
+    pub predictions: Predictions,
+    /// False if a fit failed or is not done yet, so that bags are missing.
+    pub complete: bool,
+}
+
+/// One metric of one method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricSummary {
+    /// The metric.
+    pub metric: Metric,
+    /// The value of each repeat, pooled over its bags.
+    pub values: Vec<Option<f64>>,
+    /// Mean of the values there are.
+    pub mean: Option<f64>,
+    /// Their standard deviation, from two values on.
+    pub sd: Option<f64>,
+    /// Nadeau and Bengio's interval over single folds, around the mean of folds; none unless two folds have a value.
+    pub interval: Option<Interval>,
+    /// Folds that have a value, and all folds.
+    pub folds: (usize, usize),
+}
+
+/// One method, in one line of the table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MethodSummary {
+    /// The method.
+    pub method: String,
+    /// Fits that were judged.
+    pub fits: usize,
+    /// Of these, fits that failed.
+    pub failed: usize,
+    /// Of these, fits that ended at a limit or in a cycle.
+    pub limited: usize,
+    /// Time of all its fits, inner ones too.
+    pub seconds: f64,
+    /// The metrics, in the order asked for.
+    pub metrics: Vec<MetricSummary>,
+}
+
+/// One method against another on the same folds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The method compared with the reference.
+    pub method: String,
+    /// Reference minus method; none unless two folds have a value for both.
+    pub test: Option<PairedTest>,
+    /// Folds with a value for both.
+    pub folds: usize,
+}
+
+impl Comparison {
+    /// True if the test finds a difference at its level.
+    pub fn distinguishable(&self) -> bool {
+        self.test.is_some_and(|t| t.p < 1.0 - t.difference.level)
+    }
+}
+
+/// The judged records of a data set, by method, repeat and fold.
+fn judged<'r>(
+    records: &'r [Record],
+    roster: &Roster,
+) -> Result<BTreeMap<&'r str, BTreeMap<(usize, usize), &'r Record>>> {
+    let mut by_method: BTreeMap<&str, BTreeMap<(usize, usize), &Record>> = BTreeMap::new();
+    for record in records.iter().filter(|r| r.key.data == roster.data) {
+        if record.data != roster.fingerprint {
+            return Err(Error::Invalid(format!(
+                "the fit of {} was made on other data than the roster's; use the files of one run",
+                record.key
+            )));
+        }
+        if record.key.inner.is_some() || !record.key.point.is_empty() {
+            continue;
+        }
+        let at = (record.key.repeat, record.key.fold);
+        if by_method.entry(&record.key.method).or_default().insert(at, record).is_some() {
+            return Err(Error::Invalid(format!("the fit of {} is recorded twice", record.key)));
+        }
+    }
+    Ok(by_method)
+}
+
+fn of_method<'r>(
+    records: &'r [Record],
+    roster: &Roster,
+    method: &str,
+) -> Result<BTreeMap<(usize, usize), &'r Record>> {
+    let mut all = judged(records, roster)?;
+    if let Some(own) = all.remove(method) {
+        return Ok(own);
+    }
+    Err(Error::unknown("method among the records", method, all.into_keys()))
+}
+
+/// What each repeat of a method tested, put together.
+pub fn pooled(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Repeat>> {
+    pool(&of_method(records, roster, method)?, roster, fold_count(&judged(records, roster)?))
+}
+
+/// Folds of a repeat, as far as the records of all methods tell.
+fn fold_count(all: &BTreeMap<&str, BTreeMap<(usize, usize), &Record>>) -> usize {
+    all.values().flat_map(|own| own.keys()).map(|&(_, fold)| fold + 1).max().unwrap_or(0)
+}
+
+fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &Roster, count: usize) -> Result<Vec<Repeat>> {
+    let mut by_repeat: BTreeMap<usize, Vec<&Record>> = BTreeMap::new();
+    for record in own.values() {
+        by_repeat.entry(record.key.repeat).or_default().push(record);
+    }
+    let overlapping = by_repeat.values().any(|folds| {
+        let mut seen = BTreeSet::new();
+        !folds.iter().flat_map(|r| &r.scored.bags).all(|bag| seen.insert(bag))
+    });
+    let parts: Vec<Vec<&Record>> = if overlapping {
+        own.values().map(|&record| vec![record]).collect()
+    } else {
+        by_repeat.into_values().collect()
+    };
+    parts
+        .into_iter()
+        .map(|folds| {
+            let scored = joined(folds.iter().map(|r| &r.scored));
+            Ok(Repeat {
+                repeat: folds[0].key.repeat,
+                fold: overlapping.then_some(folds[0].key.fold),
+                predictions: roster.predictions(&scored)?,
+                bags: scored.bags,
+                complete: folds.iter().all(|r| r.succeeded()) && (overlapping || folds.len() == count),
+            })
+        })
+        .collect()
+}
+
+/// Several folds' scores as one; probabilities only if all have them.
+fn joined<'r>(parts: impl Iterator<Item = &'r Scored> + Clone) -> Scored {
+    let filled = parts.filter(|s| !s.bags.is_empty());
+    Scored {
+        bags: filled.clone().flat_map(|s| s.bags.iter().copied()).collect(),
+        labels: filled.clone().map(|s| s.labels.as_deref()).collect::<Option<Vec<_>>>().map(|l| l.concat()),
+        scores: filled.clone().flat_map(|s| s.scores.iter().copied()).collect(),
+        probabilities: filled
+            .map(|s| s.probabilities.as_deref())
+            .collect::<Option<Vec<_>>>()
+            .map(|p| p.concat()),
+    }
+}
+
+/// The value of each fold and its share of test to training bags; none where the fit failed or the value does
+/// not exist.
+fn fold_values(
+    own: &BTreeMap<(usize, usize), &Record>,
+    roster: &Roster,
+    metric: Metric,
+) -> Result<BTreeMap<(usize, usize), Option<(f64, f64)>>> {
+    own.iter()
+        .map(|(&at, record)| {
+            let value =
+                if record.succeeded() { metric.value(&roster.predictions(&record.scored)?) } else { None };
+            let ratio = record.scored.bags.len() as f64 / record.trained.max(1) as f64;
+            Ok((at, value.map(|v| (v, ratio))))
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    if values.windows(2).all(|w| w[0] == w[1]) {
+        return Some(0.0);
+    }
+    let centre = mean(values)?;
+    Some((values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / (values.len() - 1) as f64).sqrt())
+}
+
+/// The table: one line per method, sorted by name.
+pub fn summarise(
+    records: &[Record],
+    roster: &Roster,
+    metrics: &[Metric],
+    level: f64,
+) -> Result<Vec<MethodSummary>> {
+    let mut table = Vec::new();
+    let all = judged(records, roster)?;
+    let count = fold_count(&all);
+    for (method, own) in all {
+        let repeats = pool(&own, roster, count)?;
+        let ended =
+            |wanted: &dyn Fn(Status) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
+        let mut lines = Vec::new();
+        for &metric in metrics {
+            let values: Vec<Option<f64>> = repeats
+                .iter()
+                .map(|r| if r.complete { metric.value(&r.predictions) } else { None })
+                .collect();
+            let there: Vec<f64> = values.iter().copied().flatten().collect();
+            let folds = fold_values(&own, roster, metric)?;
+            let (of_folds, ratios): (Vec<f64>, Vec<f64>) = folds.values().copied().flatten().unzip();
+            lines.push(MetricSummary {
+                metric,
+                mean: mean(&there),
+                sd: deviation(&there),
+                interval: corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?,
+                folds: (of_folds.len(), folds.len()),
+                values,
+            });
+        }
+        table.push(MethodSummary {
+            method: method.to_string(),
+            fits: own.len(),
+            failed: ended(&|s| s == Status::Failed),
+            limited: ended(&|s| matches!(s, Status::IterationLimit | Status::Cycle)),
+            seconds: records
+                .iter()
+                .filter(|r| r.key.data == roster.data && r.key.method == method)
+                .map(|r| r.seconds)
+                .sum(),
+            metrics: lines,
+        });
+    }
+    Ok(table)
+}
+
+/// Every other method against `reference`, by the corrected paired t-test on the folds both have.
+pub fn compare(
+    records: &[Record],
+    roster: &Roster,
+    metric: Metric,
+    reference: &str,
+    level: f64,
+) -> Result<Vec<Comparison>> {
+    let base = of_method(records, roster, reference)?;
+    let base_values = fold_values(&base, roster, metric)?;
+    let mut comparisons = Vec::new();
+    for (method, own) in judged(records, roster)?.into_iter().filter(|(m, _)| *m != reference) {
+        let (mut first, mut second, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, value) in fold_values(&own, roster, metric)? {
+            let (Some(&Some((a, ratio))), Some((b, _))) = (base_values.get(&at), value) else { continue };
+            if base[&at].scored.bags != own[&at].scored.bags {
+                return Err(Error::Invalid(format!(
+                    "{reference} and {method} were judged on different bags in repeat {}, fold {}; compare methods \
+                     on the same folds",
+                    at.0, at.1
+                )));
+            }
+            first.push(a);
+            second.push(b);
+            ratios.push(ratio);
+        }
+        let test = corrected_t_test(&first, &second, mean(&ratios).unwrap_or(0.0), level)?;
+        comparisons.push(Comparison { method: method.to_string(), test, folds: first.len() });
+    }
+    Ok(comparisons)
+}
+
+/// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.
+/// A bag takes its predictions of all repeats along. The same seed gives every method the same samples.
+pub fn bootstrap_method(
+    records: &[Record],
+    roster: &Roster,
+    method: &str,
+    metric: Metric,
+    draws: usize,
+    level: f64,
+    kind: Resampling,
+    seed: u64,
+) -> Result<Option<Bootstrap>> {
+    let repeats: Vec<Repeat> = pooled(records, roster, method)?.into_iter().filter(|r| r.complete).collect();
+    let rows: Vec<BTreeMap<usize, usize>> =
+        repeats.iter().map(|r| r.bags.iter().enumerate().map(|(row, &bag)| (bag, row)).collect()).collect();
+    let tested: BTreeSet<usize> = repeats.iter().flat_map(|r| r.bags.iter().copied()).collect();
+    let units: Vec<Vec<usize>> = match &roster.groups {
+        None => tested.into_iter().map(|bag| vec![bag]).collect(),
+        Some(groups) => {
+            let mut by_group: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+            for bag in tested {
+                by_group.entry(&groups[bag]).or_default().push(bag);
+            }
+            by_group.into_values().collect()
+        }
+    };
+    let statistic = |bags: &[usize]| -> Option<f64> {
+        let values: Vec<f64> = repeats
+            .iter()
+            .zip(&rows)
+            .map(|(repeat, row_of)| {
+                let picked: Vec<usize> = bags.iter().filter_map(|bag| row_of.get(bag).copied()).collect();
+                metric.value(&repeat.predictions.pick(&picked))
+            })
+            .collect::<Option<_>>()?;
+        mean(&values)
+    };
+    bootstrap(&units, statistic, draws, level, kind, seed)
+}
+
+/// A line of `predictions.csv`: one bag, judged once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictionRow {
+    /// The bag's name.
+    pub bag: String,
+    /// Its group, or nothing.
+    pub group: String,
+    /// The fold that tested it, counted from 0.
+    pub fold: usize,
+    /// The true class or value.
+    pub truth: String,
+    /// The score of the positive class, else of the predicted class; the predicted value of a real target.
+    pub score: f64,
+    /// The probability of the same class.
+    pub probability: Option<f64>,
+    /// The predicted class; empty for real targets.
+    pub label: String,
+    /// The method.
+    pub method: String,
+    /// The repeat, counted from 0.
+    pub repeat: usize,
+}
+
+/// The judged bags of all methods, by method, repeat, fold and position.
+pub fn prediction_rows(records: &[Record], roster: &Roster) -> Result<Vec<PredictionRow>> {
+    let mut rows = Vec::new();
+    for (method, own) in judged(records, roster)? {
+        for record in own.values().filter(|r| r.succeeded()) {
+            let s = &record.scored;
+            // Checks that the record fits the roster.
+            roster.predictions(s)?;
+            for (i, &bag) in s.bags.iter().enumerate() {
+                let label = s.labels.as_ref().map(|l| l[i]);
+                let cell = |values: &[f64]| {
+                    let width = values.len() / s.bags.len();
+                    let at = if width == 1 { 0 } else { roster.positive.or(label).unwrap_or(0) as usize };
+                    values[i * width + at]
+                };
+                let (truth, label) = match &roster.truth {
+                    Truth::Values(values) => (values[bag].to_string(), String::new()),
+                    Truth::Classes { codes, names } => (
+                        names[codes[bag] as usize].clone(),
+                        label.map_or(String::new(), |l| names[l as usize].clone()),
+                    ),
+                };
+                rows.push(PredictionRow {
+                    bag: roster.bags[bag].clone(),
+                    group: roster.groups.as_ref().map_or(String::new(), |g| g[bag].clone()),
+                    fold: record.key.fold,
+                    truth,
+                    score: cell(&s.scores),
+                    probability: s.probabilities.as_deref().map(cell),
+                    label,
+                    method: method.to_string(),
+                    repeat: record.key.repeat,
+                });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Writes rows as CSV with a header, also if there are none.
+pub fn write_predictions(rows: &[PredictionRow], to: impl Write) -> Result<()> {
+    let fail = |e: csv::Error| Error::Invalid(format!("predictions.csv: {e}"));
+    let mut out = csv::WriterBuilder::new().has_headers(false).from_writer(to);
+    out.write_record(["bag", "group", "fold", "truth", "score", "probability", "label", "method", "repeat"])
+        .map_err(fail)?;
+    for row in rows {
+        out.serialize(row).map_err(fail)?;
+    }
+    out.flush().map_err(|e| fail(e.into()))
+}

@@ -1,0 +1,161 @@
+//! Whether a model is asked about something it knows: how many values of a bag lie outside the range that
+//! training bags spanned, and how similar the bag is to the nearest of them. Both are measured against what is
+//! usual among the training bags themselves, each judged by the others.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bags::{Bags, FeatureKind};
+
+/// The usual, as the training bags show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Familiarity {
+    /// Smallest training value of each column; nothing where none was present.
+    low: Vec<Option<f64>>,
+    /// Largest training value of each column.
+    high: Vec<Option<f64>>,
+    /// More values out of range than this share are unfamiliar.
+    pub most_outside: f64,
+    /// Less similarity to the nearest training bag than this is unfamiliar.
+    pub least_similar: Option<f64>,
+}
+
+/// Even in small data sets a bag may have one value in twenty out of range without being strange.
+const TOLERATED: f64 = 0.05;
+
+/// One training bag in a hundred may look strange to the others.
+const RARE: f64 = 0.01;
+
+impl Familiarity {
+    /// From the training bags, before any transform; `nearest` is the similarity of each to its nearest other.
+    pub fn of(bags: &Bags, train: &[usize], nearest: Option<Vec<f64>>) -> Familiarity {
+        let width = bags.width();
+        // Extremes, the bag that has them, and the extremes of all other bags: a bag is judged by the others.
+        let mut low = vec![[f64::INFINITY; 2]; width];
+        let mut high = vec![[f64::NEG_INFINITY; 2]; width];
+        let mut low_bag = vec![usize::MAX; width];
+        let mut high_bag = vec![usize::MAX; width];
+        let mut row = vec![0.0; width];
+        for &bag in train {
+            let (mut least, mut most) = (vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
+            for i in bags.rows(bag) {
+                bags.instances().row_into(i, &mut row);
+                for j in 0..width {
+                    // Comparisons with NaN (missing) leave the extremes alone.
+                    least[j] = least[j].min(row[j]);
+                    most[j] = most[j].max(row[j]);
+                }
+            }
+            for j in 0..width {
+                if least[j] < low[j][0] {
+                    low[j] = [least[j], low[j][0]];
+                    low_bag[j] = bag;
+                } else {
+                    low[j][1] = low[j][1].min(least[j]);
+                }
+                if most[j] > high[j][0] {
+                    high[j] = [most[j], high[j][0]];
+                    high_bag[j] = bag;
+                } else {
+                    high[j][1] = high[j][1].max(most[j]);
+                }
+            }
+        }
+        let finite = |v: f64| v.is_finite().then_some(v);
+        let familiarity = Familiarity {
+            low: low.iter().map(|l| finite(l[0])).collect(),
+            high: high.iter().map(|h| finite(h[0])).collect(),
+            most_outside: TOLERATED,
+            least_similar: nearest.map(|mut values| quantile(&mut values, RARE)),
+        };
+        let mut shares: Vec<f64> = train
+            .iter()
+            .map(|&bag| {
+                outside(bags, bag, |j| {
+                    (low[j][usize::from(low_bag[j] == bag)], high[j][usize::from(high_bag[j] == bag)])
+                })
+            })
+            .collect();
+        let usual = if train.len() > 1 { quantile(&mut shares, 1.0 - RARE) } else { 0.0 };
+        Familiarity { most_outside: usual.max(TOLERATED), ..familiarity }
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.low.len()
+    }
+
+    /// The share of a bag's values outside the training range. Unseen categories are outside, missing values inside.
+    pub fn outside(&self, bags: &Bags, bag: usize) -> f64 {
+        outside(bags, bag, |j| {
+            let unseen = match &bags.features()[j].kind {
+                FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
+                FeatureKind::Numeric => f64::INFINITY,
+            };
+            (self.low[j].unwrap_or(f64::NEG_INFINITY), self.high[j].unwrap_or(f64::INFINITY).min(unseen))
+        })
+    }
+
+    /// False if the bag looks like nothing in training.
+    pub fn is_familiar(&self, outside: f64, nearest: Option<f64>) -> bool {
+        let similar = match (nearest, self.least_similar) {
+            (Some(nearest), Some(least)) => nearest >= least,
+            _ => true,
+        };
+        similar && outside <= self.most_outside
+    }
+}
+
+fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> f64 {
+    let mut row = vec![0.0; bags.width()];
+    let mut count = 0;
+    for i in bags.rows(bag) {
+        bags.instances().row_into(i, &mut row);
+        count += row
+            .iter()
+            .enumerate()
+            .filter(|(j, x)| {
+                let (low, high) = range(*j);
+                **x < low || **x > high
+            })
+            .count();
+    }
+    count as f64 / (bags.rows(bag).len() * bags.width()) as f64
+}
+
+/// The value with a share `p` of the others below it (the nearest rank, downwards).
+fn quantile(values: &mut [f64], p: f64) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * p).floor() as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bags::Instances;
+    use crate::mat::Mat;
+
+    fn line(points: &[f64]) -> Bags {
+        let rows: Vec<[f64; 1]> = points.iter().map(|&p| [p]).collect();
+        Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=points.len()).collect()).unwrap()
+    }
+
+    #[test]
+    fn values_out_of_the_training_range_are_counted() {
+        let train: Vec<f64> = (0..200).map(|i| f64::from(i % 10)).collect();
+        let known = Familiarity::of(&line(&train), &(0..200).collect::<Vec<_>>(), None);
+        assert_eq!(known.most_outside, TOLERATED);
+        let new = line(&[5.0, 9.0, 9.5, -1.0]);
+        let shares: Vec<f64> = (0..4).map(|b| known.outside(&new, b)).collect();
+        assert_eq!(shares, [0.0, 0.0, 1.0, 1.0]);
+        assert!(known.is_familiar(0.0, None) && !known.is_familiar(1.0, None));
+    }
+
+    #[test]
+    fn a_training_bag_is_judged_by_the_others() {
+        // Bag 3 alone spans 0..9: from the point of view of the others it is outside.
+        let known =
+            Familiarity::of(&line(&[1.0, 1.0, 1.0, 9.0]), &[0, 1, 2, 3], Some(vec![0.9, 0.8, 0.9, 0.1]));
+        assert_eq!(known.least_similar, Some(0.1));
+        assert!(!known.is_familiar(0.0, Some(0.05)));
+    }
+}

@@ -1,0 +1,252 @@
+//! Bag kernel + support vector machine: everything that follows once two bags have a similarity.
+//!
+//! A [`BagKernel`] gives Grams over prepared bags ([`Grams`]) and can keep training bags in a [`Bank`] that
+//! compares new ones with them. From that this adapter makes fits, scores, models, saved state and explanations:
+//! with `f(X) = bias + sum_B coef_B K(X, B)` and a kernel that is a sum over the instances of `X`, the part of
+//! instance `a` is `sum_B coef_B K(a, B)`, exactly.
+
+use std::sync::Arc;
+
+use bagwise_svm::Machine;
+
+use crate::bags::Bags;
+use crate::ctx::Ctx;
+use crate::error::Result;
+use crate::families::svm;
+use crate::mat::Mat;
+use crate::method::{
+    Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse,
+};
+use crate::params::{ParamSpec, Point, same_representation};
+
+/// A similarity of two bags.
+pub(crate) trait BagKernel: Send + Sync + 'static {
+    fn info(&self) -> &'static Info;
+
+    /// The whole table, those of [`svm`] included.
+    fn params(&self) -> &'static [ParamSpec];
+
+    /// What is learned before training.
+    fn learns(&self, points: &[Point]) -> Learns;
+
+    /// Bytes that the bags themselves occupy again while Grams are made, besides the Grams.
+    fn working_bytes(&self, bags: &Bags) -> u64;
+
+    /// Grams over all bags for points that differ in representation; only `scope` may be learned from.
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>>;
+
+    /// A bank from its saved state.
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>>;
+}
+
+/// Grams over prepared bags, one per representation.
+pub(crate) trait Grams: Send + Sync {
+    /// Bags x bags, symmetric.
+    fn gram(&self, representation: usize) -> &Mat;
+
+    /// The bags of `train`, kept for comparison with new ones.
+    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>>;
+}
+
+/// Training bags that new ones are compared with.
+pub(crate) trait Bank: Send + Sync {
+    /// Number of bags kept.
+    fn len(&self) -> usize;
+
+    /// Kernel values, new bags x kept bags, and what turns them into similarities.
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
+
+    /// The same values taken apart by the instances of the new bags: instances x kept bags. The rows of a bag
+    /// add up to its row of [`compare`](Bank::compare).
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat>;
+
+    fn save(&self) -> State;
+}
+
+/// Kernel values of new bags with kept ones.
+pub(crate) struct Comparison {
+    /// New x kept.
+    pub(crate) kernel: Mat,
+    /// The kernel of each new bag with itself.
+    pub(crate) own: Vec<f64>,
+    /// The kernel of each kept bag with itself.
+    pub(crate) kept: Vec<f64>,
+}
+
+/// A bag kernel as a full method.
+pub(crate) struct KernelSvm<K>(pub(crate) K);
+
+impl<K: BagKernel> Method for KernelSvm<K> {
+    fn info(&self) -> &'static Info {
+        self.0.info()
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        self.0.params()
+    }
+
+    fn learns(&self, points: &[Point]) -> Learns {
+        self.0.learns(points)
+    }
+
+    fn bytes(&self, bags: &Bags) -> u64 {
+        8 * (bags.len() as u64).pow(2) + self.0.working_bytes(bags)
+    }
+
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut distinct: Vec<&Point> = Vec::new();
+        let representation = points
+            .iter()
+            .map(|point| {
+                let found = distinct.iter().position(|d| same_representation(self.params(), d, point));
+                found.unwrap_or_else(|| {
+                    distinct.push(point);
+                    distinct.len() - 1
+                })
+            })
+            .collect();
+        let grams = self.0.grams(bags, &distinct, scope, ctx)?;
+        Ok(Box::new(KernelPrepared { grams, points: points.to_vec(), representation }))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+        let bank = self.0.load(point, &state.nested("bank"))?;
+        let coefficients = state.mat("coefficients")?;
+        if coefficients.cols() != bank.len() {
+            return Err(refuse(format!(
+                "{} coefficients for {} training bags",
+                coefficients.cols(),
+                bank.len()
+            )));
+        }
+        let biases = state.vector("biases", coefficients.rows())?;
+        Ok(Box::new(KernelModel { bank, coefficients, biases }))
+    }
+}
+
+struct KernelPrepared {
+    grams: Box<dyn Grams>,
+    points: Vec<Point>,
+    /// The Gram of each point.
+    representation: Vec<usize>,
+}
+
+/// A machine and the prepared bags it was trained on.
+struct BagMachine {
+    machine: Machine,
+    bags: Vec<usize>,
+}
+
+impl Prepared for KernelPrepared {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let gram = self.grams.gram(self.representation[points[0]]);
+        let here: Vec<&Point> = points.iter().map(|&p| &self.points[p]).collect();
+        let machines = svm::solve(gram, &here, training, ctx)?;
+        let fits = points.iter().zip(machines).map(|(&point, machine)| Fit {
+            point,
+            outcome: Some(machine.outcome),
+            solution: Box::new(BagMachine { machine, bags: training.bags.to_vec() }),
+        });
+        Ok(fits.collect())
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+        let gram = self.grams.gram(self.representation[fit.point]);
+        let BagMachine { machine, bags: train } = fit.of();
+        bags.iter().map(|&b| machine.output(|i| gram.get(b, train[i]))).collect()
+    }
+
+    fn gram(&self, point: usize) -> Option<&Mat> {
+        Some(self.grams.gram(self.representation[point]))
+    }
+
+    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
+        let r = self.representation[point];
+        let all: Vec<usize> = (0..self.grams.gram(r).rows()).collect();
+        Ok(Some(self.grams.bank(r, &all)?.compare(bags, ctx)?.kernel))
+    }
+
+    fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
+        let gram = self.grams.gram(self.representation[point]);
+        let similarity = |a: usize, b: usize| gram.get(a, b) / (gram.get(a, a) * gram.get(b, b)).sqrt();
+        let nearest = |&a: &usize| {
+            train.iter().filter(|&&b| b != a).map(|&b| similarity(a, b)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        (train.len() > 1).then(|| train.iter().map(nearest).collect())
+    }
+
+    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>> {
+        let bank = self.grams.bank(self.representation[fits[0].point], train)?;
+        let mut coefficients = Mat::zeros(fits.len(), train.len());
+        let mut biases = Vec::with_capacity(fits.len());
+        for (row, fit) in fits.iter().enumerate() {
+            let BagMachine { machine, bags } = fit.of();
+            for (i, value) in machine.support() {
+                let column =
+                    train.iter().position(|&b| b == bags[i]).expect("a machine learns from training bags");
+                coefficients.set(row, column, value);
+            }
+            biases.push(machine.bias);
+        }
+        Ok(Box::new(KernelModel { bank, coefficients, biases }))
+    }
+}
+
+/// `f_k(X) = biases[k] + sum_B coefficients[k][B] K(X, B)`.
+struct KernelModel {
+    bank: Box<dyn Bank>,
+    coefficients: Mat,
+    biases: Vec<f64>,
+}
+
+impl Model for KernelModel {
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+        let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
+        let mut scores = Mat::zeros(bags.len(), self.biases.len());
+        let mut nearest = Vec::with_capacity(bags.len());
+        for b in 0..bags.len() {
+            let row = kernel.row(b);
+            for (k, bias) in self.biases.iter().enumerate() {
+                scores.set(b, k, bias + dot(row, self.coefficients.row(k)));
+            }
+            let similarity = row.iter().zip(&kept).map(|(k, kept)| k / (own[b] * kept).sqrt());
+            nearest.push(similarity.fold(f64::NEG_INFINITY, f64::max));
+        }
+        // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
+        let known = nearest.iter().all(|v| v.is_finite());
+        Ok(Answer { scores, nearest: known.then_some(nearest) })
+    }
+
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let parts = self.bank.parts(bags, ctx)?;
+        let one = |b: usize, k: usize| Explanation::Additive {
+            bias: self.biases[k],
+            parts: bags.rows(b).map(|i| dot(parts.row(i), self.coefficients.row(k))).collect(),
+        };
+        Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        state.put_mat("coefficients", &self.coefficients);
+        state.put("biases", &self.biases);
+        state.nest("bank", self.bank.save());
+        state
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

@@ -1,0 +1,5 @@
+//! Families: each adapter turns the page that a method's author writes into the full [`Method`](crate::method::Method).
+
+pub(crate) mod kernel_svm;
+pub(crate) mod set_kernel;
+pub(crate) mod svm;

@@ -1,0 +1,76 @@
+//! What every method that ends in a support vector machine on bags shares: its parameters and its solve.
+
+use bagwise_svm::{Form, Gram, Machine, SmoParams, Status, fit_path};
+
+use crate::ctx::Ctx;
+use crate::error::{Error, Result};
+use crate::mat::Mat;
+use crate::method::Training;
+use crate::params::{Kind, Level, ParamSpec, Point};
+
+/// The cost of an error.
+pub(crate) const COST: ParamSpec = ParamSpec {
+    name: "c",
+    help: "Cost of an error; larger follows the training bags more closely.",
+    kind: Kind::Number { above: 0.0 },
+    default: "100",
+    grid: "1,10,100",
+    level: Level::Solver,
+    regression_only: false,
+};
+
+/// The width within which errors are free.
+pub(crate) const TUBE: ParamSpec = ParamSpec {
+    name: "tube",
+    help: "Errors up to this size cost nothing, in units of the target.",
+    kind: Kind::Number { above: 0.0 },
+    default: "0.01",
+    grid: "0.01",
+    level: Level::Solver,
+    regression_only: true,
+};
+
+/// One machine per point on one Gram; costs are solved as a path, each from the solution of the one before.
+pub(crate) fn solve(
+    gram: &Mat,
+    points: &[&Point],
+    training: &Training<'_>,
+    ctx: &Ctx,
+) -> Result<Vec<Machine>> {
+    ctx.check()?;
+    let kernel = Gram::new(gram.data(), gram.cols(), training.bags);
+    let cancel = ctx.canceller();
+    // LIBSVM's tolerance, the one of the published experiments; for real values in units of their spread, because
+    // the stopping rule is in units of the target.
+    let spread = if training.regression { spread(training.y) } else { 1.0 };
+    let params = SmoParams { tolerance: 1e-3 * spread, cancel: Some(&cancel), ..SmoParams::default() };
+    let mut machines: Vec<Option<Machine>> = points.iter().map(|_| None).collect();
+    let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
+    let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();
+    tubes.sort_by(f64::total_cmp);
+    tubes.dedup();
+    for tube in tubes {
+        let here: Vec<usize> = (0..points.len()).filter(|&i| tube_of(points[i]) == tube).collect();
+        let costs: Vec<f64> = here.iter().map(|&i| points[i].number("c")).collect();
+        let form = if training.regression {
+            Form::Regress { targets: training.y, tube }
+        } else {
+            Form::Classify { labels: training.y }
+        };
+        for (i, machine) in here.into_iter().zip(fit_path(&kernel, form, training.weights, &costs, &params)) {
+            if machine.outcome.status == Status::Cancelled {
+                return Err(Error::Cancelled);
+            }
+            machines[i] = Some(machine);
+        }
+    }
+    Ok(machines.into_iter().map(|m| m.expect("every point has a tube")).collect())
+}
+
+/// The standard deviation, or 1 where there is none.
+fn spread(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let sd = (values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n).sqrt();
+    if sd > 0.0 { sd } else { 1.0 }
+}

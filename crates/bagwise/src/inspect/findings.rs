@@ -1,0 +1,247 @@
+//! What is suspicious about a data set, in sentences with a remedy. Thresholds are chosen so that honest data
+//! sets stay silent: a finding nobody acts on hides the next one.
+
+use serde::Serialize;
+
+use super::{Column, Inspection, LooksLike, Reveals};
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Results would be wrong or impossible.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// Something suspicious.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// A fixed word for programs.
+    pub kind: &'static str,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// Everything that is suspicious, worst first.
+pub(super) fn findings(found: &Inspection, labelled: bool) -> Vec<Finding> {
+    let mut list = Vec::new();
+    let mut add = |level, kind, message: String, remedy: &str| {
+        list.push(Finding { level, kind, message, remedy: remedy.into() });
+    };
+    labels(found, labelled, &mut add);
+    columns(found, &mut add);
+    sizes(found, &mut add);
+    groups(found, &mut add);
+    repetitions(found, &mut add);
+    list.sort_by_key(|f| f.level); // stable
+    list
+}
+
+type Add<'a> = &'a mut dyn FnMut(Level, &'static str, String, &str);
+
+fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
+    if !labelled {
+        add(
+            Level::Note,
+            "no_labels",
+            "the bags have no labels".into(),
+            "fine for prediction; to learn, name the label column with --label",
+        );
+        return;
+    }
+    if let Some(target) = &found.target {
+        if target.min == target.max {
+            let message = format!("every bag has the target {}", target.min);
+            add(Level::Warning, "one_value", message, "there is nothing to learn; check the label column");
+        }
+        return;
+    }
+    let used: Vec<&(String, usize)> = found.classes.iter().filter(|c| c.1 > 0).collect();
+    if let [(only, _)] = used[..] {
+        let message = format!("every bag is of class {only}");
+        add(Level::Warning, "one_class", message, "there is nothing to learn; check the label column");
+        return;
+    }
+    if used.len() > 20 && used.len() * 2 > found.bags {
+        let message = format!("{} classes for {} bags", used.len(), found.bags);
+        let remedy =
+            "if the label is a measurement, say --task regression; if it is an id, name the right column";
+        add(Level::Warning, "many_classes", message, remedy);
+        return;
+    }
+    let small: Vec<&str> = used.iter().filter(|c| c.1 < 5).map(|c| c.0.as_str()).collect();
+    if !small.is_empty() {
+        let message = format!("fewer than 5 bags of {}", list("class", "classes", &small));
+        add(Level::Warning, "small_class", message, "collect more bags, or merge or drop the class");
+    }
+    let largest = used.iter().map(|c| c.1).max().unwrap_or(0);
+    if used.len() == 2 && largest * 10 > found.bags * 9 {
+        let share = 100.0 * largest as f64 / found.bags as f64;
+        let message = format!("{share:.0} % of the bags are of one class");
+        add(Level::Note, "imbalance", message, "judge by balanced accuracy or AUC, not by accuracy");
+    }
+}
+
+fn columns(found: &Inspection, add: Add<'_>) {
+    let label = if found.target.is_some() { "target" } else { "label" };
+    for (reveals, what) in [
+        (Reveals::Equals, format!("is the {label} under another name")),
+        (Reveals::Determines, format!("determines the {label}: each of its values belongs to one class")),
+        (Reveals::Largest, "separates the classes without a mistake by its largest value in the bag".into()),
+        (
+            Reveals::Smallest,
+            "separates the classes without a mistake by its smallest value in the bag".into(),
+        ),
+        (Reveals::Mean, "separates the classes without a mistake by its mean in the bag".into()),
+    ] {
+        let names = names_where(&found.columns, |c| c.reveals_label == Some(reveals));
+        if !names.is_empty() {
+            let message = format!("{} {what}", list("attribute", "attributes", &names));
+            let remedy = "if it would not be known for new bags, leave it out with --ignore";
+            add(Level::Warning, "reveals_label", message, remedy);
+        }
+    }
+    for (looks, what) in [
+        (LooksLike::RowNumber, "counts the rows of the file"),
+        (LooksLike::InstanceNumber, "counts the instances of each bag"),
+        (LooksLike::BagId, "is a different whole number for every bag, the same within each: an id?"),
+        (LooksLike::InstanceId, "is a different whole number for every instance: an id?"),
+    ] {
+        let names = names_where(&found.columns, |c| c.looks_like == Some(looks));
+        if !names.is_empty() {
+            let message = format!("{} {what}", list("attribute", "attributes", &names));
+            let remedy =
+                "ids are not measurements: leave it out with --ignore, or carry it along with --keep";
+            add(Level::Warning, "looks_like_id", message, remedy);
+        }
+    }
+    let many = |c: &Column| c.categories.is_some_and(|n| n > 20 && n * 2 > found.bags);
+    let names = names_where(&found.columns, many);
+    if !names.is_empty() {
+        let message = format!(
+            "{} has nearly as many categories as there are bags",
+            list("attribute", "attributes", &names)
+        );
+        add(
+            Level::Warning,
+            "many_categories",
+            message,
+            "names and ids teach nothing: use --ignore or --keep",
+        );
+    }
+    if !found.constant.is_empty() {
+        let names: Vec<&str> = found.constant.iter().map(String::as_str).collect();
+        let message = format!("{} has one value everywhere", list("attribute", "attributes", &names));
+        add(Level::Note, "constant", message, "harmless; leave out with --ignore to save time");
+    }
+    if found.missing > 0 {
+        let message = format!("{} values are missing", found.missing);
+        add(Level::Note, "missing", message, "--missing median fills them with medians of the training bags");
+    }
+    if found.attributes > found.bags {
+        let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);
+        let remedy = "chance patterns are likely: trust nested cross-validation, not the fit on these bags";
+        add(Level::Note, "wide", message, remedy);
+    }
+}
+
+fn sizes(found: &Inspection, add: Add<'_>) {
+    let spread = &found.bag_sizes.spread;
+    if spread.max == 1.0 && found.bags > 1 {
+        let remedy = "then any ordinary classifier will do; check that --bag names the right column";
+        add(Level::Warning, "single_instances", "every bag has one instance".into(), remedy);
+    } else if found.bags > 10 && spread.max * 2.0 > found.instances as f64 {
+        let message = format!("one bag holds {} of the {} instances", spread.max, found.instances);
+        add(Level::Note, "giant_bag", message, "check that it is one bag");
+    }
+    // Three standard errors are rare by chance; an area under 0.65 is of little use to a method all the same.
+    if let Some(p) = &found.bag_sizes.predicts
+        && p.z.abs() > 3.0
+        && (p.auc - 0.5).abs() > 0.15
+    {
+        let more = if p.auc > 0.5 { "larger" } else { "smaller" };
+        let area = p.auc.max(1.0 - p.auc);
+        let message =
+            format!("bags of class {} are {more}: the number of instances alone has AUC {area:.2}", p.class);
+        let remedy =
+            "if size comes from how the data were collected, a method can learn it instead of the instances";
+        add(Level::Warning, "size_predicts", message, remedy);
+    }
+}
+
+fn groups(found: &Inspection, add: Add<'_>) {
+    let Some(groups) = &found.groups else { return };
+    if groups.count == 1 {
+        let message = "all bags are in one group".into();
+        add(
+            Level::Warning,
+            "one_group",
+            message,
+            "groups are never split, so nothing can be tested; check --group",
+        );
+    } else if groups.count == found.bags {
+        let message = "every bag is a group of its own".into();
+        add(Level::Note, "groups_are_bags", message, "the group column changes nothing; check --group");
+    }
+    if groups.mixed > 0 && groups.count > 1 {
+        let message = format!("{} of {} groups hold bags of more than one class", groups.mixed, groups.count);
+        add(
+            Level::Note,
+            "mixed_groups",
+            message,
+            "expected for patients or scaffolds, an error if a group has one label",
+        );
+    }
+}
+
+fn repetitions(found: &Inspection, add: Add<'_>) {
+    let twice = &found.duplicates;
+    if let Some((again, original)) = twice.clashing_bags.first() {
+        let more = match twice.clashing_bags.len() {
+            1 => String::new(),
+            n => format!(", and {} more pairs", n - 1),
+        };
+        let message =
+            format!("bags {again} and {original} hold the same instances under different labels{more}");
+        add(
+            Level::Warning,
+            "clashing_bags",
+            message,
+            "one of the labels is wrong, or the attributes cannot tell them apart",
+        );
+    }
+    if twice.bags > 0 {
+        let message = format!("{} bags repeat an earlier one", twice.bags);
+        add(
+            Level::Warning,
+            "duplicate_bags",
+            message,
+            "a copy in training and test flatters every method: drop it, or group the copies with --group",
+        );
+    }
+    // Sharing background instances is what multi-instance data do; only a flood of them is news.
+    if twice.instances * 20 > found.instances {
+        let share = 100.0 * twice.instances as f64 / found.instances as f64;
+        let message = format!("{} instances ({share:.0} %) equal an earlier one", twice.instances);
+        add(Level::Note, "duplicate_instances", message, "check that rows were not exported twice");
+    }
+}
+
+fn names_where(columns: &[Column], holds: impl Fn(&Column) -> bool) -> Vec<&str> {
+    columns.iter().filter(|c| holds(c)).map(|c| c.name.as_str()).collect()
+}
+
+/// "attribute a", "attributes a, b", "each of 40 attributes (a, b, c, …)": the verb after it is singular in all.
+fn list(one: &str, many: &str, names: &[&str]) -> String {
+    match names {
+        [only] => format!("{one} {only}"),
+        _ if names.len() <= 4 => format!("each of the {many} {}", names.join(", ")),
+        _ => format!("each of {} {many} ({}, …)", names.len(), names[..3].join(", ")),
+    }
+}

@@ -1,0 +1,293 @@
+//! Feature cells as text, gathered into instances. A column is numeric if its first value is a number and
+//! categorical if it is not (or was declared so); a column that holds both is refused unless declared, because
+//! one slip of the keyboard would otherwise turn a measurement into categories. Categories are coded in sorted
+//! order, so that the code does not depend on the order of rows.
+//!
+//! Wide tables (more than [`WIDE`] columns) are gathered as sparse rows, and stay so if fewer than
+//! [`DENSITY`] of the cells are not zero: counts of words, where dense storage and dense distances would cost
+//! twenty times and more. Narrow tables are always dense: there is little to win.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::text::{is_missing, number, shown, utf8};
+use crate::bags::{Feature, FeatureKind, Instances};
+use crate::error::{Error, Place, Result};
+use crate::mat::{Csr, Mat};
+
+/// Tables of at most this many features are stored densely.
+const WIDE: usize = 1000;
+
+/// Wide tables with a smaller share of values that are not zero are stored as sparse rows.
+const DENSITY: f64 = 0.05;
+
+/// Beyond this many columns a table wants the sparse form; each column costs about a hundred bytes by itself.
+pub(crate) const MAX_COLUMNS: usize = 1 << 20;
+
+/// What is known of a column so far.
+enum State {
+    /// Only missing values yet.
+    Unknown,
+    Number {
+        since: u64,
+    },
+    Category {
+        declared: bool,
+        since: u64,
+        codes: HashMap<String, u32>,
+    },
+}
+
+struct Cell {
+    name: String,
+    state: State,
+}
+
+enum Store {
+    Dense(Vec<f64>),
+    Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
+}
+
+/// Rows of feature cells, growing. Cells arrive row after row, each row from the first column to the last.
+pub(crate) struct Cells {
+    source: String,
+    columns: Vec<Cell>,
+    allow_missing: bool,
+    rows: usize,
+    store: Store,
+}
+
+impl Cells {
+    /// No rows yet. `columns` are names, and whether each is declared to hold categories.
+    pub(crate) fn new(source: &str, columns: Vec<(String, bool)>, allow_missing: bool) -> Cells {
+        let store = if columns.len() > WIDE {
+            Store::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+        } else {
+            Store::Dense(Vec::new())
+        };
+        let mut cells = Cells { source: source.into(), columns: Vec::new(), allow_missing, rows: 0, store };
+        for (name, declared) in columns {
+            let state = if declared {
+                State::Category { declared, since: 0, codes: HashMap::new() }
+            } else {
+                State::Unknown
+            };
+            cells.columns.push(Cell { name, state });
+        }
+        if cells.columns.iter().any(|c| matches!(c.state, State::Category { .. })) {
+            cells.make_dense(0);
+        }
+        cells
+    }
+
+    /// Takes the next cell of a row; `bag` is for messages.
+    pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
+        let text = text.trim_ascii();
+        if is_missing(text) {
+            if !self.allow_missing {
+                return Err(self.error(
+                    line,
+                    format!("bag '{bag}' has no value for '{}'", self.columns[column].name),
+                    "fill it in, drop the row, or allow missing values with --missing median",
+                ));
+            }
+            self.store(column, f64::NAN);
+            return Ok(());
+        }
+        let value = match &mut self.columns[column].state {
+            State::Number { .. } => match number(text) {
+                Some(value) => value,
+                None => return Err(self.not_a_number(line, column, text)),
+            },
+            State::Category { declared: true, since, codes } => {
+                *since = line;
+                code(codes, utf8(&self.source, line, text)?)
+            }
+            State::Category { codes, since, .. } => {
+                if number(text).is_some() {
+                    let since = *since;
+                    return Err(self.mixed(line, column, text, since));
+                }
+                code(codes, utf8(&self.source, line, text)?)
+            }
+            State::Unknown => match number(text) {
+                Some(value) => {
+                    self.columns[column].state = State::Number { since: line };
+                    value
+                }
+                None => {
+                    self.refuse_decimal_comma(line, column, text)?;
+                    let mut codes = HashMap::new();
+                    let value = code(&mut codes, utf8(&self.source, line, text)?);
+                    self.columns[column].state = State::Category { declared: false, since: line, codes };
+                    self.make_dense(column);
+                    value
+                }
+            },
+        };
+        if !value.is_finite() {
+            let shown = shown(text);
+            let found = if text.iter().any(u8::is_ascii_digit) {
+                format!("'{shown}' in column '{}' is out of range for a number", self.columns[column].name)
+            } else {
+                format!("'{shown}' in column '{}' is infinite", self.columns[column].name)
+            };
+            return Err(self.error(
+                line,
+                found,
+                "give finite numbers, or leave the cell empty if it is missing",
+            ));
+        }
+        self.store(column, value);
+        Ok(())
+    }
+
+    fn store(&mut self, column: usize, value: f64) {
+        match &mut self.store {
+            Store::Dense(data) => data.push(value),
+            Store::Sparse { indices, values, .. } => {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(value);
+                }
+            }
+        }
+    }
+
+    /// Ends a row, once every column had its cell.
+    pub(crate) fn end_row(&mut self) {
+        self.rows += 1;
+        if let Store::Sparse { indptr, indices, .. } = &mut self.store {
+            indptr.push(indices.len());
+            // Far from sparse: stop paying 12 bytes for every value. The first million cells decide nothing.
+            let cells = self.rows * self.columns.len();
+            if cells > 1_000_000 && indices.len() as f64 > 4.0 * DENSITY * cells as f64 {
+                self.make_dense(0);
+            }
+        }
+    }
+
+    /// Goes on densely, also in the middle of a row that has `begun` cells so far.
+    fn make_dense(&mut self, begun: usize) {
+        let Store::Sparse { indptr, indices, values } = &mut self.store else { return };
+        let width = self.columns.len();
+        let mut data = vec![0.0; self.rows * width + begun];
+        indptr.push(indices.len());
+        for (row, bounds) in indptr.windows(2).enumerate() {
+            for i in bounds[0]..bounds[1] {
+                data[row * width + indices[i] as usize] = values[i];
+            }
+        }
+        self.store = Store::Dense(data);
+    }
+
+    /// The instances, the features, and what the user should know about them.
+    pub(crate) fn finish(mut self) -> (Instances, Arc<[Feature]>, Vec<String>) {
+        let width = self.columns.len();
+        let mut recognised = Vec::new();
+        let mut features = Vec::with_capacity(width);
+        for (c, column) in self.columns.iter_mut().enumerate() {
+            let name = std::mem::take(&mut column.name);
+            let State::Category { declared, codes, .. } = &column.state else {
+                features.push(Feature::numeric(name));
+                continue;
+            };
+            if !declared {
+                recognised.push(format!("'{name}' ({} values)", codes.len()));
+            }
+            let (values, rank) = sorted(codes);
+            if let Store::Dense(data) = &mut self.store {
+                for value in data.iter_mut().skip(c).step_by(width).filter(|v| !v.is_nan()) {
+                    *value = rank[*value as usize];
+                }
+            }
+            features.push(Feature { name, kind: FeatureKind::Categorical { values } });
+        }
+        let mut warnings = Vec::new();
+        if !recognised.is_empty() {
+            const SHOWN: usize = 5;
+            let more = recognised.len().saturating_sub(SHOWN);
+            recognised.truncate(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            warnings.push(format!(
+                "columns of text are taken as categories: {}{more}; use --keep or --ignore for those that are no features",
+                recognised.join(", ")
+            ));
+        }
+        let instances = match self.store {
+            Store::Sparse { ref values, .. }
+                if values.len() as f64 >= DENSITY * (self.rows * width) as f64 =>
+            {
+                self.make_dense(0);
+                let Store::Dense(data) = self.store else { unreachable!("just made dense") };
+                Instances::F64(Mat::new(self.rows, width, data))
+            }
+            Store::Sparse { indptr, indices, values } => {
+                Instances::Sparse(Csr::new(width, indptr, indices, values))
+            }
+            Store::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
+        };
+        (instances, features.into(), warnings)
+    }
+
+    fn error(&self, line: u64, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(Place::line(&self.source, line), found, remedy)
+    }
+
+    fn not_a_number(&self, line: u64, column: usize, text: &[u8]) -> Error {
+        if let Err(error) = self.refuse_decimal_comma(line, column, text) {
+            return error;
+        }
+        let Cell { name, state } = &self.columns[column];
+        let before = match state {
+            State::Number { since } => format!("the column has numbers since line {since}: "),
+            _ => String::new(),
+        };
+        self.error(
+            line,
+            format!("'{}' in column '{name}' is not a number", shown(text)),
+            format!("{before}mend it, or take the column as categories with --categorical {name}"),
+        )
+    }
+
+    fn mixed(&self, line: u64, column: usize, text: &[u8], since: u64) -> Error {
+        let name = &self.columns[column].name;
+        self.error(
+            line,
+            format!("column '{name}' has a number, '{}', but text in line {since}", shown(text)),
+            format!("mend that line, or take the column as categories with --categorical {name}"),
+        )
+    }
+
+    fn refuse_decimal_comma(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
+        let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+        if text.contains(&b',') && number(&point).is_some() {
+            return Err(self.error(
+                line,
+                format!("'{}' in column '{}' has a decimal comma", shown(text), self.columns[column].name),
+                format!("write {} with a decimal point", shown(&point)),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Categories in the order of their codes, and the code that each category had while reading to its place there.
+fn sorted(codes: &HashMap<String, u32>) -> (Vec<String>, Vec<f64>) {
+    let mut values: Vec<&String> = codes.keys().collect();
+    crate::dataset::sort_names(&mut values);
+    let mut rank = vec![0.0; values.len()];
+    for (new, value) in values.iter().enumerate() {
+        rank[codes[*value] as usize] = new as f64;
+    }
+    (values.into_iter().cloned().collect(), rank)
+}
+
+fn code(codes: &mut HashMap<String, u32>, text: &str) -> f64 {
+    if let Some(&code) = codes.get(text) {
+        return f64::from(code);
+    }
+    let next = codes.len() as u32;
+    codes.insert(text.to_string(), next);
+    f64::from(next)
+}

@@ -1,0 +1,237 @@
+//! Which column of a table is what: the bag's id, its label and group, the true instance labels, what is kept
+//! or left out, and the features, which are the rest. The user names columns by heading or number; what is not
+//! named is found by its usual heading. A column has one role, and a doubt (two columns that could both be the
+//! label) is an error, because a label among the features would be learned from.
+
+use super::{Column, ReadOptions};
+use crate::error::{Error, Place, Result};
+
+/// Headings that name a role without being told, in any case. `y` counts only where no other label is found,
+/// since it may be a coordinate.
+const BAG: &[&str] = &["bag", "bag_id", "bagid"];
+const LABEL: &[&str] = &["label", "class", "target"];
+const LABEL_LAST: &[&str] = &["y"];
+const GROUP: &[&str] = &["group"];
+const INSTANCE_LABEL: &[&str] = &["instance_label"];
+
+/// The columns of a table by role, as positions counted from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Roles {
+    pub(crate) bag: usize,
+    pub(crate) label: Option<usize>,
+    pub(crate) group: Option<usize>,
+    pub(crate) instance_label: Option<usize>,
+    pub(crate) keep: Vec<usize>,
+    pub(crate) features: Vec<usize>,
+    /// For each feature, whether the user declared it categorical.
+    pub(crate) categorical: Vec<bool>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// True if a heading is one that [`find`] looks for.
+pub(crate) fn is_usual_heading(name: &str) -> bool {
+    [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))
+}
+
+fn is_one_of(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Gives every column of a table its role. `names` are the headings, if the table has any.
+pub(crate) fn find(
+    place: &Place,
+    names: Option<&[String]>,
+    width: usize,
+    options: &ReadOptions,
+) -> Result<Roles> {
+    let mut table = Table { place, names, taken: vec![None; width] };
+    if let Some(names) = names {
+        table.refuse_twice(names)?;
+    }
+
+    // What the user named comes first, so that a usual heading never takes a column away from it.
+    let mut roles = Roles::default();
+    let bag = table.claim(options.bag.as_ref(), "bag")?;
+    roles.label = table.claim(options.label.as_ref(), "label")?;
+    roles.group = table.claim(options.group.as_ref(), "group")?;
+    roles.instance_label = table.claim(options.instance_label.as_ref(), "instance-label")?;
+    for column in &options.keep {
+        roles.keep.extend(table.claim(Some(column), "keep")?);
+    }
+    for column in &options.ignore {
+        table.claim(Some(column), "ignore")?;
+    }
+
+    // Then the usual headings; without headings the first column is the bag and the second its label.
+    let bag = match bag {
+        Some(bag) => Some(bag),
+        None if names.is_some() => table.usual(BAG, "bag")?,
+        None => table.free(0, "bag"),
+    };
+    if roles.label.is_none() {
+        roles.label = match names {
+            Some(_) => match table.usual(LABEL, "label")? {
+                None => table.usual(LABEL_LAST, "label")?,
+                found => found,
+            },
+            None if options.unlabelled => None,
+            None => table.free(1, "label"),
+        };
+    }
+    if roles.group.is_none() {
+        roles.group = table.usual(GROUP, "group")?;
+    }
+    if roles.instance_label.is_none() {
+        roles.instance_label = table.usual(INSTANCE_LABEL, "instance-label")?;
+    }
+    roles.bag = bag.ok_or_else(|| {
+        table
+            .error("no column is called bag, bag_id or bagid", "name the column of bag ids with --bag COLUMN")
+    })?;
+
+    roles.features = (0..width).filter(|&c| table.taken[c].is_none()).collect();
+    if roles.features.is_empty() {
+        return Err(table.error(
+            format!("no feature is left among {width} columns"),
+            "give at least one column besides bag, label and those left out; \
+             columns are separated by commas, tabs or semicolons",
+        ));
+    }
+    roles.categorical = vec![false; roles.features.len()];
+    for column in &options.categorical {
+        let position = table.locate(column)?;
+        match roles.features.iter().position(|&f| f == position) {
+            Some(feature) => roles.categorical[feature] = true,
+            None => {
+                let role = table.taken[position].unwrap_or_default();
+                return Err(table.error(
+                    format!("column {} cannot hold categories: it is --{role}", table.called(position)),
+                    "name only feature columns with --categorical",
+                ));
+            }
+        }
+    }
+    if let Some(names) = names {
+        for &feature in &roles.features {
+            if names[feature].is_empty() {
+                return Err(table.error(
+                    format!("column {} has no heading", feature + 1),
+                    format!("give it one, or leave it out with --ignore {}", feature + 1),
+                ));
+            }
+            if is_usual_heading(&names[feature]) && !is_one_of(&names[feature], LABEL_LAST) {
+                roles.warnings.push(format!(
+                    "column '{0}' is taken as a feature; if it is none, leave it out with --ignore {0}",
+                    names[feature]
+                ));
+            }
+        }
+    }
+    Ok(roles)
+}
+
+struct Table<'a> {
+    place: &'a Place,
+    names: Option<&'a [String]>,
+    /// The role each column has been given.
+    taken: Vec<Option<&'static str>>,
+}
+
+impl Table<'_> {
+    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(self.place.clone(), found, remedy)
+    }
+
+    fn refuse_twice(&self, names: &[String]) -> Result<()> {
+        let mut seen = std::collections::HashMap::new();
+        for (i, name) in names.iter().enumerate() {
+            if let Some(before) = seen.insert(name.as_str(), i)
+                && !name.is_empty()
+            {
+                return Err(self.error(
+                    format!("columns {} and {} are both called '{name}'", before + 1, i + 1),
+                    "give each column a heading of its own",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// How a message names a column.
+    fn called(&self, column: usize) -> String {
+        match self.names {
+            Some(names) if !names[column].is_empty() => format!("'{}'", names[column]),
+            _ => (column + 1).to_string(),
+        }
+    }
+
+    /// The position of a column the user named.
+    fn locate(&self, column: &Column) -> Result<usize> {
+        let width = self.taken.len();
+        let by_name = |wanted: &str| self.names.and_then(|names| names.iter().position(|n| n == wanted));
+        match column {
+            Column::Number(n) => match by_name(&n.to_string()) {
+                Some(position) => Ok(position),
+                None if *n >= 1 && *n <= width => Ok(n - 1),
+                None => Err(self.error(
+                    format!("there is no column {n}: the table has {width}"),
+                    "columns are counted from 1",
+                )),
+            },
+            Column::Name(name) => by_name(name).ok_or_else(|| match self.names {
+                Some(names) => {
+                    let unknown = Error::unknown("column", name, names.iter().map(String::as_str));
+                    let Error::Unknown { suggestion, .. } = unknown else { return unknown };
+                    self.error(format!("there is no column '{name}'"), suggestion.unwrap_or_default())
+                }
+                None => self.error(
+                    format!("there is no column '{name}': the table has no heading"),
+                    "name columns by number, or say that the first row is a heading with --header",
+                ),
+            }),
+        }
+    }
+
+    /// Gives a column the user named its role.
+    fn claim(&mut self, column: Option<&Column>, role: &'static str) -> Result<Option<usize>> {
+        let Some(column) = column else { return Ok(None) };
+        let position = self.locate(column)?;
+        if let Some(other) = self.taken[position] {
+            let found = if other == role {
+                format!("column {} is named twice for --{role}", self.called(position))
+            } else {
+                format!("column {} is named for both --{other} and --{role}", self.called(position))
+            };
+            return Err(self.error(found, "a column has one role"));
+        }
+        self.taken[position] = Some(role);
+        Ok(Some(position))
+    }
+
+    /// The free column with one of the usual headings, if there is exactly one.
+    fn usual(&mut self, headings: &[&str], role: &'static str) -> Result<Option<usize>> {
+        let Some(names) = self.names else { return Ok(None) };
+        let free: Vec<usize> =
+            (0..names.len()).filter(|&c| self.taken[c].is_none() && is_one_of(&names[c], headings)).collect();
+        match free[..] {
+            [] => Ok(None),
+            [one] => {
+                self.taken[one] = Some(role);
+                Ok(Some(one))
+            }
+            [one, other, ..] => Err(self.error(
+                format!("columns '{}' and '{}' could both be the {role}", names[one], names[other]),
+                format!("say which with --{role} COLUMN, and --ignore the other"),
+            )),
+        }
+    }
+
+    /// A column by position, if it exists and has no role yet.
+    fn free(&mut self, position: usize, role: &'static str) -> Option<usize> {
+        let free = matches!(self.taken.get(position), Some(None));
+        if free {
+            self.taken[position] = Some(role);
+        }
+        free.then_some(position)
+    }
+}

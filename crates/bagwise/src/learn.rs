@@ -1,0 +1,496 @@
+//! Learning around a method: what is done the same way for all of them.
+//!
+//! A [`Learner`] holds data and a [`Setup`] (method, grid, scaling, multi-class scheme, class weights). From a list
+//! of training bags it makes a [`Frame`] (bags transformed and Grams prepared, learned from those bags only), tunes
+//! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
+//! that what is judged is what is delivered.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::bags::Bags;
+use crate::calibrate::Calibration;
+use crate::ctx::Ctx;
+use crate::dataset::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::evaluate::{Classified, Fold, Metric, Predictions};
+use crate::mat::Mat;
+use crate::method::{Fit, Learns, Method, Prepared, Scope, Training};
+use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
+use crate::params::{Grid, Point};
+use crate::preprocess::{Scale, Transform};
+
+/// A method and the choices around it.
+#[derive(Clone)]
+pub struct Setup {
+    /// The method.
+    pub method: &'static dyn Method,
+    /// The points to choose from; a single one is not tuned.
+    pub grid: Grid,
+    /// How columns are scaled.
+    pub scale: Scale,
+    /// How several classes become machines.
+    pub scheme: Scheme,
+    /// Give every class the same total cost.
+    pub balanced: bool,
+    /// Fill missing values by medians of training bags.
+    pub impute: bool,
+}
+
+/// Data and a setup that fit each other.
+pub struct Learner<'a> {
+    /// The data.
+    pub data: &'a Dataset,
+    /// The setup.
+    pub setup: &'a Setup,
+    /// What is to be predicted.
+    pub target: &'a Target,
+    /// The machines; one without a duel for real values.
+    pub duels: Vec<Duel>,
+    bags: Arc<Bags>,
+    weights: Vec<f64>,
+}
+
+/// Bags as one training part makes them, with what a list of points shares.
+pub struct Frame {
+    /// The transform learned from the training part.
+    pub transform: Transform,
+    /// All bags of the data set, transformed.
+    pub bags: Arc<Bags>,
+    /// The points that were prepared.
+    pub points: Vec<Point>,
+    /// One for all machines, or one for each where labels are learned from.
+    prepared: Vec<Box<dyn Prepared>>,
+}
+
+impl Frame {
+    /// What was prepared for a machine.
+    pub fn prepared(&self, machine: usize) -> &dyn Prepared {
+        &*self.prepared[machine.min(self.prepared.len() - 1)]
+    }
+
+    /// True if all machines share what was prepared.
+    pub fn is_shared(&self) -> bool {
+        self.prepared.len() == 1
+    }
+}
+
+/// The fits of one point, one per machine; none where training saw neither class of the pair.
+pub struct Machines(pub Vec<Option<Fit>>);
+
+/// What inner folds chose.
+pub struct Tuned {
+    /// Index of the point in the grid.
+    pub best: usize,
+    /// The metric of each point, over all inner test bags together.
+    pub values: Vec<Option<f64>>,
+    /// Outputs of the chosen point for the training bags, each from the inner fold that tested it.
+    pub out_of_fold: Mat,
+    /// Parameters of the chosen point at the end of their list.
+    pub on_edge: Vec<String>,
+    /// The frame on the whole training part, if it still holds the chosen point.
+    frame: Option<Frame>,
+}
+
+impl Tuned {
+    /// Lets go of the frame, which may be large.
+    pub fn release(&mut self) {
+        self.frame = None;
+    }
+}
+
+/// Where frames come from while points are compared.
+#[derive(Clone, Copy)]
+pub enum Frames<'f> {
+    /// One that serves every training part, because nothing is learned before training.
+    Shared(&'f Frame),
+    /// One for the training part; its inner folds share it unless labels are learned from.
+    PerPart,
+    /// One for each fold: nothing crosses a fold, as when the folds themselves are what is reported.
+    PerFold,
+}
+
+impl<'a> Learner<'a> {
+    /// Checks that data and setup fit. `positive` names the +1 class of a two-class problem; the last by default.
+    pub fn new(data: &'a Dataset, setup: &'a Setup, positive: Option<&str>) -> Result<Learner<'a>> {
+        let target = data.require_target()?;
+        let info = setup.method.info();
+        let duels = match target {
+            Target::Values(_) if !info.regression => {
+                return Err(Error::Invalid(format!(
+                    "{} predicts classes, and the label of {} is a number",
+                    info.name, data.name
+                )));
+            }
+            Target::Values(_) => vec![Duel { plus: 0, minus: None }],
+            Target::Classes { names, .. } => {
+                let positive = match positive {
+                    None => names.len().min(2).saturating_sub(1),
+                    Some(class) => names
+                        .iter()
+                        .position(|n| n == class)
+                        .ok_or_else(|| Error::unknown("class", class, names.iter().map(String::as_str)))?,
+                };
+                if names.len() < 2 {
+                    return Err(Error::Invalid(format!(
+                        "all bags of {} have the label '{}'; learning needs at least two classes",
+                        data.name, names[0]
+                    )));
+                }
+                duels(names.len(), setup.scheme, positive as u32)
+            }
+        };
+        if data.bags.has_missing() && !setup.impute {
+            return Err(Error::Invalid(format!(
+                "{} has missing values; fill them in or use --missing median",
+                data.name
+            )));
+        }
+        Ok(Learner {
+            data,
+            setup,
+            target,
+            duels,
+            bags: Arc::new(data.bags.clone()),
+            weights: vec![1.0; data.bags.len()],
+        })
+    }
+
+    /// Multiplies what an error on each bag costs.
+    pub fn with_bag_weights(mut self, weights: Vec<f64>) -> Result<Learner<'a>> {
+        if weights.len() != self.bags.len() || weights.iter().any(|w| !w.is_finite() || *w <= 0.0) {
+            return Err(Error::Invalid("bag weights must be one number above 0 for each bag".into()));
+        }
+        self.weights = weights;
+        Ok(self)
+    }
+
+    /// True for real values.
+    pub fn is_regression(&self) -> bool {
+        matches!(self.target, Target::Values(_))
+    }
+
+    /// Number of classes; 0 for real values.
+    pub fn classes(&self) -> usize {
+        match self.target {
+            Target::Classes { names, .. } => names.len(),
+            Target::Values(_) => 0,
+        }
+    }
+
+    /// How far one frame reaches for these points.
+    pub fn reach(&self, points: &[Point]) -> Learns {
+        let categories = self.bags.features().iter().any(|f| f.is_categorical());
+        let transform = if categories && !self.is_regression() {
+            Learns::Labels
+        } else if self.setup.scale != Scale::None || self.setup.impute {
+            Learns::Instances
+        } else {
+            Learns::Nothing
+        };
+        transform.max(self.setup.method.learns(points))
+    }
+
+    /// Transforms all bags as `train` says and prepares `points`.
+    pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
+        let transform =
+            Transform::fit(self.setup.scale, self.setup.impute, &self.bags, Some(self.target), train);
+        let bags = if transform.is_identity(&self.bags) {
+            Arc::clone(&self.bags)
+        } else {
+            Arc::new(transform.apply(&self.bags, ctx)?)
+        };
+        let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
+        let prepared = if self.setup.method.learns(points) == Learns::Labels {
+            let scoped = self.duels.iter().map(|duel| {
+                let (bags, y) = self.problem(duel, train);
+                prepare(&Scope { train: &bags, y: &y })
+            });
+            scoped.collect::<Result<_>>()?
+        } else {
+            vec![prepare(&Scope { train, y: &[] })?]
+        };
+        Ok(Frame { transform, bags, points: points.to_vec(), prepared })
+    }
+
+    fn problem(&self, duel: &Duel, train: &[usize]) -> (Vec<usize>, Vec<f64>) {
+        match self.target {
+            Target::Classes { codes, .. } => duel.problem(codes, train),
+            Target::Values(values) => (train.to_vec(), train.iter().map(|&b| values[b]).collect()),
+        }
+    }
+
+    /// Fits the machines of points that share their representation; `points` are indices into the frame's.
+    pub fn fit(&self, frame: &Frame, points: &[usize], train: &[usize], ctx: &Ctx) -> Result<Vec<Machines>> {
+        let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
+        for (k, duel) in self.duels.iter().enumerate() {
+            let (bags, y) = self.problem(duel, train);
+            if bags.is_empty() {
+                per_point.iter_mut().for_each(|m| m.0.push(None));
+                continue;
+            }
+            let mut weights: Vec<f64> = bags.iter().map(|&b| self.weights[b]).collect();
+            if self.setup.balanced && !self.is_regression() {
+                let balance = bagwise_svm::balanced_weights(&y);
+                weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
+            }
+            let training =
+                Training { bags: &bags, y: &y, weights: &weights, regression: self.is_regression() };
+            let fits = frame.prepared(k).fit(points, &training, ctx)?;
+            for (machines, fit) in per_point.iter_mut().zip(fits) {
+                machines.0.push(Some(fit));
+            }
+        }
+        Ok(per_point)
+    }
+
+    /// Outputs of the machines for bags of the data set, bags x machines.
+    pub fn outputs(&self, frame: &Frame, machines: &Machines, bags: &[usize]) -> Mat {
+        let mut out = Mat::zeros(bags.len(), machines.0.len());
+        for (k, fit) in machines.0.iter().enumerate() {
+            let scores = fit
+                .as_ref()
+                .map_or_else(|| vec![f64::NAN; bags.len()], |f| frame.prepared(k).scores(f, bags));
+            for (row, score) in scores.into_iter().enumerate() {
+                out.set(row, k, score);
+            }
+        }
+        out
+    }
+
+    /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
+    /// inner test bags together, ties to the first point.
+    pub fn tune(
+        &self,
+        train: &[usize],
+        inner: &[Fold],
+        metric: Metric,
+        frames: Frames<'_>,
+        ctx: &Ctx,
+    ) -> Result<Tuned> {
+        let grid = &self.setup.grid;
+        let mut out_of_fold: Vec<Mat> = Vec::with_capacity(grid.points.len());
+        let mut kept: Option<Frame> = None;
+        match frames {
+            Frames::Shared(frame) => out_of_fold = self.cross_fit(frame, train, inner, ctx)?,
+            Frames::PerPart | Frames::PerFold => {
+                for chunk in self.chunks(ctx) {
+                    ctx.check()?;
+                    kept = None;
+                    let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
+                    if matches!(frames, Frames::PerFold) || self.reach(&points) == Learns::Labels {
+                        out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
+                    } else {
+                        let frame = self.frame(train, &points, ctx)?;
+                        out_of_fold.extend(self.cross_fit(&frame, train, inner, ctx)?);
+                        kept = Some(frame);
+                    }
+                }
+            }
+        }
+        let truth = self.target.select(train);
+        let values: Vec<Option<f64>> = out_of_fold
+            .par_iter()
+            .map(|outputs| self.judge(&truth, outputs, metric))
+            .collect::<Result<_>>()?;
+        let mut best = 0;
+        for (i, value) in values.iter().enumerate() {
+            if let Some(value) = value
+                && values[best].is_none_or(|b| metric.better(*value, b))
+            {
+                best = i;
+            }
+        }
+        let frame = kept.filter(|f| f.points.contains(&grid.points[best]));
+        let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
+        Ok(Tuned { best, values, out_of_fold: out_of_fold.swap_remove(best), on_edge, frame })
+    }
+
+    /// Lists of points, whole representation groups, that fit the memory budget together. In the order of the grid
+    /// if it fits as a whole.
+    fn chunks(&self, ctx: &Ctx) -> Vec<Vec<usize>> {
+        let grid = &self.setup.grid;
+        let bytes = self.setup.method.bytes(&self.bags).max(1);
+        let together = ((ctx.memory / bytes) as usize).max(1);
+        if grid.groups.len() <= together {
+            return vec![(0..grid.points.len()).collect()];
+        }
+        // Points of a chunk must stand together in the grid, because results are collected in its order.
+        let mut chunks: Vec<Vec<usize>> = Vec::new();
+        let mut groups: Vec<usize> = Vec::new();
+        for point in 0..grid.points.len() {
+            let group = grid.groups.iter().position(|g| g.contains(&point)).expect("every point has a group");
+            if !groups.contains(&group) {
+                if groups.len() == together || chunks.is_empty() {
+                    chunks.push(Vec::new());
+                    groups.clear();
+                }
+                groups.push(group);
+            }
+            chunks.last_mut().expect("a chunk was begun").push(point);
+        }
+        chunks
+    }
+
+    /// Out-of-fold outputs of every point of a frame that serves all inner folds.
+    fn cross_fit(&self, frame: &Frame, train: &[usize], inner: &[Fold], ctx: &Ctx) -> Result<Vec<Mat>> {
+        let grid = Grid::of(self.setup.method.params(), frame.points.clone());
+        let jobs: Vec<(&Fold, &Vec<usize>)> =
+            inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
+        let results: Vec<(&Fold, &Vec<usize>, Vec<Mat>)> = jobs
+            .into_par_iter()
+            .map(|(fold, group)| {
+                let fits = self.fit(frame, group, &fold.train, ctx)?;
+                Ok((fold, group, fits.iter().map(|m| self.outputs(frame, m, &fold.test)).collect()))
+            })
+            .collect::<Result<_>>()?;
+        Ok(self.collect_out_of_fold(
+            train,
+            frame.points.len(),
+            results.iter().map(|(f, g, o)| (*f, g.as_slice(), o)),
+        ))
+    }
+
+    /// The same where labels are learned from: every inner fold has a frame of its own.
+    fn cross_fit_by_fold(
+        &self,
+        points: &[Point],
+        train: &[usize],
+        inner: &[Fold],
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let grid = Grid::of(self.setup.method.params(), points.to_vec());
+        let mut results: Vec<(&Fold, &[usize], Vec<Mat>)> = Vec::new();
+        for fold in inner {
+            let frame = self.frame(&fold.train, points, ctx)?;
+            let fitted: Vec<Vec<Mat>> = grid
+                .groups
+                .par_iter()
+                .map(|group| {
+                    let fits = self.fit(&frame, group, &fold.train, ctx)?;
+                    Ok(fits.iter().map(|m| self.outputs(&frame, m, &fold.test)).collect())
+                })
+                .collect::<Result<_>>()?;
+            results.extend(
+                grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.as_slice(), outputs)),
+            );
+        }
+        Ok(self.collect_out_of_fold(train, points.len(), results.iter().map(|(f, g, o)| (*f, *g, o))))
+    }
+
+    fn collect_out_of_fold<'r>(
+        &self,
+        train: &[usize],
+        points: usize,
+        results: impl Iterator<Item = (&'r Fold, &'r [usize], &'r Vec<Mat>)>,
+    ) -> Vec<Mat> {
+        let mut row_of = vec![usize::MAX; self.bags.len()];
+        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        let mut all = vec![Mat::zeros(train.len(), self.duels.len()); points];
+        for (fold, group, outputs) in results {
+            for (&point, outputs) in group.iter().zip(outputs) {
+                for (i, &bag) in fold.test.iter().enumerate() {
+                    all[point].row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
+                }
+            }
+        }
+        all
+    }
+
+    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric) -> Result<Option<f64>> {
+        // Only these two look at probabilities; a sigmoid per point of a grid is work for nothing otherwise.
+        let calibration = match metric {
+            Metric::LogLoss | Metric::Brier => Calibration::fit(truth, outputs, &self.duels),
+            _ => Calibration::default(),
+        };
+        Ok(metric.value(&self.predictions(truth, outputs, &calibration, None)?))
+    }
+
+    /// The labels that outputs elect; empty for real values.
+    pub fn labels(&self, outputs: &Mat, threshold: Option<f64>) -> Vec<u32> {
+        if self.is_regression() {
+            return Vec::new();
+        }
+        (0..outputs.rows()).map(|b| elect(outputs.row(b), &self.duels, self.classes(), threshold)).collect()
+    }
+
+    /// One score per bag (two classes, real values) or per bag and class.
+    pub fn scores(&self, outputs: &Mat) -> Mat {
+        if self.duels.len() == 1 {
+            return outputs.clone();
+        }
+        let rows: Vec<Vec<f64>> =
+            (0..outputs.rows()).map(|b| class_scores(outputs.row(b), &self.duels, self.classes())).collect();
+        Mat::from_rows(&rows)
+    }
+
+    /// Truth and what the outputs say, as metrics want them.
+    pub fn predictions(
+        &self,
+        truth: &Target,
+        outputs: &Mat,
+        calibration: &Calibration,
+        threshold: Option<f64>,
+    ) -> Result<Predictions> {
+        match truth {
+            Target::Values(values) => Predictions::values(values.clone(), outputs.data().to_vec()),
+            Target::Classes { codes, names } => {
+                let positive = (names.len() == 2).then_some(self.duels[0].plus);
+                let classified =
+                    Classified::new(codes.clone(), self.labels(outputs, threshold), names.len(), positive)?;
+                let classified = classified.with_scores(self.scores(outputs))?;
+                let probabilities = calibration.probabilities(outputs, &self.duels, names.len());
+                Ok(Predictions::Classes(classified.with_probabilities(probabilities)?))
+            }
+        }
+    }
+
+    /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
+    pub fn refit<'f>(
+        &self,
+        tuned: &mut Tuned,
+        frames: Frames<'f>,
+        train: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Refit<'f>> {
+        let point = &self.setup.grid.points[tuned.best];
+        let frame = match (frames, tuned.frame.take()) {
+            (Frames::Shared(frame), _) => FrameOf::All(frame),
+            (_, Some(frame)) => FrameOf::Part(Box::new(frame)),
+            (_, None) => FrameOf::Part(Box::new(self.frame(train, std::slice::from_ref(point), ctx)?)),
+        };
+        let at = frame.points.iter().position(|p| p == point).expect("the frame holds the chosen point");
+        let machines = self.fit(&frame, &[at], train, ctx)?.remove(0);
+        Ok(Refit { frame, at, machines })
+    }
+}
+
+/// The chosen point, fitted on the whole training part.
+pub struct Refit<'f> {
+    /// The frame of the fit.
+    pub frame: FrameOf<'f>,
+    /// Index of the point within the frame.
+    pub at: usize,
+    /// The machines.
+    pub machines: Machines,
+}
+
+/// A frame, by whom it serves.
+pub enum FrameOf<'f> {
+    /// All training parts.
+    All(&'f Frame),
+    /// One training part.
+    Part(Box<Frame>),
+}
+
+impl std::ops::Deref for FrameOf<'_> {
+    type Target = Frame;
+
+    fn deref(&self) -> &Frame {
+        match self {
+            FrameOf::All(frame) => frame,
+            FrameOf::Part(frame) => frame,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The contract every method meets, on one page.
+//!
+//! ```text
+//! Method::prepare   bags, a grid, what may be learned from  ->  Prepared: what the whole grid shares
+//! Prepared::fit     one training problem, points that share  ->  one Fit per point
+//!                   their representation
+//! Prepared::scores  a Fit, other bags of the prepared set    ->  decision values
+//! Prepared::model   the Fits of one point                    ->  Model: stands alone, saves, predicts, explains
+//! ```
+//!
+//! A training problem has targets +1 and -1, or real values: classes exist only in `multiclass.rs`. Scaling,
+//! tuning, calibration, thresholds, saving and the command line come from above; kernels, solvers and threads
+//! from below; a method is plain sequential code in one file, usually through an adapter in `families/`.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bagwise_svm::{Outcome, Status};
+
+use crate::bags::Bags;
+use crate::ctx::Ctx;
+use crate::error::{Error, Place, Result};
+use crate::mat::Mat;
+use crate::params::{ParamSpec, Point};
+use crate::preprocess::Scale;
+
+/// What is known of a method before it runs.
+#[derive(Debug)]
+pub struct Info {
+    /// The name users type.
+    pub name: &'static str,
+    /// Other names it answers to.
+    pub aliases: &'static [&'static str],
+    /// One line for lists.
+    pub title: &'static str,
+    /// A paragraph: the idea and the formula.
+    pub about: &'static str,
+    /// Where it was published.
+    pub reference: &'static str,
+    /// The kind of method.
+    pub family: &'static str,
+    /// True if it can also predict real values.
+    pub regression: bool,
+    /// Scaling that suits it.
+    pub scale: Scale,
+    /// Rank from simple to elaborate: among methods that cannot be told apart the lowest is preferred.
+    pub complexity: u32,
+    /// How decisions are explained instance by instance.
+    pub explains: &'static str,
+}
+
+/// What a method learns before any training problem is posed, hence how far one `prepare` reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Learns {
+    /// Nothing: an entry of the Gram depends on its two bags alone. One `prepare` serves the data set.
+    Nothing,
+    /// From training instances (a width, a partition). One `prepare` per outer fold; inner folds share it.
+    Instances,
+    /// From training labels. One `prepare` per training problem, inner folds included.
+    Labels,
+}
+
+/// What learning may see: the bags of one training part and, if labels are learned from, their targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// Training bags.
+    pub train: &'a [usize],
+    /// Their targets; empty unless the method learns from labels.
+    pub y: &'a [f64],
+}
+
+/// One training problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Training<'a> {
+    /// Bags of the prepared set.
+    pub bags: &'a [usize],
+    /// +1 and -1, or real values, one per bag.
+    pub y: &'a [f64],
+    /// What an error on each bag costs, relative to the others.
+    pub weights: &'a [f64],
+    /// Real values rather than classes.
+    pub regression: bool,
+}
+
+/// A solved training problem. What the family keeps of it is its own affair.
+pub struct Fit {
+    /// Index of the point within the prepared grid.
+    pub point: usize,
+    /// How the solver ended; nothing for methods without one.
+    pub outcome: Option<Outcome>,
+    /// The solution, known to the family that made it.
+    pub solution: Box<dyn Any + Send + Sync>,
+}
+
+/// True if the solver reached its tolerance, or what double precision can tell.
+pub fn converged(outcome: &Outcome) -> bool {
+    matches!(outcome.status, Status::Converged | Status::PrecisionLimit)
+}
+
+impl Fit {
+    /// The solution as the family's own type.
+    ///
+    /// # Panics
+    /// If the fit was made by another family.
+    pub fn of<T: 'static>(&self) -> &T {
+        self.solution.downcast_ref().expect("a fit goes back to the family that made it")
+    }
+}
+
+/// A way to learn from bags.
+pub trait Method: Send + Sync {
+    /// Name, reference, abilities.
+    fn info(&self) -> &'static Info;
+
+    /// The table of parameters.
+    fn params(&self) -> &'static [ParamSpec];
+
+    /// What is learned before training, for these points.
+    fn learns(&self, points: &[Point]) -> Learns;
+
+    /// Bytes that `prepare` will occupy for one group of points that share their representation.
+    fn bytes(&self, bags: &Bags) -> u64;
+
+    /// One pass over all bags that serves every point and every training problem. Only `scope` may be learned
+    /// from; the other bags are there to be scored.
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>>;
+
+    /// A model from its saved state. Must refuse, not trust, what does not fit.
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>>;
+}
+
+/// What the whole grid shares, for one set of bags.
+pub trait Prepared: Send + Sync {
+    /// Solves one training problem at points that share their representation.
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>>;
+
+    /// Decision values of bags of the prepared set.
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64>;
+
+    /// The Gram matrix at a point, all bags, if the method has one.
+    fn gram(&self, point: usize) -> Option<&Mat>;
+
+    /// Kernel values at a point, new bags x prepared bags, if the method has a kernel.
+    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>>;
+
+    /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
+    fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
+
+    /// A model that stands alone, with one output per fit; all fits are of one point. `train` lists the bags
+    /// learned from.
+    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>>;
+}
+
+/// What a model says of some bags.
+pub struct Answer {
+    /// Bags x outputs.
+    pub scores: Mat,
+    /// Similarity (at most 1) to the nearest training bag, if the method has such a thing.
+    pub nearest: Option<Vec<f64>>,
+}
+
+/// Why an output has its value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Explanation {
+    /// The output is exactly the bias plus the parts, one per instance.
+    Additive {
+        /// The part that belongs to no instance.
+        bias: f64,
+        /// The part of each instance.
+        parts: Vec<f64>,
+    },
+    /// The output is that of one instance, the chosen.
+    Witness {
+        /// The output of every instance.
+        outputs: Vec<f64>,
+        /// The instance that decides.
+        chosen: usize,
+    },
+}
+
+/// A trained model without its training data.
+pub trait Model: Send + Sync {
+    /// Scores new bags.
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer>;
+
+    /// For each bag and output, why; an error that says so if the method cannot tell.
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// Everything needed to load it again.
+    fn save(&self) -> State;
+}
+
+/// A saved model: plain numbers by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Arrays by name.
+    pub tensors: BTreeMap<String, Tensor>,
+}
+
+/// An array of a saved model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tensor {
+    /// Double precision, with its shape.
+    F64(Vec<usize>, Vec<f64>),
+    /// Single precision.
+    F32(Vec<usize>, Vec<f32>),
+    /// Whole numbers.
+    U64(Vec<usize>, Vec<u64>),
+}
+
+impl Tensor {
+    /// The shape.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Tensor::F64(shape, _) | Tensor::F32(shape, _) | Tensor::U64(shape, _) => shape,
+        }
+    }
+}
+
+impl State {
+    /// Adds a matrix.
+    pub fn put_mat(&mut self, name: &str, mat: &Mat) {
+        let tensor = Tensor::F64(vec![mat.rows(), mat.cols()], mat.data().to_vec());
+        self.tensors.insert(name.into(), tensor);
+    }
+
+    /// Adds a vector.
+    pub fn put(&mut self, name: &str, values: &[f64]) {
+        self.tensors.insert(name.into(), Tensor::F64(vec![values.len()], values.to_vec()));
+    }
+
+    /// Adds a list of whole numbers.
+    pub fn put_counts(&mut self, name: &str, values: impl IntoIterator<Item = usize>) {
+        let values: Vec<u64> = values.into_iter().map(|v| v as u64).collect();
+        self.tensors.insert(name.into(), Tensor::U64(vec![values.len()], values));
+    }
+
+    fn tensor(&self, name: &str) -> Result<&Tensor> {
+        self.tensors.get(name).ok_or_else(|| refuse(format!("the array '{name}' is missing")))
+    }
+
+    /// A matrix of finite numbers.
+    pub fn mat(&self, name: &str) -> Result<Mat> {
+        match self.tensor(name)? {
+            Tensor::F64(shape, data) if shape.len() == 2 && data.iter().all(|v| v.is_finite()) => {
+                Ok(Mat::new(shape[0], shape[1], data.clone()))
+            }
+            other => Err(refuse(format!(
+                "the array '{name}' of shape {:?} is not a matrix of finite numbers",
+                other.shape()
+            ))),
+        }
+    }
+
+    /// A vector of finite numbers of a known length.
+    pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f64>> {
+        match self.tensor(name)? {
+            Tensor::F64(shape, data) if *shape == [length] && data.iter().all(|v| v.is_finite()) => {
+                Ok(data.clone())
+            }
+            other => Err(refuse(format!(
+                "the array '{name}' of shape {:?} is not a vector of {length} finite numbers",
+                other.shape()
+            ))),
+        }
+    }
+
+    /// A list of whole numbers.
+    pub fn counts(&self, name: &str) -> Result<Vec<usize>> {
+        match self.tensor(name)? {
+            Tensor::U64(shape, data) if shape.len() == 1 => data
+                .iter()
+                .map(|&v| {
+                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
+                })
+                .collect(),
+            other => Err(refuse(format!(
+                "the array '{name}' of shape {:?} is not a list of whole numbers",
+                other.shape()
+            ))),
+        }
+    }
+
+    /// Moves another state in under a prefix.
+    pub fn nest(&mut self, prefix: &str, other: State) {
+        self.tensors
+            .extend(other.tensors.into_iter().map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
+    }
+
+    /// The state that was moved in under a prefix.
+    pub fn nested(&self, prefix: &str) -> State {
+        let dotted = format!("{prefix}.");
+        let inside = |(name, tensor): (&String, &Tensor)| {
+            Some((name.strip_prefix(&dotted)?.to_string(), tensor.clone()))
+        };
+        State { tensors: self.tensors.iter().filter_map(inside).collect() }
+    }
+}
+
+/// A model that does not fit together.
+pub(crate) fn refuse(problem: impl Into<String>) -> Error {
+    Error::Model { place: Place::of("model file"), problem: problem.into() }
+}

@@ -1,0 +1,116 @@
+//! The baseline that looks at nothing: the most frequent class, or the mean of the training values.
+//! A method that does not beat it has learned nothing.
+
+use std::sync::Arc;
+
+use crate::bags::Bags;
+use crate::ctx::Ctx;
+use crate::error::Result;
+use crate::mat::Mat;
+use crate::method::{
+    Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse,
+};
+use crate::params::{ParamSpec, Point};
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: Majority = Majority;
+
+pub(crate) struct Majority;
+
+static INFO: Info = Info {
+    name: "majority",
+    aliases: &["zero-r"],
+    title: "baseline: always the most frequent class, or the mean",
+    about: "Answers every bag with the most frequent class of the training bags (or the mean of their values). \
+            What does not beat it has learned nothing.",
+    reference: "baseline",
+    family: "baseline",
+    regression: true,
+    scale: Scale::None,
+    complexity: 0,
+    explains: "additive: all bias",
+};
+
+impl Method for Majority {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        &[]
+    }
+
+    fn learns(&self, _: &[Point]) -> Learns {
+        Learns::Nothing
+    }
+
+    fn bytes(&self, _: &Bags) -> u64 {
+        0
+    }
+
+    fn prepare(&self, _: Arc<Bags>, _: &[Point], _: &Scope<'_>, _: &Ctx) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(Constant))
+    }
+
+    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Model>> {
+        let values = state.mat("constants")?;
+        if values.rows() != 1 {
+            return Err(refuse("'constants' is not one row"));
+        }
+        Ok(Box::new(Constants(values.into_data())))
+    }
+}
+
+struct Constant;
+
+impl Prepared for Constant {
+    fn fit(&self, points: &[usize], training: &Training<'_>, _: &Ctx) -> Result<Vec<Fit>> {
+        // For classes: the weighted share of +1 minus that of -1.
+        let total: f64 = training.weights.iter().sum();
+        let value = training.y.iter().zip(training.weights).map(|(y, w)| y * w).sum::<f64>() / total;
+        Ok(points.iter().map(|&point| Fit { point, outcome: None, solution: Box::new(value) }).collect())
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+        vec![*fit.of::<f64>(); bags.len()]
+    }
+
+    fn gram(&self, _: usize) -> Option<&Mat> {
+        None
+    }
+
+    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
+
+    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
+
+    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+        Ok(Box::new(Constants(fits.iter().map(|fit| *fit.of::<f64>()).collect())))
+    }
+}
+
+/// One constant per output.
+struct Constants(Vec<f64>);
+
+impl Model for Constants {
+    fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Answer> {
+        let scores = Mat::new(bags.len(), self.0.len(), self.0.repeat(bags.len()));
+        Ok(Answer { scores, nearest: None })
+    }
+
+    fn explain(&self, bags: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let one =
+            |b: usize, &bias: &f64| Explanation::Additive { bias, parts: vec![0.0; bags.rows(b).len()] };
+        Ok((0..bags.len()).map(|b| self.0.iter().map(|bias| one(b, bias)).collect()).collect())
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        state.put_mat("constants", &Mat::new(1, self.0.len(), self.0.clone()));
+        state
+    }
+}

@@ -1,0 +1,24 @@
+//! The registry: one line per method. Help, parameter flags, Python classes and reference pages are made from it.
+
+use crate::error::{Error, Result};
+use crate::method::Method;
+
+mod majority;
+mod mi_kernel;
+mod migraph;
+mod simple_mi;
+mod wmksvm;
+
+/// Every method, simple ones first.
+pub static METHODS: &[&dyn Method] =
+    &[&majority::METHOD, &simple_mi::METHOD, &mi_kernel::METHOD, &wmksvm::METHOD, &migraph::METHOD];
+
+/// A method by name or alias.
+pub fn find(name: &str) -> Result<&'static dyn Method> {
+    let answers = |m: &&&dyn Method| m.info().name == name || m.info().aliases.contains(&name);
+    METHODS
+        .iter()
+        .find(answers)
+        .copied()
+        .ok_or_else(|| Error::unknown("method", name, METHODS.iter().map(|m| m.info().name)))
+}

@@ -1,0 +1,282 @@
+//! Simple-MI: a bag becomes one vector, and an ordinary support vector machine learns on the vectors.
+//!
+//! `embed`: the mean of the instances, the geometric centre `(min + max) / 2`, or minima and maxima side by side.
+//! `kernel`: Gaussian `exp(-gamma |u - v|^2)` or linear `u . v`. Often hard to beat, hence in every comparison.
+//! Instances can be told apart exactly only for `embed=mean kernel=linear`, where the output is a sum over them.
+
+use std::sync::Arc;
+
+use crate::bags::{BagRef, Bags, Instances};
+use crate::ctx::Ctx;
+use crate::engine::{self, Output, Side};
+use crate::error::{Error, Result};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm};
+use crate::families::set_kernel::{WIDTH, median_squared_distance};
+use crate::families::svm;
+use crate::mat::Mat;
+use crate::method::{Info, Learns, Scope, State, refuse};
+use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: KernelSvm<SimpleMi> = KernelSvm(SimpleMi);
+
+pub(crate) struct SimpleMi;
+
+static INFO: Info = Info {
+    name: "simple-mi",
+    aliases: &["mean-pool"],
+    title: "bag means (or minima and maxima) and an ordinary SVM",
+    about: "A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and \
+            maxima side by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.",
+    reference: "Dong: A comparison of multi-instance learning algorithms, thesis, University of Waikato, 2006",
+    family: "embedding + SVM",
+    regression: true,
+    scale: Scale::MinMax,
+    complexity: 10,
+    explains: "additive for embed=mean kernel=linear, else not at all",
+};
+
+static PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "embed",
+        help: "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).",
+        kind: Kind::Word(&["mean", "geometric", "minmax"]),
+        default: "mean",
+        grid: "mean,minmax",
+        level: Level::Representation,
+        regression_only: false,
+    },
+    ParamSpec {
+        name: "kernel",
+        help: "Kernel of the vectors.",
+        kind: Kind::Word(&["rbf", "linear"]),
+        default: "rbf",
+        grid: "rbf",
+        level: Level::Representation,
+        regression_only: false,
+    },
+    WIDTH,
+    svm::COST,
+    svm::TUBE,
+];
+
+impl BagKernel for SimpleMi {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        PARAMS
+    }
+
+    fn learns(&self, points: &[Point]) -> Learns {
+        if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
+    }
+
+    fn working_bytes(&self, bags: &Bags) -> u64 {
+        2 * 8 * (bags.len() * bags.width()) as u64
+    }
+
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>> {
+        let mut embeddings: Vec<(&str, Arc<Bags>, f64)> = Vec::new();
+        for point in points {
+            let embed = point.word("embed");
+            if embeddings.iter().all(|(name, ..)| *name != embed) {
+                let vectors = Arc::new(embedded(embed, &bags)?);
+                let typical = median_squared_distance(&vectors, scope.train, ctx.seed);
+                embeddings.push((embed, vectors, typical));
+            }
+        }
+        let mut representations = Vec::with_capacity(points.len());
+        for point in points {
+            let (_, vectors, typical) =
+                embeddings.iter().find(|(name, ..)| *name == point.word("embed")).expect("embedded above");
+            let kernel = match (point.word("kernel"), point.get("gamma")) {
+                ("linear", _) => VectorKernel::Linear,
+                (_, Value::OverMedian(n)) => VectorKernel::Rbf(n / typical),
+                (_, Value::Number(gamma)) => VectorKernel::Rbf(*gamma),
+                (_, Value::Word(_)) => unreachable!("the table lets no word through"),
+            };
+            representations.push(Representation {
+                embed: point.word("embed").to_string(),
+                kernel,
+                vectors: Arc::clone(vectors),
+                gram: kernel.matrix(vectors, vectors, ctx)?,
+            });
+        }
+        Ok(Box::new(VectorGrams(representations)))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
+        let vectors = state.mat("vectors")?;
+        let gamma = state.vector("gamma", 1)?[0];
+        let rows = vectors.rows();
+        let vectors =
+            Bags::new(Instances::F64(vectors), (0..=rows).collect()).map_err(|e| refuse(e.to_string()))?;
+        let kernel = match point.word("kernel") {
+            "linear" => VectorKernel::Linear,
+            _ if gamma > 0.0 => VectorKernel::Rbf(gamma),
+            _ => return Err(refuse("the width is not above 0")),
+        };
+        Ok(Box::new(VectorBank { embed: point.word("embed").to_string(), kernel, vectors }))
+    }
+}
+
+/// The vectors as bags of one instance each.
+fn embedded(embed: &str, bags: &Bags) -> Result<Bags> {
+    let rows: Vec<Vec<f64>> = (0..bags.len()).map(|b| vector(embed, bags.bag(b))).collect();
+    Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=bags.len()).collect())
+}
+
+fn vector(embed: &str, bag: BagRef<'_>) -> Vec<f64> {
+    let width = bag.width();
+    let (mut sum, mut low, mut high) =
+        (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
+    let mut row = vec![0.0; width];
+    for i in 0..bag.len() {
+        bag.row_into(i, &mut row);
+        for (j, &x) in row.iter().enumerate() {
+            sum[j] += x;
+            low[j] = low[j].min(x);
+            high[j] = high[j].max(x);
+        }
+    }
+    match embed {
+        "mean" => sum.iter().map(|s| s / bag.len() as f64).collect(),
+        "geometric" => low.iter().zip(&high).map(|(l, h)| 0.5 * (l + h)).collect(),
+        _ => [low, high].concat(),
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum VectorKernel {
+    Linear,
+    Rbf(f64),
+}
+
+impl VectorKernel {
+    /// All kernel values between two sets of vectors.
+    fn matrix(self, rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Mat> {
+        match self {
+            VectorKernel::Linear => {
+                let dense = |bags: &Bags| {
+                    (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>()
+                };
+                let (left, right) = (dense(rows), dense(cols));
+                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+                Ok(Mat::from_rows(
+                    &left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>(),
+                ))
+            }
+            VectorKernel::Rbf(gamma) => {
+                let output = [Output { gamma, terms: vec![0] }];
+                let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
+                let (row_weights, col_weights) = (ones(rows), ones(cols));
+                let left =
+                    Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
+                if std::ptr::eq(rows, cols) {
+                    return Ok(engine::symmetric(&left, &output, ctx.precision, ctx)?.remove(0));
+                }
+                let right =
+                    Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
+                Ok(engine::rectangular(&left, &right, &output, ctx.precision, ctx)?.remove(0))
+            }
+        }
+    }
+
+    /// The kernel of each vector with itself.
+    fn own(self, bags: &Bags) -> Vec<f64> {
+        let squared = |b: usize| bags.bag(b).to_dense().data().iter().map(|x| x * x).sum();
+        match self {
+            VectorKernel::Linear => (0..bags.len()).map(squared).collect(),
+            VectorKernel::Rbf(_) => vec![1.0; bags.len()],
+        }
+    }
+}
+
+struct Representation {
+    embed: String,
+    kernel: VectorKernel,
+    vectors: Arc<Bags>,
+    gram: Mat,
+}
+
+struct VectorGrams(Vec<Representation>);
+
+impl Grams for VectorGrams {
+    fn gram(&self, representation: usize) -> &Mat {
+        &self.0[representation].gram
+    }
+
+    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
+        let Representation { embed, kernel, vectors, .. } = &self.0[representation];
+        Ok(Box::new(VectorBank { embed: embed.clone(), kernel: *kernel, vectors: vectors.select(train) }))
+    }
+}
+
+/// The vectors of the training bags.
+struct VectorBank {
+    embed: String,
+    kernel: VectorKernel,
+    vectors: Bags,
+}
+
+impl Bank for VectorBank {
+    fn len(&self) -> usize {
+        self.vectors.len()
+    }
+
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
+        let new = embedded(&self.embed, bags)?;
+        if new.width() != self.vectors.width() {
+            return Err(refuse(format!(
+                "it keeps vectors of {}, these bags give {}",
+                self.vectors.width(),
+                new.width()
+            )));
+        }
+        let kernel = self.kernel.matrix(&new, &self.vectors, ctx)?;
+        Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
+    }
+
+    fn parts(&self, bags: &Bags, _: &Ctx) -> Result<Mat> {
+        if !matches!(self.kernel, VectorKernel::Linear) || self.embed != "mean" {
+            return Err(Error::Invalid(
+                "simple-mi can tell instances apart only with embed=mean and kernel=linear; \
+                 fit it so, or choose a set kernel such as mi-kernel, whose outputs are sums over instances"
+                    .into(),
+            ));
+        }
+        let mut parts = Mat::zeros(bags.instance_count(), self.vectors.len());
+        let kept: Vec<Vec<f64>> =
+            (0..self.vectors.len()).map(|k| self.vectors.bag(k).to_dense().into_data()).collect();
+        let mut row = vec![0.0; bags.width()];
+        for b in 0..bags.len() {
+            let share = 1.0 / bags.rows(b).len() as f64;
+            for i in bags.rows(b) {
+                bags.instances().row_into(i, &mut row);
+                for (k, vector) in kept.iter().enumerate() {
+                    let dot: f64 = row.iter().zip(vector).map(|(x, v)| x * v).sum();
+                    parts.set(i, k, share * dot);
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        let rows: Vec<Vec<f64>> =
+            (0..self.vectors.len()).map(|b| self.vectors.bag(b).to_dense().into_data()).collect();
+        state.put_mat("vectors", &Mat::from_rows(&rows));
+        state.put("gamma", &[if let VectorKernel::Rbf(gamma) = self.kernel { gamma } else { 0.0 }]);
+        state
+    }
+}

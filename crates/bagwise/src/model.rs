@@ -1,0 +1,426 @@
+//! A trained model: everything needed to answer for new bags, and nothing else.
+//!
+//! It is saved as one safetensors file: arrays by name, and a JSON header (under `__metadata__`, key `bagwise`) with
+//! format version, method, parameters, transform, classes, calibration, threshold, feature names and a summary of
+//! the training. Nothing in the file is executed, and everything that does not fit together is refused.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use safetensors::tensor::{Dtype, SafeTensors, View};
+use serde::{Deserialize, Serialize};
+
+use crate::bags::{Bags, Feature};
+use crate::calibrate::Calibration;
+use crate::ctx::Ctx;
+use crate::dataset::Target;
+use crate::error::{Error, Place, Result};
+use crate::familiar::Familiarity;
+use crate::learn::{Frame, Learner, Machines};
+use crate::mat::Mat;
+use crate::method::{Explanation, Fit, Model, State, Tensor};
+use crate::methods;
+use crate::multiclass::{Duel, elect};
+use crate::params::Point;
+use crate::preprocess::Transform;
+
+/// Models of this and older formats can be read.
+const FORMAT: u32 = 1;
+
+/// What the file says besides arrays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the layout.
+    pub format: u32,
+    /// The bagwise that wrote it.
+    pub version: String,
+    /// The method.
+    pub method: String,
+    /// Its parameters.
+    pub parameters: Point,
+    /// Input columns, in order.
+    pub features: Vec<Feature>,
+    /// Class names; empty for real values.
+    pub classes: Vec<String>,
+    /// What each output tells apart.
+    pub duels: Vec<Duel>,
+    /// Medians, categories and scaling.
+    pub transform: Transform,
+    /// Outputs to probabilities.
+    pub calibration: Calibration,
+    /// Outputs from here on are the positive class; above 0 if not given.
+    pub threshold: Option<f64>,
+    /// What is usual in training.
+    pub familiarity: Familiarity,
+    /// What it was trained on.
+    pub training: TrainingSummary,
+}
+
+/// What a model was trained on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingSummary {
+    /// The data set's name.
+    pub data: String,
+    /// Number of bags.
+    pub bags: usize,
+    /// Number of instances.
+    pub instances: usize,
+    /// The run's seed.
+    pub seed: u64,
+    /// The metric that inner folds chose by, and its value for the chosen point.
+    pub chosen_by: String,
+    /// Its value over the inner folds: optimistic, since it was maximised.
+    pub inner_value: Option<f64>,
+    /// Machines that reached the solver's limit before its tolerance.
+    pub not_converged: usize,
+}
+
+/// A model and its header.
+pub struct Trained {
+    /// What the file says besides arrays.
+    pub header: Header,
+    /// One for all outputs, or one for each.
+    models: Vec<Box<dyn Model>>,
+}
+
+/// What a model says of one bag.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// The bag.
+    pub bag: String,
+    /// The class; nothing for real values.
+    pub label: Option<String>,
+    /// The value, or the decision value of each machine.
+    pub outputs: Vec<f64>,
+    /// The probability of each class; empty for real values.
+    pub probabilities: Vec<f64>,
+    /// Similarity to the nearest training bag, at most 1, where the method has such a thing.
+    pub nearest: Option<f64>,
+    /// Share of the bag's values outside the training range.
+    pub outside: f64,
+    /// False if the model is out of its depth.
+    pub familiar: bool,
+}
+
+impl Trained {
+    /// Puts a model together from what was learned.
+    pub(crate) fn new(
+        learner: &Learner<'_>,
+        frame: &Frame,
+        point: usize,
+        machines: &Machines,
+        train: &[usize],
+        calibration: Calibration,
+        threshold: Option<f64>,
+        training: TrainingSummary,
+    ) -> Result<Trained> {
+        let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
+        if fits.len() != machines.0.len() {
+            return Err(Error::Invalid(
+                "some classes have no training bag; drop them or give them bags".into(),
+            ));
+        }
+        let models = if frame.is_shared() {
+            vec![frame.prepared(0).model(&fits, train)?]
+        } else {
+            fits.iter()
+                .enumerate()
+                .map(|(k, fit)| frame.prepared(k).model(&[*fit], train))
+                .collect::<Result<_>>()?
+        };
+        let nearest = frame.prepared(0).nearest(point, train);
+        let classes = match learner.target {
+            Target::Classes { names, .. } => names.clone(),
+            Target::Values(_) => Vec::new(),
+        };
+        let header = Header {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            method: learner.setup.method.info().name.into(),
+            parameters: frame.points[point].clone(),
+            features: learner.data.bags.features().to_vec(),
+            classes,
+            duels: learner.duels.clone(),
+            transform: frame.transform.clone(),
+            calibration,
+            threshold,
+            familiarity: Familiarity::of(&learner.data.bags, train, nearest),
+            training,
+        };
+        Ok(Trained { header, models })
+    }
+
+    /// What the model says of bags whose columns are matched by name.
+    pub fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (raw, ready) in self.ready(bags, ctx)? {
+            let (raw, ready) = (raw, ready?);
+            ctx.check()?;
+            let mut outputs = Mat::zeros(ready.len(), self.header.duels.len());
+            let mut nearest: Option<Vec<f64>> = None;
+            let mut column = 0;
+            for model in &self.models {
+                let answer = model.answer(&ready, ctx)?;
+                for b in 0..ready.len() {
+                    for k in 0..answer.scores.cols() {
+                        outputs.set(b, column + k, answer.scores.get(b, k));
+                    }
+                }
+                column += answer.scores.cols();
+                nearest = nearest.or(answer.nearest);
+            }
+            let Header { classes, duels, calibration, threshold, familiarity, .. } = &self.header;
+            let probabilities = calibration.probabilities(&outputs, duels, classes.len());
+            for b in 0..ready.len() {
+                let outside = familiarity.outside(&raw, b);
+                let nearest = nearest.as_ref().map(|n| n[b]);
+                all.push(Prediction {
+                    bag: raw.ids()[b].clone(),
+                    label: (!classes.is_empty()).then(|| {
+                        classes[elect(outputs.row(b), duels, classes.len(), *threshold) as usize].clone()
+                    }),
+                    outputs: outputs.row(b).to_vec(),
+                    probabilities: class_probabilities(probabilities.row(b), duels, classes.len()),
+                    nearest,
+                    outside,
+                    familiar: familiarity.is_familiar(outside, nearest),
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// For each bag and machine, why the output has its value.
+    pub fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            ctx.check()?;
+            let mut chunk: Vec<Vec<Explanation>> = vec![Vec::new(); ready.len()];
+            for model in &self.models {
+                for (bag, explanations) in chunk.iter_mut().zip(model.explain(&ready, ctx)?) {
+                    bag.extend(explanations);
+                }
+            }
+            all.extend(chunk);
+        }
+        Ok(all)
+    }
+
+    /// What a machine tells apart, in words: "1 vs 0", "cat vs rest"; empty for real values.
+    pub fn machine_name(&self, machine: usize) -> String {
+        let (Duel { plus, minus }, classes) = (self.header.duels[machine], &self.header.classes);
+        match (classes.get(plus as usize), minus.map(|m| &classes[m as usize])) {
+            (None, _) => String::new(),
+            (Some(plus), Some(minus)) => format!("{plus} vs {minus}"),
+            (Some(plus), None) => format!("{plus} vs rest"),
+        }
+    }
+
+    /// Bags in pieces of bounded size: aligned to the model's columns, and transformed.
+    fn ready<'b>(
+        &'b self,
+        bags: &Bags,
+        ctx: &'b Ctx,
+    ) -> Result<impl Iterator<Item = (Bags, Result<Bags>)> + 'b> {
+        // Comparing this many instances with the training bags at once keeps memory flat and threads busy.
+        const INSTANCES: usize = 16_384;
+        let aligned = bags.align(&self.header.features)?;
+        if aligned.has_missing() && !self.header.transform.fills_gaps() {
+            return Err(Error::Invalid(
+                "some values are missing, and the model was trained without; fill them in, or train with --missing median".into(),
+            ));
+        }
+        let mut pieces: Vec<Vec<usize>> = Vec::new();
+        let mut held = INSTANCES;
+        for b in 0..aligned.len() {
+            if held >= INSTANCES {
+                pieces.push(Vec::new());
+                held = 0;
+            }
+            pieces.last_mut().expect("a piece was begun").push(b);
+            held += aligned.rows(b).len();
+        }
+        Ok(pieces.into_iter().map(move |piece| {
+            let raw = aligned.select(&piece);
+            let ready = self.header.transform.apply(&raw, ctx);
+            (raw, ready)
+        }))
+    }
+
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let bytes = self.to_bytes()?;
+        crate::io::save::whole(path, |file| file.write_all(&bytes))
+    }
+
+    /// The file's bytes: equal for equal models.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut state = State::default();
+        for (k, model) in self.models.iter().enumerate() {
+            state.nest(&format!("model{k}"), model.save());
+        }
+        let header = serde_json::to_string(&self.header)
+            .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
+        let metadata = HashMap::from([("bagwise".to_string(), header)]);
+        safetensors::serialize(&state.tensors, Some(metadata))
+            .map_err(|e| Error::Invalid(format!("the model: {e}")))
+    }
+
+    /// Reads a file, refusing what is damaged or newer.
+    pub fn load(path: &Path) -> Result<Trained> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Trained::from_bytes(&bytes).map_err(|e| match e {
+            Error::Model { problem, .. } => {
+                Error::Model { place: Place::of(path.display().to_string()), problem }
+            }
+            other => {
+                Error::Model { place: Place::of(path.display().to_string()), problem: other.to_string() }
+            }
+        })
+    }
+
+    /// A model from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
+        let refuse = crate::method::refuse;
+        let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
+        let (_, metadata) = SafeTensors::read_metadata(bytes)
+            .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
+        let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
+        let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?;
+        let format: Format =
+            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+        if format.format > FORMAT {
+            return Err(refuse(format!(
+                "it has format {}, this bagwise reads up to {FORMAT}; use bagwise {} or newer",
+                format.format, format.version
+            )));
+        }
+        let header: Header =
+            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
+        let mut state = State::default();
+        for (name, view) in file.tensors() {
+            let tensor = read_tensor(view.dtype(), view.shape(), view.data());
+            state.tensors.insert(
+                name.clone(),
+                tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?,
+            );
+        }
+        header.check()?;
+        let method = methods::find(&header.method)?;
+        header.parameters.check(method.info().name, method.params())?;
+        let mut models: Vec<Box<dyn Model>> = Vec::new();
+        loop {
+            let own = state.nested(&format!("model{}", models.len()));
+            if own.tensors.is_empty() {
+                break;
+            }
+            models.push(method.load(&header.parameters, &own)?);
+        }
+        let trained = Trained { header, models };
+        trained.try_out()?;
+        Ok(trained)
+    }
+
+    /// Asks the model about an imaginary bag: what is consistent answers with the promised number of outputs.
+    fn try_out(&self) -> Result<()> {
+        let features: Arc<[Feature]> = self.header.features.clone().into();
+        let zeros = crate::bags::Instances::F64(Mat::zeros(1, features.len()));
+        let bag = Bags::new(zeros, vec![0, 1])?.with_features(features)?;
+        let ctx = Ctx::default();
+        let ready = self.header.transform.apply(&bag, &ctx)?;
+        let mut outputs = 0;
+        for model in &self.models {
+            outputs += model.answer(&ready, &ctx)?.scores.cols();
+        }
+        if outputs != self.header.duels.len() {
+            return Err(crate::method::refuse(format!(
+                "{outputs} outputs for {} machines",
+                self.header.duels.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Read first, so that a newer header is refused by its version and not by its fields.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+    version: String,
+}
+
+impl Header {
+    fn check(&self) -> Result<()> {
+        let width = self.features.len();
+        let classes = self.classes.len();
+        let codes = self.duels.iter().flat_map(|d| [Some(d.plus), d.minus]).flatten();
+        let duels_fit =
+            if classes == 0 { self.duels.len() == 1 } else { codes.clone().all(|c| (c as usize) < classes) };
+        if width == 0 || self.transform.width() != width || self.familiarity.width() != width {
+            return Err(crate::method::refuse("features, scaling and ranges differ in number"));
+        }
+        if self.duels.is_empty() || !duels_fit || classes == 1 {
+            return Err(crate::method::refuse("classes and machines do not fit each other"));
+        }
+        Ok(())
+    }
+}
+
+/// The probability of every class, also where a single machine gives only that of its plus class.
+fn class_probabilities(row: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
+    match (row, duels) {
+        _ if classes == 0 => Vec::new(),
+        ([p], [duel]) => (0..classes as u32).map(|c| if c == duel.plus { *p } else { 1.0 - *p }).collect(),
+        _ => row.to_vec(),
+    }
+}
+
+impl View for &Tensor {
+    fn dtype(&self) -> Dtype {
+        match self {
+            Tensor::F64(..) => Dtype::F64,
+            Tensor::F32(..) => Dtype::F32,
+            Tensor::U64(..) => Dtype::U64,
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        Tensor::shape(self)
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        match self {
+            Tensor::F64(_, v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Tensor::F32(_, v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Tensor::U64(_, v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+
+    fn data_len(&self) -> usize {
+        match self {
+            Tensor::F64(_, v) => 8 * v.len(),
+            Tensor::F32(_, v) => 4 * v.len(),
+            Tensor::U64(_, v) => 8 * v.len(),
+        }
+    }
+}
+
+fn read_tensor(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Option<Tensor> {
+    let shape = shape.to_vec();
+    let eight = || bytes.chunks_exact(8).map(|c| c.try_into().expect("chunks of eight"));
+    match dtype {
+        Dtype::F64 => Some(Tensor::F64(shape, eight().map(f64::from_le_bytes).collect())),
+        Dtype::U64 => Some(Tensor::U64(shape, eight().map(u64::from_le_bytes).collect())),
+        Dtype::F32 => {
+            let four =
+                bytes.chunks_exact(4).map(|c| f32::from_le_bytes(c.try_into().expect("chunks of four")));
+            Some(Tensor::F32(shape, four.collect()))
+        }
+        _ => None,
+    }
+}

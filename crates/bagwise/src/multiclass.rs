@@ -1,0 +1,174 @@
+//! Classes exist here and nowhere below: a problem with several classes becomes machines that each tell +1 from
+//! -1, and their outputs become a class again.
+//!
+//! Two classes: one machine, the positive class as +1. More: *one-vs-one*, every pair `(p, q)` with `p < q` as +1
+//! trained on the bags of those two; a positive output votes for `p`, any other for `q`, the most votes win and
+//! ties go to the smaller class. *One-vs-rest*: each class as +1 against all others, the largest output wins.
+//!
+//! Probabilities: each machine's output goes through its own sigmoid; for one-vs-one the probability of a class is
+//! the mean of its pairwise probabilities, normalised, for one-vs-rest the normalised sigmoid outputs.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How several classes become machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// A machine for each pair of classes.
+    #[default]
+    OneVsOne,
+    /// A machine for each class against the rest.
+    OneVsRest,
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Scheme> {
+        match text {
+            "one-vs-one" | "ovo" => Ok(Scheme::OneVsOne),
+            "one-vs-rest" | "ovr" => Ok(Scheme::OneVsRest),
+            _ => Err(Error::unknown("multi-class scheme", text, ["one-vs-one", "one-vs-rest"])),
+        }
+    }
+}
+
+/// What a machine tells apart: class codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Duel {
+    /// The class that is +1.
+    pub plus: u32,
+    /// The class that is -1; all others if not given.
+    pub minus: Option<u32>,
+}
+
+impl Duel {
+    /// The training bags of this machine among `train`, and their targets.
+    pub fn problem(&self, codes: &[u32], train: &[usize]) -> (Vec<usize>, Vec<f64>) {
+        let target = |&bag: &usize| {
+            if codes[bag] == self.plus {
+                Some((bag, 1.0))
+            } else {
+                self.minus.is_none_or(|minus| codes[bag] == minus).then_some((bag, -1.0))
+            }
+        };
+        train.iter().filter_map(target).unzip()
+    }
+}
+
+/// The machines for `classes` classes. `positive` is the +1 class of a two-class problem.
+pub fn duels(classes: usize, scheme: Scheme, positive: u32) -> Vec<Duel> {
+    let all = 0..classes as u32;
+    match (classes, scheme) {
+        (0 | 1, _) => vec![Duel { plus: positive, minus: None }],
+        (2, _) => vec![Duel { plus: positive, minus: Some(1 - positive) }],
+        (_, Scheme::OneVsOne) => all
+            .clone()
+            .flat_map(|p| (p + 1..classes as u32).map(move |q| Duel { plus: p, minus: Some(q) }))
+            .collect(),
+        (_, Scheme::OneVsRest) => all.map(|plus| Duel { plus, minus: None }).collect(),
+    }
+}
+
+/// The class that the outputs of the machines elect. A single machine says plus above 0, or from `threshold` on
+/// where one was chosen. An output that is not a number (a pair of which training saw neither class) does not vote.
+pub fn elect(outputs: &[f64], duels: &[Duel], classes: usize, threshold: Option<f64>) -> u32 {
+    if let ([output], [Duel { plus, minus }]) = (outputs, duels) {
+        let yes = threshold.map_or(*output > 0.0, |t| *output >= t);
+        return if yes { *plus } else { minus.unwrap_or(*plus) };
+    }
+    let mut votes = vec![0.0; classes];
+    for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
+        match duel.minus {
+            Some(minus) => votes[if *output > 0.0 { duel.plus } else { minus } as usize] += 1.0,
+            None => votes[duel.plus as usize] = *output,
+        }
+    }
+    first_largest(&votes)
+}
+
+fn first_largest(values: &[f64]) -> u32 {
+    let mut best = 0;
+    for (i, v) in values.iter().enumerate() {
+        if *v > values[best] {
+            best = i;
+        }
+    }
+    best as u32
+}
+
+/// One number per class that grows with the evidence for it, for ranking metrics: the mean output of the
+/// machines in its favour.
+pub fn class_scores(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
+    let mut scores = vec![0.0; classes];
+    for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
+        scores[duel.plus as usize] += output;
+        if let Some(minus) = duel.minus {
+            scores[minus as usize] -= output;
+        }
+    }
+    scores
+}
+
+/// Class probabilities from each machine's probability of its plus class.
+pub fn couple(probabilities: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
+    let mut mass = vec![0.0; classes];
+    for (p, duel) in probabilities.iter().zip(duels).filter(|(p, _)| !p.is_nan()) {
+        mass[duel.plus as usize] += p;
+        if let Some(minus) = duel.minus {
+            mass[minus as usize] += 1.0 - p;
+        }
+    }
+    let total: f64 = mass.iter().sum();
+    if total > 0.0 { mass.iter().map(|m| m / total).collect() } else { vec![1.0 / classes as f64; classes] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_vs_one_counts_votes_and_gives_ties_to_the_smaller_class() {
+        let duels = duels(3, Scheme::OneVsOne, 0);
+        assert_eq!(duels.len(), 3);
+        assert_eq!(elect(&[1.0, 1.0, 1.0], &duels, 3, None), 0);
+        // 0 beats 1, 2 beats 0, 1 beats 2: a circle.
+        assert_eq!(elect(&[1.0, -1.0, 1.0], &duels, 3, None), 0);
+        assert_eq!(elect(&[-1.0, -1.0, -1.0], &duels, 3, None), 2);
+        // An output of exactly 0 is a vote for the second.
+        assert_eq!(elect(&[0.0, -1.0, 1.0], &duels, 3, None), 1);
+    }
+
+    #[test]
+    fn a_pair_that_training_did_not_see_has_no_vote() {
+        let duels = duels(3, Scheme::OneVsOne, 0);
+        assert_eq!(elect(&[1.0, f64::NAN, f64::NAN], &duels, 3, None), 0);
+    }
+
+    #[test]
+    fn two_classes_are_one_machine_with_a_threshold() {
+        let duels = duels(2, Scheme::OneVsOne, 1);
+        assert_eq!(duels, [Duel { plus: 1, minus: Some(0) }]);
+        assert_eq!((elect(&[0.3], &duels, 2, None), elect(&[0.3], &duels, 2, Some(0.5))), (1, 0));
+        assert_eq!(duels[0].problem(&[0, 1, 1], &[0, 2]), (vec![0, 2], vec![-1.0, 1.0]));
+    }
+
+    #[test]
+    fn one_vs_rest_takes_the_largest_output() {
+        let duels = duels(3, Scheme::OneVsRest, 0);
+        assert_eq!(elect(&[-2.0, -0.5, -1.0], &duels, 3, None), 1);
+        assert_eq!(duels[1].problem(&[0, 1, 2], &[0, 1, 2]).1, [-1.0, 1.0, -1.0]);
+    }
+
+    #[test]
+    fn probabilities_sum_to_one() {
+        let p = couple(&[0.9, 0.8, 0.5], &duels(3, Scheme::OneVsOne, 0), 3);
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        assert!(p[0] > p[1] && p[0] > p[2]);
+        assert_eq!(couple(&[0.7], &duels(2, Scheme::OneVsOne, 1), 2), [1.0 - 0.7, 0.7]);
+    }
+}

@@ -1,0 +1,494 @@
+//! Parameters: one table per method is the single source of names, defaults, ranges, grids and help.
+//!
+//! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
+//! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
+//! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
+//! distance of training instances), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
+/// One row of a method's table.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The name after `-p`.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The value where none is given, as a user would write it.
+    pub default: &'static str,
+    /// The values tried where the parameter is tuned, as a user would write them.
+    pub grid: &'static str,
+    /// Whether the parameter shapes the representation or only the solution.
+    pub level: Level,
+    /// True if it has a meaning for real-valued targets only.
+    pub regression_only: bool,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A number above `above` (exclusive).
+    Number {
+        /// The exclusive lower end.
+        above: f64,
+    },
+    /// A number above 0, or `N/median`.
+    Width,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// One of these words, or a number not below 0 (infinity allowed: `inf`).
+    WordOrNumber(&'static [&'static str]),
+}
+
+impl Kind {
+    /// What would do, for messages and reference pages.
+    pub fn expects(&self) -> String {
+        match self {
+            Kind::Number { above } => format!("a number above {above}"),
+            Kind::Width => {
+                "a number above 0, or N/median (N over the median squared distance of training instances)"
+                    .into()
+            }
+            Kind::Word(words) => words.join(" | "),
+            Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
+        }
+    }
+}
+
+/// Two levels of a grid: points that agree in every representation parameter share what is prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Shapes the representation: a kernel's width, a weighting.
+    Representation,
+    /// Shapes the solution only: the cost.
+    Solver,
+}
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A number over the median squared distance of training instances.
+    OverMedian(f64),
+    /// A word.
+    Word(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(v) => write!(f, "{v}"),
+            Value::OverMedian(v) => write!(f, "{v}/median"),
+            Value::Word(w) => f.write_str(w),
+        }
+    }
+}
+
+/// A number (also `2^-5`), `N/median`, else a word.
+fn parse_value(text: &str) -> Value {
+    let text = text.trim();
+    if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
+        return Value::OverMedian(n);
+    }
+    parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
+}
+
+fn parse_number(text: &str) -> Option<f64> {
+    match parse_power(text) {
+        Some((base, exponent)) => Some(base.powi(exponent)),
+        None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
+    }
+}
+
+fn parse_power(text: &str) -> Option<(f64, i32)> {
+    let (base, exponent) = text.split_once('^')?;
+    Some((base.trim().parse().ok()?, exponent.trim().parse().ok()?))
+}
+
+/// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
+fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
+    let mut values = Vec::new();
+    for item in text.split(',') {
+        let item = item.trim();
+        match item.split_once("..") {
+            None => values.push(parse_value(item)),
+            Some((from, to)) => {
+                let (to, relative) = match to.strip_suffix("/median") {
+                    Some(to) => (to, true),
+                    None => (to, false),
+                };
+                // Thousands of powers are a slip of the keyboard, not a grid.
+                const MOST: i64 = 200;
+                match (parse_power(from), parse_power(to)) {
+                    (Some((a, low)), Some((b, high)))
+                        if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
+                    {
+                        values.extend((low..=high).map(|e| {
+                            let v = a.powi(e);
+                            if relative { Value::OverMedian(v) } else { Value::Number(v) }
+                        }));
+                    }
+                    _ => {
+                        return Err(Error::param(
+                            method,
+                            spec.name,
+                            format!(
+                                "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
+                            ),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    for value in &values {
+        check(spec, method, value)?;
+    }
+    if values.iter().all(|v| magnitude(v).is_some()) {
+        values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
+    }
+    values.dedup();
+    Ok(values)
+}
+
+fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
+    let good = match (spec.kind, value) {
+        (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
+        (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
+        (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
+        _ => false,
+    };
+    if good {
+        return Ok(());
+    }
+    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
+}
+
+/// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
+/// left out where the target is classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point(Vec<(String, Value)>);
+
+impl Point {
+    /// The value of a parameter of the table.
+    ///
+    /// # Panics
+    /// If the table has no such parameter: a method asks only for its own.
+    pub fn get(&self, name: &str) -> &Value {
+        self.0
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v)
+            .unwrap_or_else(|| panic!("no parameter '{name}'"))
+    }
+
+    /// A number.
+    ///
+    /// # Panics
+    /// If the parameter is not a plain number.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Number(v) => *v,
+            other => panic!("parameter '{name}' is {other}, not a number"),
+        }
+    }
+
+    /// A word.
+    ///
+    /// # Panics
+    /// If the parameter is not a word.
+    pub fn word(&self, name: &str) -> &str {
+        match self.get(name) {
+            Value::Word(w) => w,
+            other => panic!("parameter '{name}' is {other}, not a word"),
+        }
+    }
+
+    /// Names and values in the order of the table.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(n, v)| (n.as_str(), v))
+    }
+
+    /// True if some value is relative to the training instances.
+    pub fn is_relative(&self) -> bool {
+        self.0.iter().any(|(_, v)| matches!(v, Value::OverMedian(_)))
+    }
+
+    /// Checks a point that came from a file against the table.
+    pub fn check(&self, method: &str, table: &[ParamSpec]) -> Result<()> {
+        for spec in table {
+            match self.0.iter().find(|(n, _)| n == spec.name) {
+                Some((_, value)) => check(spec, method, value)?,
+                None if spec.regression_only => {}
+                None => return Err(Error::param(method, spec.name, "is not given")),
+            }
+        }
+        match self.0.iter().find(|(n, _)| table.iter().all(|s| s.name != n)) {
+            Some((name, _)) => Err(Error::param(method, name, "is not in the method's table")),
+            None => Ok(()),
+        }
+    }
+
+    /// The same point in the order of the table.
+    pub fn ordered(mut self, table: &[ParamSpec]) -> Point {
+        self.0.sort_by_key(|(name, _)| table.iter().position(|s| s.name == name));
+        self
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// In files a point is an object: numbers as numbers, everything else as the user writes it.
+impl Serialize for Point {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| {
+            let json = match value {
+                Value::Number(v) if v.is_finite() => serde_json::json!(v),
+                other => serde_json::json!(other.to_string()),
+            };
+            (name, json)
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Point, D::Error> {
+        let map = serde_json::Map::deserialize(deserializer)?;
+        let value = |json: serde_json::Value| match json {
+            serde_json::Value::String(text) => Ok(parse_value(&text)),
+            other => other
+                .as_f64()
+                .map(Value::Number)
+                .ok_or_else(|| D::Error::custom("a parameter is a number or a text")),
+        };
+        map.into_iter().map(|(name, json)| Ok((name, value(json)?))).collect::<Result<_, _>>().map(Point)
+    }
+}
+
+/// A list of points, grouped by what they share.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The points, in the order in which ties are broken.
+    pub points: Vec<Point>,
+    /// Indices of points that agree in all representation parameters, by first appearance.
+    pub groups: Vec<Vec<usize>>,
+}
+
+/// What stands in for a parameter the user did not give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Its default: one point.
+    Default,
+    /// Its grid: to be tuned.
+    Grid,
+}
+
+impl Grid {
+    /// The grid of a method's table with what the user gave as (name, text) pairs.
+    pub fn new(
+        method: &str,
+        table: &[ParamSpec],
+        given: &[(String, String)],
+        fill: Fill,
+        regression: bool,
+    ) -> Result<Grid> {
+        for (name, _) in given {
+            if table.iter().all(|spec| spec.name != name) {
+                let known = table.iter().map(|s| s.name);
+                let Error::Unknown { name, suggestion, .. } = Error::unknown("parameter", name, known) else {
+                    unreachable!()
+                };
+                return Err(Error::param(
+                    method,
+                    &name,
+                    format!(
+                        "there is no such parameter; {}",
+                        suggestion.unwrap_or("the method has none".into())
+                    ),
+                ));
+            }
+        }
+        let mut points = vec![Vec::new()];
+        for spec in table {
+            let idle = spec.regression_only && !regression;
+            if idle && given.iter().any(|(name, _)| name == spec.name) {
+                return Err(Error::param(method, spec.name, "is for real-valued targets; these are classes"));
+            }
+            if idle {
+                continue;
+            }
+            let text = match given.iter().rev().find(|(name, _)| name == spec.name) {
+                Some((_, text)) => text.as_str(),
+                None if fill == Fill::Grid => spec.grid,
+                None => spec.default,
+            };
+            let values = parse_values(spec, method, text)?;
+            points = points
+                .into_iter()
+                .flat_map(|point| {
+                    values.iter().map(move |value| {
+                        let mut longer: Vec<(String, Value)> = point.clone();
+                        longer.push((spec.name.to_string(), value.clone()));
+                        longer
+                    })
+                })
+                .collect();
+            // A grid of this size would not finish; it is a slip in one of the lists.
+            const MOST: usize = 100_000;
+            if points.len() > MOST {
+                return Err(Error::param(method, spec.name, format!("the grid has more than {MOST} points")));
+            }
+        }
+        Ok(Grid::of(table, points.into_iter().map(Point).collect()))
+    }
+
+    /// The grid of given points.
+    pub fn of(table: &[ParamSpec], points: Vec<Point>) -> Grid {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (i, point) in points.iter().enumerate() {
+            match groups.iter_mut().find(|g| same_representation(table, &points[g[0]], point)) {
+                Some(group) => group.push(i),
+                None => groups.push(vec![i]),
+            }
+        }
+        Grid { points, groups }
+    }
+
+    /// Parameters in which `point` sits at an end of three or more numbers: the best value may lie outside.
+    pub fn edges(&self, point: &Point) -> Vec<&str> {
+        let mut on_edge = Vec::new();
+        for (name, value) in &self.points[0].0 {
+            let mut values: Vec<f64> = self.points.iter().filter_map(|p| magnitude(p.get(name))).collect();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            let ends = [values.first().copied(), values.last().copied()];
+            let chosen = magnitude(point.get(name));
+            if values.len() >= 3 && chosen.is_some() && ends.contains(&chosen) && magnitude(value).is_some() {
+                on_edge.push(name.as_str());
+            }
+        }
+        on_edge
+    }
+}
+
+fn magnitude(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(v) | Value::OverMedian(v) => Some(*v),
+        Value::Word(_) => None,
+    }
+}
+
+/// True if two points differ at most in solver parameters.
+pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
+    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.get(s.name) == b.get(s.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[ParamSpec] = &[
+        ParamSpec {
+            name: "gamma",
+            help: "width",
+            kind: Kind::Width,
+            default: "1/median",
+            grid: "2^-1..2^1/median",
+            level: Level::Representation,
+            regression_only: false,
+        },
+        ParamSpec {
+            name: "delta",
+            help: "threshold",
+            kind: Kind::WordOrNumber(&["mean"]),
+            default: "mean",
+            grid: "mean",
+            level: Level::Representation,
+            regression_only: false,
+        },
+        ParamSpec {
+            name: "c",
+            help: "cost",
+            kind: Kind::Number { above: 0.0 },
+            default: "100",
+            grid: "1,10",
+            level: Level::Solver,
+            regression_only: false,
+        },
+    ];
+
+    fn grid(given: &[(&str, &str)], fill: Fill) -> Result<Grid> {
+        let given: Vec<(String, String)> =
+            given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+        Grid::new("toy", TABLE, &given, fill, false)
+    }
+
+    #[test]
+    fn the_first_parameter_is_the_outer_loop_and_numbers_ascend() {
+        let g = grid(&[("gamma", "4,2^-1"), ("c", "10,1")], Fill::Grid).unwrap();
+        let texts: Vec<String> = g.points.iter().map(Point::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "gamma=0.5 delta=mean c=1",
+                "gamma=0.5 delta=mean c=10",
+                "gamma=4 delta=mean c=1",
+                "gamma=4 delta=mean c=10"
+            ]
+        );
+        assert_eq!(g.groups, [vec![0, 1], vec![2, 3]]);
+    }
+
+    #[test]
+    fn defaults_give_one_point_and_grids_are_relative() {
+        assert_eq!(
+            grid(&[], Fill::Default).unwrap().points[0].to_string(),
+            "gamma=1/median delta=mean c=100"
+        );
+        let g = grid(&[], Fill::Grid).unwrap();
+        assert_eq!((g.points.len(), g.groups.len()), (6, 3));
+        assert!(g.points[0].is_relative());
+    }
+
+    #[test]
+    fn values_outside_the_table_say_what_would_do() {
+        let message = |given: &[(&str, &str)]| grid(given, Fill::Default).unwrap_err().to_string();
+        assert_eq!(message(&[("c", "-1")]), "parameter c of toy: -1 will not do; it takes a number above 0");
+        assert!(message(&[("gama", "1")]).contains("did you mean 'gamma'?"));
+        assert!(message(&[("gamma", "2^5..2^-5")]).contains("ascending"));
+        assert!(message(&[("delta", "-1")]).contains("mean | a number not below 0"));
+        assert!(message(&[("gamma", "NaN")]).contains("N/median"));
+        assert!(message(&[("c", "1/median")]).contains("a number above 0"));
+    }
+
+    #[test]
+    fn a_winner_at_the_end_of_a_list_is_noticed() {
+        let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
+        assert_eq!(g.edges(&g.points[0]), ["gamma"]);
+        assert!(g.edges(&g.points[2]).is_empty());
+    }
+
+    #[test]
+    fn a_point_survives_json() {
+        let point = &grid(&[("gamma", "0.1"), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+        let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+        back.check("toy", TABLE).unwrap();
+        assert_eq!(&back.ordered(TABLE), point);
+    }
+}

@@ -1,0 +1,528 @@
+//! What happens to the numbers before a method sees them: missing values are filled, categories become
+//! numbers, columns are scaled. All of it is fitted on training bags only and then applied to any bag, one
+//! instance at a time, so that nothing about test bags can flow back.
+//!
+//! Order: medians into the gaps, then categories, then scaling of the numeric columns.
+//! * Categories become, by the value difference metric, one column per class holding `P(class | value)` among
+//!   training instances (each instance has its bag's label; a value never seen has all zeros). Squared distance
+//!   between two values is then the VDM of the specification. Without classes they become indicator columns
+//!   scaled by `1/sqrt(2)`, so that two different values are at squared distance 1. Neither is scaled again.
+//! * `minmax` maps the training range to [0, 1]; a constant column becomes 0. `zscore` centres and divides by the
+//!   population standard deviation; a constant column is only centred. `maxabs` divides by the largest magnitude.
+//! * Sparse rows stay sparse while zero maps to zero, and become dense otherwise.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::bags::{Bags, Feature, FeatureKind, Instances};
+use crate::ctx::Ctx;
+use crate::dataset::Target;
+use crate::error::{Error, Result};
+use crate::mat::{Csr, Mat};
+
+/// How columns are scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Left as they are.
+    None,
+    /// The training range becomes [0, 1].
+    MinMax,
+    /// Mean 0, standard deviation 1.
+    ZScore,
+    /// The largest magnitude becomes 1.
+    MaxAbs,
+}
+
+impl Scale {
+    /// All, with the names users write.
+    pub const ALL: [(&'static str, Scale); 4] = [
+        ("none", Scale::None),
+        ("minmax", Scale::MinMax),
+        ("zscore", Scale::ZScore),
+        ("maxabs", Scale::MaxAbs),
+    ];
+
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        Scale::ALL.iter().find(|(_, s)| *s == self).map_or("none", |(name, _)| name)
+    }
+}
+
+impl FromStr for Scale {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Scale> {
+        let found = Scale::ALL.iter().find(|(name, _)| *name == text).map(|(_, scale)| *scale);
+        found.ok_or_else(|| Error::unknown("scaling", text, Scale::ALL.map(|(name, _)| name)))
+    }
+}
+
+/// What has been learned from training bags, ready to be applied to any.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transform {
+    /// The scaling that was asked for.
+    pub scale: Scale,
+    /// Whether medians were taken.
+    medians: bool,
+    columns: Vec<Column>,
+}
+
+/// What happens to one input column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Column {
+    /// `(x - shift) / divisor`, or 0 where the divisor is 0; `median` where `x` is missing. Divided, not multiplied
+    /// by the inverse, so that the largest training value becomes exactly 1.
+    Number { median: f64, shift: f64, divisor: f64 },
+    /// The row of `table` that the code names; a missing or unseen value has zeros.
+    Category { table: Vec<Vec<f64>>, names: Vec<String> },
+}
+
+impl Transform {
+    /// Learns from the bags `train` of `bags`. `impute` takes medians for missing values; `target` gives categories
+    /// their classes; only the labels of `train` are looked at.
+    pub fn fit(
+        scale: Scale,
+        impute: bool,
+        bags: &Bags,
+        target: Option<&Target>,
+        train: &[usize],
+    ) -> Transform {
+        let statistics = ColumnStatistics::of(bags, impute, train);
+        let columns = bags
+            .features()
+            .iter()
+            .enumerate()
+            .map(|(j, feature)| match &feature.kind {
+                FeatureKind::Numeric => statistics.number(j, scale),
+                FeatureKind::Categorical { values } => {
+                    category(bags, target, train, j, &feature.name, values)
+                }
+            })
+            .collect();
+        Transform { scale, medians: impute, columns }
+    }
+
+    /// True if this changes nothing, so that the bags can be used as they are.
+    pub fn is_identity(&self, bags: &Bags) -> bool {
+        let unchanged = |c: &Column| matches!(c, Column::Number { shift, divisor, .. } if *shift == 0.0 && *divisor == 1.0);
+        !bags.has_missing() && self.columns.iter().all(unchanged)
+    }
+
+    /// True if missing values can be filled: medians were taken.
+    pub fn fills_gaps(&self) -> bool {
+        self.medians
+    }
+
+    /// Number of input columns.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The bags as methods see them.
+    pub fn apply(&self, bags: &Bags, ctx: &Ctx) -> Result<Bags> {
+        if bags.width() != self.columns.len() {
+            return Err(Error::Invalid(format!(
+                "the bags have {} columns, the scaling was fitted on {}",
+                bags.width(),
+                self.columns.len()
+            )));
+        }
+        let features: Arc<[Feature]> = self.output_features(bags.features()).into();
+        let width = features.len();
+        let instances = match bags.instances() {
+            Instances::Sparse(rows) if self.keeps_zeros() => Instances::Sparse(self.sparse(rows)),
+            Instances::F32(rows) => {
+                let mut out = Mat::<f32>::zeros(rows.rows(), width);
+                out.data_mut().par_chunks_mut(width).zip(rows.data().par_chunks(rows.cols())).for_each(
+                    |(out, row)| {
+                        self.row(row.iter().map(|&v| f64::from(v)), |k, v| out[k] = v as f32);
+                    },
+                );
+                Instances::F32(out)
+            }
+            other => {
+                let bytes = 8 * (other.rows() * width) as u64;
+                ctx.reserve(
+                    "scaled data",
+                    bytes,
+                    "use --scale maxabs or none to keep sparse rows sparse, or raise --memory",
+                )?;
+                let mut out = Mat::<f64>::zeros(other.rows(), width);
+                out.data_mut().par_chunks_mut(width).enumerate().for_each_init(
+                    || vec![0.0; other.cols()],
+                    |row, (i, out)| {
+                        other.row_into(i, row);
+                        self.row(row.iter().copied(), |k, v| out[k] = v);
+                    },
+                );
+                Instances::F64(out)
+            }
+        };
+        bags.with_instances(instances, features)
+    }
+
+    fn row(&self, values: impl Iterator<Item = f64>, mut put: impl FnMut(usize, f64)) {
+        let mut k = 0;
+        for (column, x) in self.columns.iter().zip(values) {
+            match column {
+                Column::Number { median, shift, divisor } => {
+                    put(k, scaled(if x.is_nan() { *median } else { x }, *shift, *divisor));
+                    k += 1;
+                }
+                Column::Category { table, names } => {
+                    // A code beyond the table is a value that training never saw; NaN casts to 0, so test it first.
+                    let row = if x.is_nan() { None } else { table.get(x as usize) };
+                    for c in 0..names.len() {
+                        put(k, row.map_or(0.0, |r| r[c]));
+                        k += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn keeps_zeros(&self) -> bool {
+        self.columns.iter().all(|c| matches!(c, Column::Number { shift, .. } if *shift == 0.0))
+    }
+
+    fn sparse(&self, rows: &Csr) -> Csr {
+        let mut out = Csr::empty(rows.cols());
+        for i in 0..rows.rows() {
+            let (indices, values) = rows.row(i);
+            out.push_row(indices.iter().zip(values).map(|(&j, &x)| match &self.columns[j as usize] {
+                Column::Number { median, divisor, .. } => {
+                    (j, scaled(if x.is_nan() { *median } else { x }, 0.0, *divisor))
+                }
+                Column::Category { .. } => unreachable!("categories do not keep zeros"),
+            }));
+        }
+        out
+    }
+
+    fn output_features(&self, inputs: &[Feature]) -> Vec<Feature> {
+        let mut out = Vec::with_capacity(inputs.len());
+        for (column, input) in self.columns.iter().zip(inputs) {
+            match column {
+                Column::Number { .. } => out.push(Feature::numeric(input.name.clone())),
+                Column::Category { names, .. } => {
+                    out.extend(names.iter().map(|n| Feature::numeric(n.clone())))
+                }
+            }
+        }
+        out
+    }
+}
+
+fn scaled(x: f64, shift: f64, divisor: f64) -> f64 {
+    if divisor == 0.0 { 0.0 } else { (x - shift) / divisor }
+}
+
+/// Per column: count of present values, extremes, mean and variance over the training instances, implicit zeros
+/// of sparse rows included; medians where values are missing.
+struct ColumnStatistics {
+    min: Vec<f64>,
+    max: Vec<f64>,
+    mean: Vec<f64>,
+    sd: Vec<f64>,
+    median: Vec<f64>,
+}
+
+impl ColumnStatistics {
+    fn of(bags: &Bags, impute: bool, train: &[usize]) -> ColumnStatistics {
+        let width = bags.width();
+        let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
+        let mut min = vec![f64::INFINITY; width];
+        let mut max = vec![f64::NEG_INFINITY; width];
+        let mut sum = vec![0.0; width];
+        let mut count = vec![0usize; width];
+        visit(bags.instances(), &rows, |j, x| {
+            min[j] = min[j].min(x);
+            max[j] = max[j].max(x);
+            sum[j] += x;
+            count[j] += 1;
+        });
+        let missing = count_missing(bags, &rows);
+        for j in 0..width {
+            let zeros = rows.len() - count[j] - missing[j];
+            if zeros > 0 {
+                min[j] = min[j].min(0.0);
+                max[j] = max[j].max(0.0);
+                count[j] += zeros;
+            }
+            if count[j] == 0 {
+                // Nothing known of this column in training: it carries no information.
+                (min[j], max[j]) = (0.0, 0.0);
+            }
+        }
+        let mean: Vec<f64> =
+            (0..width).map(|j| if count[j] > 0 { sum[j] / count[j] as f64 } else { 0.0 }).collect();
+        // Second pass: the sum of squares about the mean keeps its digits where the one-pass formula loses them.
+        let mut squares = vec![0.0; width];
+        let mut seen = vec![0usize; width];
+        visit(bags.instances(), &rows, |j, x| {
+            squares[j] += (x - mean[j]) * (x - mean[j]);
+            seen[j] += 1;
+        });
+        let sd = (0..width)
+            .map(|j| {
+                let zeros = (count[j] - seen[j].min(count[j])) as f64;
+                ((squares[j] + zeros * mean[j] * mean[j]) / count[j].max(1) as f64).sqrt()
+            })
+            .collect();
+        let median = if impute { medians(bags, &rows) } else { vec![0.0; width] };
+        ColumnStatistics { min, max, mean, sd, median }
+    }
+
+    fn number(&self, j: usize, scale: Scale) -> Column {
+        let constant = self.min[j] == self.max[j];
+        let (shift, divisor) = match scale {
+            Scale::None => (0.0, 1.0),
+            Scale::MinMax if constant => (0.0, 0.0),
+            Scale::MinMax => (self.min[j], self.max[j] - self.min[j]),
+            Scale::ZScore if constant => (self.min[j], 1.0),
+            Scale::ZScore => (self.mean[j], self.sd[j]),
+            Scale::MaxAbs => {
+                let largest = self.min[j].abs().max(self.max[j].abs());
+                (0.0, if largest > 0.0 { largest } else { 1.0 })
+            }
+        };
+        // Values beyond half the largest number have no finite range: such a column says nothing.
+        let divisor = if divisor.is_finite() { divisor } else { 0.0 };
+        Column::Number { median: self.median[j], shift, divisor }
+    }
+}
+
+/// Calls `f` with every present value of the rows; implicit zeros of sparse rows and missing values are passed over.
+fn visit(instances: &Instances, rows: &[usize], mut f: impl FnMut(usize, f64)) {
+    for &row in rows {
+        match instances {
+            Instances::F64(m) => {
+                m.row(row).iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| f(j, x));
+            }
+            Instances::F32(m) => {
+                m.row(row)
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, x)| !x.is_nan())
+                    .for_each(|(j, &x)| f(j, f64::from(x)));
+            }
+            Instances::Sparse(m) => {
+                let (columns, values) = m.row(row);
+                columns.iter().zip(values).filter(|(_, x)| !x.is_nan()).for_each(|(&j, &x)| f(j as usize, x));
+            }
+        }
+    }
+}
+
+fn count_missing(bags: &Bags, rows: &[usize]) -> Vec<usize> {
+    let mut missing = vec![0; bags.width()];
+    if bags.has_missing() {
+        let mut row = vec![0.0; bags.width()];
+        for &r in rows {
+            bags.instances().row_into(r, &mut row);
+            row.iter().enumerate().filter(|(_, x)| x.is_nan()).for_each(|(j, _)| missing[j] += 1);
+        }
+    }
+    missing
+}
+
+/// The median of the present values of each column; the mean of the middle two for an even count.
+fn medians(bags: &Bags, rows: &[usize]) -> Vec<f64> {
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bags.width()];
+    let mut row = vec![0.0; bags.width()];
+    for &r in rows {
+        bags.instances().row_into(r, &mut row);
+        row.iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| columns[j].push(x));
+    }
+    columns.into_iter().map(|mut values| median(&mut values).unwrap_or(0.0)).collect()
+}
+
+/// The median, or nothing of nothing.
+pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
+    Some(if low == high { low } else { 0.5 * (low + high) })
+}
+
+fn category(
+    bags: &Bags,
+    target: Option<&Target>,
+    train: &[usize],
+    j: usize,
+    name: &str,
+    values: &[String],
+) -> Column {
+    let Some(Target::Classes { codes, names }) = target else {
+        // Indicators at 1/sqrt(2): different values are at squared distance 1.
+        let table = (0..values.len())
+            .map(|v| {
+                (0..values.len())
+                    .map(|c| if c == v { std::f64::consts::FRAC_1_SQRT_2 } else { 0.0 })
+                    .collect()
+            })
+            .collect();
+        return Column::Category { table, names: values.iter().map(|v| format!("{name}={v}")).collect() };
+    };
+    let mut counts = vec![vec![0.0; names.len()]; values.len()];
+    let mut row = vec![0.0; bags.width()];
+    for &bag in train {
+        for r in bags.rows(bag) {
+            bags.instances().row_into(r, &mut row);
+            if let Some(count) = (!row[j].is_nan()).then(|| counts.get_mut(row[j] as usize)).flatten() {
+                count[codes[bag] as usize] += 1.0;
+            }
+        }
+    }
+    for count in &mut counts {
+        let total: f64 = count.iter().sum();
+        if total > 0.0 {
+            count.iter_mut().for_each(|c| *c /= total);
+        }
+    }
+    Column::Category {
+        table: counts,
+        names: names.iter().map(|class| format!("P({class}|{name})")).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bags(rows: &[[f64; 3]]) -> Bags {
+        let offsets = (0..=rows.len()).collect();
+        Bags::with_missing(Instances::F64(Mat::from_rows(rows)), offsets).unwrap()
+    }
+
+    fn applied(scale: Scale, data: &Bags, train: &[usize]) -> Vec<Vec<f64>> {
+        let out = Transform::fit(scale, data.has_missing(), data, None, train)
+            .apply(data, &Ctx::default())
+            .unwrap();
+        (0..out.len()).map(|b| out.bag(b).to_dense().into_data()).collect()
+    }
+
+    #[test]
+    fn scaling_is_fitted_on_training_bags_and_applied_to_all() {
+        let data = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, 0.0]]);
+        assert_eq!(
+            applied(Scale::MinMax, &data, &[0, 1]),
+            [vec![0.0, 0.0, 0.0], vec![1.0, 0.0, 1.0], vec![2.0, 0.0, 2.0 / 6.0]]
+        );
+        assert_eq!(applied(Scale::ZScore, &data, &[0, 1])[2], [3.0, 1.0, (0.0 - 1.0) / 3.0]);
+        assert_eq!(applied(Scale::MaxAbs, &data, &[0, 1])[2], [2.0, 8.0 / 7.0, 0.0]);
+    }
+
+    #[test]
+    fn test_bags_do_not_move_the_transform() {
+        let one = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, f64::NAN]]);
+        let other = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [-9e9, 1e300, f64::NAN]]);
+        for (_, scale) in Scale::ALL {
+            let a = Transform::fit(scale, true, &one, None, &[0, 1]);
+            let b = Transform::fit(scale, true, &other, None, &[0, 1]);
+            assert_eq!(a, b);
+        }
+    }
+
+    #[test]
+    fn gaps_take_the_median_of_the_training_bags() {
+        let data = bags(&[[1.0, 0.0, 0.0], [5.0, 0.0, 0.0], [2.0, 0.0, 0.0], [f64::NAN, 0.0, 0.0]]);
+        assert_eq!(applied(Scale::None, &data, &[0, 1, 2])[3][0], 2.0);
+        assert_eq!(applied(Scale::None, &data, &[0, 1])[3][0], 3.0);
+    }
+
+    #[test]
+    fn sparse_rows_give_the_same_numbers_as_dense_ones() {
+        let dense = bags(&[[0.0, 3.0, 0.0], [0.0, 0.0, 4.0], [2.0, 1.0, 0.0]]);
+        let negative = bags(&[[0.0, 3.0, 0.0], [0.0, 0.0, -4.0], [2.0, 1.0, 0.0]]);
+        for data in [dense, negative] {
+            let mut csr = Csr::empty(3);
+            for b in 0..3 {
+                let row = data.bag(b).to_dense().into_data();
+                csr.push_row(row.iter().enumerate().map(|(j, &x)| (j as u32, x)));
+            }
+            let sparse = Bags::new(Instances::Sparse(csr), vec![0, 1, 2, 3]).unwrap();
+            for (_, scale) in Scale::ALL {
+                assert_eq!(
+                    applied(scale, &sparse, &[0, 1, 2]),
+                    applied(scale, &data, &[0, 1, 2]),
+                    "{scale:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn vdm_matches_the_golden_file() {
+        let golden: serde_json::Value =
+            serde_json::from_str(include_str!("../tests/golden/gauss/vdm.json")).unwrap();
+        let columns = golden["train_columns"].as_array().unwrap();
+        let labels: Vec<String> =
+            golden["train_labels"].as_array().unwrap().iter().map(|l| l.to_string()).collect();
+        let text = |v: &serde_json::Value| v.as_str().unwrap().to_string();
+        let values: Vec<Vec<String>> = columns
+            .iter()
+            .map(|c| {
+                let mut v: Vec<String> = c.as_array().unwrap().iter().map(text).collect();
+                v.sort();
+                v.dedup();
+                v
+            })
+            .collect();
+        let n = labels.len();
+        let code = |column: usize, value: &str| {
+            values[column].iter().position(|v| v == value).unwrap_or(values[column].len()) as f64
+        };
+        let mut rows = Mat::zeros(n, columns.len());
+        for (j, column) in columns.iter().enumerate() {
+            for i in 0..n {
+                rows.set(i, j, code(j, column[i].as_str().unwrap()));
+            }
+        }
+        let features: Arc<[Feature]> = values
+            .iter()
+            .enumerate()
+            .map(|(j, v)| Feature {
+                name: format!("z{j}"),
+                kind: FeatureKind::Categorical { values: v.clone() },
+            })
+            .collect();
+        let data = Bags::new(Instances::F64(rows), (0..=n).collect())
+            .unwrap()
+            .with_features(features.clone())
+            .unwrap();
+        let target = Target::from_labels(&labels);
+        let train: Vec<usize> = (0..n).collect();
+        let transform = Transform::fit(Scale::MinMax, false, &data, Some(&target), &train);
+        let probabilities = |codes: Vec<f64>| {
+            let bags = Bags::new(Instances::F64(Mat::new(1, codes.len(), codes)), vec![0, 1]).unwrap();
+            let bags = bags.with_features(features.clone()).unwrap();
+            transform.apply(&bags, &Ctx::default()).unwrap().bag(0).to_dense().into_data()
+        };
+        let squared = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+        let classes = 2;
+        for case in golden["vdm_first_attribute"].as_array().unwrap() {
+            let at = |key: &str| probabilities(vec![code(0, case[key].as_str().unwrap()), 0.0]);
+            let vdm = squared(&at("z1")[..classes], &at("z2")[..classes]);
+            assert!((vdm - case["vdm"].as_f64().unwrap()).abs() < 1e-15, "{case}");
+        }
+        for case in golden["mixed"].as_array().unwrap() {
+            let at = |key: &str| {
+                let list = case[key].as_array().unwrap();
+                probabilities(list.iter().enumerate().map(|(j, v)| code(j, v.as_str().unwrap())).collect())
+            };
+            let numbers = |key: &str| -> Vec<f64> {
+                case[key].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+            };
+            let total = squared(&at("cat1"), &at("cat2")) + squared(&numbers("num1"), &numbers("num2"));
+            assert!((total - case["sqdist"].as_f64().unwrap()).abs() < 1e-14, "{case}");
+        }
+    }
+}

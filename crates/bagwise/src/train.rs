@@ -1,0 +1,201 @@
+//! From training bags to a decision rule, for one method or a choice among several: tune by inner folds, choose,
+//! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
+//! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
+
+use crate::calibrate::Calibration;
+use crate::ctx::Ctx;
+use crate::dataset::Target;
+use crate::error::{Error, Result};
+use crate::evaluate::{Fold, Metric, Splits, Threshold};
+use crate::learn::{Frames, Learner, Refit, Tuned};
+use crate::mat::Mat;
+use crate::model::{Trained, TrainingSummary};
+
+/// What is asked for besides the method.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// What inner folds select by.
+    pub metric: Metric,
+    /// How the threshold of a two-class problem is chosen; 0 if not given.
+    pub threshold: Option<Threshold>,
+}
+
+/// A decision rule and how it came about.
+pub struct Learned<'f> {
+    /// Which of the learners was chosen.
+    pub which: usize,
+    /// What tuning found for it.
+    pub tuned: Tuned,
+    /// Its machines.
+    pub refit: Refit<'f>,
+    /// Outputs to probabilities.
+    pub calibration: Calibration,
+    /// From here on the positive class; above 0 if not given.
+    pub threshold: Option<f64>,
+}
+
+/// Learns from `train`, choosing by `inner` folds over it. `frames` are those of each learner.
+pub fn learn<'f>(
+    learners: &[Learner<'_>],
+    frames: &[Frames<'f>],
+    train: &[usize],
+    inner: &[Fold],
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<Learned<'f>> {
+    let (which, mut tuned) = choose(learners, frames, train, inner, wanted, ctx)?;
+    let learner = &learners[which];
+    let refit = learner.refit(&mut tuned, frames[which], train, ctx)?;
+    let truth = learner.target.select(train);
+    let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.duels);
+    let threshold =
+        wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
+    Ok(Learned { which, tuned, refit, calibration, threshold })
+}
+
+/// Tunes every learner and chooses among them.
+fn choose(
+    learners: &[Learner<'_>],
+    frames: &[Frames<'_>],
+    train: &[usize],
+    inner: &[Fold],
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<(usize, Tuned)> {
+    let mut candidates: Vec<Candidate> = Vec::with_capacity(learners.len());
+    for (learner, &frames) in learners.iter().zip(frames) {
+        let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
+        let mut spread = 0.0;
+        if learners.len() > 1 {
+            // Grams of all candidates together may not fit; the chosen one is prepared again.
+            tuned.release();
+            spread = standard_error(learner, &tuned.out_of_fold, train, inner, wanted.metric)?;
+        }
+        let value = tuned.values[tuned.best];
+        candidates.push(Candidate {
+            tuned,
+            value,
+            spread,
+            complexity: learner.setup.method.info().complexity,
+        });
+    }
+    let which = simplest_good(&candidates, wanted.metric);
+    Ok((which, candidates.swap_remove(which).tuned))
+}
+
+/// The point that is best on the folds themselves, each fold in a frame of its own, and its out-of-fold outputs:
+/// the optimistic `best-on-cv`.
+pub fn best(
+    learners: &[Learner<'_>],
+    all: &[usize],
+    folds: &[Fold],
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<(usize, Tuned)> {
+    let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerFold).collect();
+    choose(learners, &frames, all, folds, wanted, ctx)
+}
+
+/// The threshold by a rule, from out-of-fold outputs.
+fn threshold(learner: &Learner<'_>, truth: &Target, out_of_fold: &Mat, rule: Threshold) -> Result<f64> {
+    let Target::Classes { codes, names } = truth else {
+        return Err(Error::Invalid("a threshold needs classes; the label is a number".into()));
+    };
+    if names.len() != 2 {
+        return Err(Error::Invalid(format!("a threshold needs two classes; there are {}", names.len())));
+    }
+    let positive: Vec<bool> = codes.iter().map(|&c| c == learner.duels[0].plus).collect();
+    Ok(rule.choose(&positive, out_of_fold.data())?.threshold)
+}
+
+struct Candidate {
+    tuned: Tuned,
+    value: Option<f64>,
+    spread: f64,
+    complexity: u32,
+}
+
+/// The simplest candidate within one standard error of the best; among equally simple ones the better, then the
+/// first. The majority baseline is no candidate for it: it is chosen only where nothing is better.
+fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
+    let mut best = 0;
+    for (i, candidate) in candidates.iter().enumerate() {
+        if let Some(value) = candidate.value
+            && candidates[best].value.is_none_or(|b| metric.better(value, b))
+        {
+            best = i;
+        }
+    }
+    let Some(top) = candidates[best].value else { return best };
+    let within = |c: &Candidate| c.value.is_some_and(|v| (v - top).abs() <= candidates[best].spread);
+    let mut chosen = best;
+    for (i, candidate) in candidates.iter().enumerate() {
+        if candidate.complexity > 0
+            && within(candidate)
+            && candidate.complexity < candidates[chosen].complexity
+        {
+            chosen = i;
+        }
+    }
+    chosen
+}
+
+/// The standard error of the metric over inner folds, at the chosen point.
+fn standard_error(
+    learner: &Learner<'_>,
+    out_of_fold: &Mat,
+    train: &[usize],
+    inner: &[Fold],
+    metric: Metric,
+) -> Result<f64> {
+    let mut values = Vec::with_capacity(inner.len());
+    let calibration = Calibration::default();
+    for fold in inner {
+        let rows: Vec<usize> = train
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| fold.test.binary_search(b).is_ok())
+            .map(|(r, _)| r)
+            .collect();
+        let bags: Vec<usize> = rows.iter().map(|&r| train[r]).collect();
+        let outputs = out_of_fold.gather(&rows);
+        let predictions = learner.predictions(&learner.target.select(&bags), &outputs, &calibration, None)?;
+        values.extend(metric.value(&predictions));
+    }
+    if values.len() < 2 {
+        return Ok(0.0);
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    Ok((values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0) / n).sqrt())
+}
+
+/// Trains on all bags of the learners' data set, for use: what `bagwise fit` does.
+pub fn train(learners: &[Learner<'_>], inner: Splits, wanted: &Wanted, ctx: &Ctx) -> Result<Trained> {
+    let learner = learners.first().ok_or_else(|| Error::Invalid("no method to train".into()))?;
+    let data = learner.data;
+    let pool = crate::evaluate::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    let inner = inner.inner(pool, &all, ctx.seed, 0, 0)?;
+    let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerPart).collect();
+    let learned = learn(learners, &frames, &all, &inner, wanted, ctx)?;
+    let learner = &learners[learned.which];
+    let Refit { frame, at, machines } = &learned.refit;
+    let not_converged = machines
+        .0
+        .iter()
+        .flatten()
+        .filter_map(|f| f.outcome)
+        .filter(|o| !crate::method::converged(o))
+        .count();
+    let summary = TrainingSummary {
+        data: data.name.clone(),
+        bags: data.bags.len(),
+        instances: data.bags.instance_count(),
+        seed: ctx.seed,
+        chosen_by: wanted.metric.name().into(),
+        inner_value: learned.tuned.values[learned.tuned.best],
+        not_converged,
+    };
+    Trained::new(learner, frame, *at, machines, &all, learned.calibration, learned.threshold, summary)
+}

@@ -1,0 +1,194 @@
+//! The record file: nothing is lost, nothing is mixed, and damage is named.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use bagwise::evaluate::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
+use proptest::prelude::*;
+use serde_json::json;
+
+pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usize>) -> Record {
+    Record {
+        key: Key { data: "toy".into(), method: method.into(), repeat, fold, inner, point: String::new() },
+        run: "r1".into(),
+        data: "d1".into(),
+        protocol: "nested".into(),
+        seed: 0,
+        parameters: BTreeMap::from([("gamma".into(), json!(0.1)), ("c".into(), json!(100))]),
+        trained: 9,
+        scored: Scored { bags: vec![3], labels: Some(vec![1]), scores: vec![0.1 + 0.2], probabilities: None },
+        metrics: BTreeMap::from([("accuracy".into(), Some(1.0)), ("roc_auc".into(), None)]),
+        inner: Some(0.5),
+        threshold: None,
+        on_edge: Vec::new(),
+        outcome: Outcome {
+            status: Status::Converged,
+            iterations: Some(12),
+            objective: Some(-1.5),
+            gap: Some(1e-4),
+            message: None,
+        },
+        seconds: 0.25,
+    }
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("records.jsonl")
+    }
+}
+
+#[test]
+fn what_was_appended_is_found_again_in_the_same_order_whatever_order_it_came_in() {
+    let folder = Folder::new();
+    let records = [
+        record("b", 0, 10, None),
+        record("b", 0, 9, Some(1)),
+        record("a", 1, 0, None),
+        record("b", 0, 9, None),
+    ];
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    assert!(file.is_empty());
+    for r in &records {
+        file.append(r.clone()).unwrap();
+        // Flushed: a reader sees it at once.
+        assert!(read_records(&folder.file()).unwrap().contains(r));
+    }
+    assert!(file.append(records[0].clone()).unwrap_err().to_string().contains("recorded already"));
+    drop(file);
+    let file = RecordFile::open(&folder.file(), "r1").unwrap();
+    assert_eq!((file.len(), file.torn()), (4, 0));
+    assert_eq!(file.get(&records[2].key), Some(&records[2]));
+    assert!(!file.contains(&record("a", 1, 1, None).key));
+    let sorted: Vec<Record> = file.records().cloned().collect();
+    assert_eq!(sorted, [&records[2], &records[3], &records[1], &records[0]].map(Clone::clone));
+    assert_eq!(file.into_records(), read_records(&folder.file()).unwrap());
+}
+
+#[test]
+fn a_torn_last_line_is_cut_off_at_every_byte() {
+    let folder = Folder::new();
+    let records = [record("a", 0, 0, None), record("a", 0, 1, None), record("a", 0, 2, None)];
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    records.iter().for_each(|r| file.append(r.clone()).unwrap());
+    drop(file);
+    let bytes = std::fs::read(folder.file()).unwrap();
+    for cut in 0..=bytes.len() {
+        std::fs::write(folder.file(), &bytes[..cut]).unwrap();
+        let whole = bytes[..cut].iter().filter(|&&b| b == b'\n').count();
+        let start = bytes[..cut].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        assert_eq!(read_records(&folder.file()).unwrap(), records[..whole]);
+        assert_eq!(std::fs::metadata(folder.file()).unwrap().len(), cut as u64, "reading changes nothing");
+        let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+        assert_eq!((file.len(), file.torn()), (whole, (cut - start) as u64), "cut at {cut}");
+        assert_eq!(std::fs::metadata(folder.file()).unwrap().len(), start as u64, "the tail is gone");
+        // The run goes on, and ends with the same bytes.
+        for r in &records {
+            if !file.contains(&r.key) {
+                file.append(r.clone()).unwrap();
+            }
+        }
+        drop(file);
+        assert_eq!(std::fs::read(folder.file()).unwrap(), bytes, "cut at {cut}");
+    }
+}
+
+#[test]
+fn damage_in_the_middle_is_an_error_that_names_the_line() {
+    let folder = Folder::new();
+    let good = |fold| serde_json::to_string(&record("a", 0, fold, None)).unwrap();
+    let try_lines = |lines: &[String]| {
+        std::fs::write(folder.file(), lines.iter().map(|l| format!("{l}\n")).collect::<String>()).unwrap();
+        RecordFile::open(&folder.file(), "r1").map(|f| f.len()).map_err(|e| e.to_string())
+    };
+    assert_eq!(try_lines(&[good(0), good(1)]), Ok(2));
+    let half = good(1)[..40].to_string();
+    for damaged in
+        [half, String::new(), "{}".into(), "\u{0}\u{0}".into(), good(1).replace("nested\"", "nested\",\"x")]
+    {
+        let message = try_lines(&[good(0), damaged.clone(), good(2)]).unwrap_err();
+        assert!(message.contains("records.jsonl, line 2: not a record"), "{damaged}: {message}");
+        assert!(message.contains("delete the line"), "{message}");
+        // A whole line, newline and all, is damage at the end of the file too.
+        assert!(try_lines(&[good(0), damaged]).unwrap_err().contains("line 2"));
+    }
+    let twice = try_lines(&[good(0), good(1), good(0)]).unwrap_err();
+    assert!(twice.contains("line 3: the fit of toy, a, repeat 0, fold 0 is recorded twice"), "{twice}");
+}
+
+#[test]
+fn another_run_is_refused_and_its_file_left_alone() {
+    let folder = Folder::new();
+    RecordFile::open(&folder.file(), "r1").unwrap().append(record("a", 0, 0, None)).unwrap();
+    std::fs::OpenOptions::new().append(true).open(folder.file()).unwrap().write_all(b"torn").unwrap();
+    let before = std::fs::read(folder.file()).unwrap();
+    let message = RecordFile::open(&folder.file(), "r2").unwrap_err().to_string();
+    assert!(message.contains("line 1: this record belongs to another run"), "{message}");
+    assert!(message.contains("start in a new folder"), "{message}");
+    assert_eq!(std::fs::read(folder.file()).unwrap(), before);
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    let mut stranger = record("a", 0, 1, None);
+    stranger.run = "r2".into();
+    assert!(file.append(stranger).is_err());
+}
+
+#[test]
+fn two_writers_of_one_file_are_refused() {
+    let folder = Folder::new();
+    let first = RecordFile::open(&folder.file(), "r1").unwrap();
+    let message = RecordFile::open(&folder.file(), "r1").unwrap_err().to_string();
+    assert!(message.contains("another process is writing"), "{message}");
+    drop(first);
+    assert!(RecordFile::open(&folder.file(), "r1").is_ok());
+}
+
+#[test]
+fn numbers_that_do_not_exist_never_reach_the_file() {
+    let folder = Folder::new();
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    let mut bad = record("a", 0, 0, None);
+    bad.scored.scores = vec![f64::NAN];
+    let message = file.append(bad).unwrap_err().to_string();
+    assert!(message.contains("toy, a, repeat 0, fold 0: a score"), "{message}");
+    let mut bad = record("a", 0, 0, None);
+    bad.scored.scores = vec![1.0, 2.0, 3.0];
+    bad.scored.bags = vec![1, 2];
+    assert!(file.append(bad).unwrap_err().to_string().contains("do not match the bags"));
+    assert_eq!(std::fs::metadata(folder.file()).unwrap().len(), 0, "refused before writing");
+    let mut odd = record("a", 0, 0, None);
+    odd.outcome.objective = Some(f64::INFINITY);
+    file.append(odd).unwrap();
+    drop(file);
+    let back = read_records(&folder.file()).unwrap();
+    assert_eq!(back[0].outcome.objective, None);
+}
+
+proptest! {
+    #[test]
+    fn records_round_trip_to_the_last_bit(
+        scores in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO, 1..20),
+        name in "\\PC{0,12}", seed in any::<u64>(), message in prop::option::of("[\\n\\t\"é]{0,8}"),
+        objective in prop::option::of(prop::num::f64::NORMAL),
+    ) {
+        let folder = Folder::new();
+        let mut r = record(&name, 3, 4, Some(5));
+        r.scored = Scored {
+            bags: (0..scores.len()).collect(), labels: None, probabilities: Some(scores.clone()), scores,
+        };
+        r.seed = seed;
+        r.outcome.message = message;
+        r.outcome.objective = objective;
+        RecordFile::open(&folder.file(), "r1").unwrap().append(r.clone()).unwrap();
+        let back = read_records(&folder.file()).unwrap();
+        prop_assert_eq!(&back[..], &[r.clone()][..]);
+        let bits = |r: &Record| r.scored.scores.iter().map(|s| s.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&back[0]), bits(&r));
+    }
+}

@@ -1,0 +1,235 @@
+//! From records to tables, on small cases worked by hand.
+
+use bagwise::evaluate::{
+    Metric, Record, Resampling, Roster, Scored, Status, Truth, bootstrap_method, compare, corrected_interval,
+    corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
+};
+use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
+
+use crate::records::record;
+
+fn roster(groups: bool) -> Roster {
+    Roster {
+        data: "toy".into(),
+        fingerprint: "d1".into(),
+        bags: ["A", "B", "C", "D"].map(String::from).to_vec(),
+        truth: Truth::Classes { codes: vec![0, 1, 0, 1], names: vec!["no".into(), "yes".into()] },
+        positive: Some(1),
+        groups: groups.then(|| ["g", "g", "h", "h"].map(String::from).to_vec()),
+    }
+}
+
+fn fit(
+    method: &str,
+    repeat: usize,
+    fold: usize,
+    bags: [usize; 2],
+    labels: [u32; 2],
+    scores: [f64; 2],
+) -> Record {
+    let mut r = record(method, repeat, fold, None);
+    r.trained = 2;
+    r.scored = Scored {
+        bags: bags.to_vec(),
+        labels: Some(labels.to_vec()),
+        scores: scores.to_vec(),
+        probabilities: None,
+    };
+    r
+}
+
+/// Two repeats of two folds: method "a" is right on 4 and 3 of 4 bags, "b" on 2 and 2.
+fn records() -> Vec<Record> {
+    vec![
+        fit("a", 0, 0, [0, 1], [0, 1], [-1.0, 1.0]),
+        fit("a", 0, 1, [2, 3], [0, 1], [-0.5, 0.5]),
+        fit("a", 1, 0, [0, 3], [0, 0], [-1.0, -2.0]),
+        fit("a", 1, 1, [1, 2], [1, 0], [0.5, -0.5]),
+        fit("b", 0, 0, [0, 1], [1, 1], [1.0, 2.0]),
+        fit("b", 0, 1, [2, 3], [1, 1], [1.0, 3.0]),
+        fit("b", 1, 0, [0, 3], [1, 1], [1.0, 2.0]),
+        fit("b", 1, 1, [1, 2], [1, 1], [3.0, 1.0]),
+    ]
+}
+
+#[test]
+fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
+    let mut all = records();
+    all.push(record("a", 0, 0, Some(2))); // an inner fit is not judged, but its time counts
+    let table =
+        summarise(&all, &roster(false), &[Metric::Accuracy, Metric::RocAuc, Metric::Mse], 0.95).unwrap();
+    assert_eq!(table.iter().map(|m| m.method.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let a = &table[0];
+    assert_eq!((a.fits, a.failed, a.limited, a.seconds), (4, 0, 0, 1.25));
+    let accuracy = &a.metrics[0];
+    assert_eq!(accuracy.values, [Some(1.0), Some(0.75)]);
+    assert_eq!(accuracy.mean, Some(0.875));
+    assert!((accuracy.sd.unwrap() - 0.125 * 2f64.sqrt()).abs() < 1e-15);
+    assert_eq!(accuracy.interval, corrected_interval(&[1.0, 1.0, 0.5, 1.0], 1.0, 0.95).unwrap());
+    assert_eq!(accuracy.folds, (4, 4));
+    // Repeat 1 pooled: positives score -2 and 0.5, negatives -1 and -0.5: two of four pairs.
+    assert_eq!(a.metrics[1].values, [Some(1.0), Some(0.5)]);
+    assert_eq!((a.metrics[2].mean, a.metrics[2].sd, a.metrics[2].folds), (None, None, (0, 4)));
+    // The order of records does not matter.
+    all.reverse();
+    assert_eq!(
+        summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap()[1].metrics[0].mean,
+        Some(0.5)
+    );
+}
+
+#[test]
+fn a_failed_fit_takes_its_repeat_out() {
+    let mut all = records();
+    all[1].outcome.status = Status::Failed;
+    all[1].scored = Scored::default();
+    all[2].outcome.status = Status::Cycle;
+    let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
+    assert_eq!((table[0].failed, table[0].limited), (1, 1));
+    assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
+    assert_eq!((table[0].metrics[0].mean, table[0].metrics[0].sd), (Some(0.75), None));
+    assert_eq!(table[0].metrics[0].folds, (3, 4));
+    let complete: Vec<bool> = pooled(&all, &roster(false), "a").unwrap().iter().map(|r| r.complete).collect();
+    assert_eq!(complete, [false, true]);
+    let only_whole =
+        bootstrap_method(&all, &roster(false), "a", Metric::Accuracy, 50, 0.9, Resampling::Percentile, 3);
+    assert_eq!(only_whole.unwrap().unwrap().interval.estimate, 0.75);
+    // A fold that is not done yet counts like a failed one.
+    all.remove(1);
+    let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
+    assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
+    all = records();
+    all[1].outcome.status = Status::Failed;
+    all[1].scored = Scored::default();
+    assert_eq!(prediction_rows(&all, &roster(false)).unwrap().len(), 14);
+}
+
+#[test]
+fn overlapping_splits_stand_for_themselves() {
+    let all = [
+        fit("a", 0, 0, [0, 1], [0, 1], [-1.0, 1.0]),
+        fit("a", 0, 1, [0, 3], [0, 0], [-1.0, -1.0]),
+        fit("a", 0, 2, [2, 3], [0, 1], [-1.0, 1.0]),
+    ];
+    let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
+    assert_eq!(table[0].metrics[0].values, [Some(1.0), Some(0.5), Some(1.0)]);
+    let folds: Vec<_> = pooled(&all, &roster(false), "a").unwrap().iter().map(|r| r.fold).collect();
+    assert_eq!(folds, [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn methods_are_compared_on_the_folds_both_have() {
+    let mut all = records();
+    let by_hand = |a: &[f64], b: &[f64]| corrected_t_test(a, b, 1.0, 0.95).unwrap();
+    let found = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap();
+    assert_eq!((found.len(), found[0].method.as_str(), found[0].folds), (1, "b", 4));
+    assert_eq!(found[0].test, by_hand(&[1.0, 1.0, 0.5, 1.0], &[0.5; 4]));
+    assert!(!found[0].distinguishable());
+    all[5].outcome.status = Status::Failed;
+    let found = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap();
+    assert_eq!((found[0].folds, found[0].test), (3, by_hand(&[1.0, 0.5, 1.0], &[0.5; 3])));
+    all[6].scored.bags = vec![0, 1];
+    let message = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap_err().to_string();
+    assert!(message.contains("different bags in repeat 1, fold 0"), "{message}");
+    let message = compare(&all, &roster(false), Metric::Accuracy, "aa", 0.95).unwrap_err().to_string();
+    assert!(message.contains("did you mean 'a'?"), "{message}");
+}
+
+#[test]
+fn the_bootstrap_takes_a_bags_repeats_along_and_knows_groups() {
+    let run = |groups| {
+        bootstrap_method(
+            &records(),
+            &roster(groups),
+            "a",
+            Metric::Accuracy,
+            400,
+            0.9,
+            Resampling::Percentile,
+            3,
+        )
+        .unwrap()
+        .unwrap()
+    };
+    let bags = run(false);
+    assert_eq!(bags.interval.estimate, 0.875);
+    // Bag D is right in one of two repeats, the others always: a sample has a mean of 1 - (times D) / 8.
+    assert!(bags.interval.high == 1.0 && bags.interval.low <= 0.75, "{bags:?}");
+    // Group g scores 1, group h 0.75: nothing lies below.
+    let groups = run(true);
+    assert_eq!((groups.interval.low, groups.interval.high), (0.75, 1.0));
+}
+
+#[test]
+fn predictions_are_written_as_csv() {
+    let mut all = records()[..2].to_vec();
+    all[0].scored.probabilities = Some(vec![0.25, 0.1 + 0.2]);
+    let rows = prediction_rows(&all, &roster(true)).unwrap();
+    let mut out = Vec::new();
+    write_predictions(&rows, &mut out).unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "bag,group,fold,truth,score,probability,label,method,repeat\n\
+         A,g,0,no,-1.0,0.25,no,a,0\n\
+         B,g,0,yes,1.0,0.30000000000000004,yes,a,0\n\
+         C,h,1,no,-0.5,,no,a,0\n\
+         D,h,1,yes,0.5,,yes,a,0\n"
+    );
+    let mut out = Vec::new();
+    write_predictions(&[], &mut out).unwrap();
+    assert_eq!(out, b"bag,group,fold,truth,score,probability,label,method,repeat\n");
+}
+
+#[test]
+fn several_classes_and_real_targets_have_rows_too() {
+    let mut three = roster(false);
+    three.truth =
+        Truth::Classes { codes: vec![0, 1, 2, 1], names: ["x", "y", "z"].map(String::from).to_vec() };
+    three.positive = None;
+    let mut r = fit("a", 0, 0, [1, 2], [1, 0], [0.0, 0.0]);
+    r.scored.scores = vec![0.1, 0.7, 0.2, 0.5, 0.4, 0.3];
+    let rows = prediction_rows(&[r.clone()], &three).unwrap();
+    assert_eq!((rows[0].score, rows[0].label.as_str()), (0.7, "y"));
+    assert_eq!((rows[1].score, rows[1].label.as_str(), rows[1].truth.as_str()), (0.5, "x", "z"));
+    assert_eq!(summarise(&[r], &three, &[Metric::Accuracy], 0.95).unwrap()[0].metrics[0].mean, Some(0.5));
+
+    let mut real = roster(false);
+    real.truth = Truth::Values(vec![0.0, 0.5, 1.0, 1.5]);
+    real.positive = None;
+    let mut r = fit("a", 0, 0, [1, 2], [0, 0], [0.75, 1.25]);
+    r.scored.labels = None;
+    let rows = prediction_rows(&[r.clone()], &real).unwrap();
+    assert_eq!((rows[0].truth.as_str(), rows[0].score, rows[0].label.as_str()), ("0.5", 0.75, ""));
+    assert_eq!(summarise(&[r], &real, &[Metric::Mse], 0.95).unwrap()[0].metrics[0].mean, Some(0.0625));
+}
+
+#[test]
+fn records_of_other_data_are_refused() {
+    let mut all = records();
+    all[3].data = "d2".into();
+    let message = summarise(&all, &roster(false), &[], 0.95).unwrap_err().to_string();
+    assert!(message.contains("other data than the roster's"), "{message}");
+    all[3].data = "d1".into();
+    all[3].scored.bags = vec![1, 9];
+    assert!(summarise(&all, &roster(false), &[], 0.95).unwrap_err().to_string().contains("scores bag 9"));
+}
+
+#[test]
+fn a_roster_knows_the_positive_class() {
+    let data = |labels: &[&str]| {
+        let bags =
+            Bags::new(Instances::F64(Mat::zeros(labels.len(), 1)), (0..=labels.len()).collect()).unwrap();
+        Dataset::new("toy", bags).with_target(Target::from_labels(labels)).unwrap()
+    };
+    let two = data(&["0", "1", "0"]).with_groups(Groups::from_names(&["p", "q", "p"])).unwrap();
+    let roster = Roster::new(&two, None).unwrap();
+    assert_eq!(roster.positive, Some(1));
+    assert_eq!(roster.groups, Some(["p", "q", "p"].map(String::from).to_vec()));
+    assert_eq!(Roster::new(&two, Some("0")).unwrap().positive, Some(0));
+    assert!(Roster::new(&two, Some("2")).is_err());
+    let three = data(&["a", "b", "c"]);
+    assert_eq!(Roster::new(&three, None).unwrap().positive, None);
+    assert!(Roster::new(&three, Some("a")).unwrap_err().to_string().contains("3 classes"));
+    let json = serde_json::to_string(&roster).unwrap();
+    assert_eq!(roster, serde_json::from_str(&json).unwrap());
+}

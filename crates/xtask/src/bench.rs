@@ -1,0 +1,22 @@
+//! Measurements by name. A measurement is a file `bench_NAME.rs` with `pub(crate) fn run() -> Result<()>` and a line
+//! in [`ALL`]; it prints its own table, and its Python peers live in `peers/` and run in the environment of `venv.rs`.
+
+use anyhow::{Result, bail};
+
+/// A measurement: its name, what it compares, and the function.
+type Bench = (&'static str, &'static str, fn() -> Result<()>);
+
+const ALL: &[Bench] = &[("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run)];
+
+/// Runs the measurement that is named.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let list: Vec<String> = ALL.iter().map(|(name, what, _)| format!("  {name:<10} {what}")).collect();
+    let list = if list.is_empty() { "  (none yet)".into() } else { list.join("\n") };
+    match args {
+        [name] => match ALL.iter().find(|b| b.0 == name) {
+            Some((_, _, function)) => function(),
+            None => bail!("'{name}' is not one of\n{list}"),
+        },
+        _ => bail!("say which measurement:\n{list}"),
+    }
+}

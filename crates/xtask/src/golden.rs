@@ -1,0 +1,15 @@
+//! Rewrites what tests compare with, after a change that is meant: the snapshots of the command line and the output
+//! that the documentation shows. Read the difference before you commit it.
+
+use anyhow::Result;
+
+use crate::run::{cargo, run, say};
+
+/// Rewrites snapshots and shown output.
+pub(crate) fn run_all() -> Result<()> {
+    let mut command = cargo(&["test", "--quiet", "--package", "bagwise-cli"]);
+    command.env("INSTA_UPDATE", "always").env("BAGWISE_REWRITE_DOCS", "1");
+    run(command)?;
+    say("rewritten; `git diff` shows what changed");
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Running programs from the root of the repository, and the few commands that several words share.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("crates/xtask lies two folders below the root").to_path_buf()
+}
+
+/// Where builds go.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => root().join(dir),
+        None => root().join("target"),
+    }
+}
+
+/// A line on stderr: what xtask says is about the work, not a result.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// A program, started in the root of the repository.
+pub(crate) fn program<S: AsRef<OsStr>>(name: impl AsRef<OsStr>, args: &[S]) -> Command {
+    let mut command = Command::new(name);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// The cargo that runs us, so that a toolchain chosen by hand stays chosen.
+pub(crate) fn cargo<S: AsRef<OsStr>>(args: &[S]) -> Command {
+    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args)
+}
+
+/// Runs a command; an error if it fails.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    let shown = shown(&command);
+    let status = command.status().with_context(|| format!("could not start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// The command as one would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let word = |w: &OsStr| {
+        let w = w.to_string_lossy();
+        if w.contains([' ', '\'', '"', '$', '*']) { format!("{w:?}") } else { w.into_owned() }
+    };
+    let name = Path::new(command.get_program());
+    let mut line: Vec<String> = command
+        .get_envs()
+        .filter_map(|(key, value)| Some(format!("{}={}", key.to_string_lossy(), word(value?))))
+        .collect();
+    line.push(word(name.file_name().unwrap_or(name.as_os_str())));
+    line.extend(command.get_args().map(word));
+    line.join(" ")
+}
+
+/// Formats the code, or checks that it is formatted.
+pub(crate) fn format(check: bool) -> Result<()> {
+    let check = if check { &["--check"][..] } else { &[] };
+    let mut args = vec!["fmt", "--all"];
+    if !check.is_empty() {
+        args.extend(["--", "--check"]);
+    }
+    run(cargo(&args))?;
+    // Modules that a macro declares are not reached from the crate's root.
+    let mut files = Vec::new();
+    let methods = root().join("crates/bagwise/src/methods");
+    if methods.is_dir() {
+        for entry in std::fs::read_dir(&methods)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path.into_os_string());
+            }
+        }
+        files.sort();
+    }
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut command = program("rustfmt", &["--edition", "2024"]);
+    command.args(check).args(files);
+    run(command)
+}
+
+/// Writes the reference of the library; a broken link is an error.
+pub(crate) fn docs() -> Result<()> {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command)
+}

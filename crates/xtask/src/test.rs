@@ -1,0 +1,104 @@
+//! What must pass, in the order in which a mistake is cheapest to find.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::house;
+use crate::run::{cargo, docs, format, root, run, say, shown};
+use crate::steps::Step;
+
+const FORMAT: Step = Step {
+    name: "format",
+    repeat: "cargo xtask fmt (which also mends it)",
+    run: || format(true).map(|()| None),
+};
+const HOUSE: Step = Step { name: "house", repeat: "cargo xtask lint", run: house::check };
+const CLIPPY: Step = Step {
+    name: "clippy",
+    repeat: "cargo clippy --workspace --all-targets -- -D warnings",
+    run: || run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])).map(|()| None),
+};
+const TESTS: Step =
+    Step { name: "tests", repeat: "cargo test --workspace", run: || tests(&["--all-targets"]) };
+const DOCTESTS: Step =
+    Step { name: "doc tests", repeat: "cargo test --workspace --doc", run: || tests(&["--doc"]) };
+const DOCS: Step = Step { name: "docs", repeat: "cargo xtask docs", run: || docs().map(|()| None) };
+const EXAMPLES: Step = Step { name: "examples", repeat: "cargo run --example NAME -p CRATE", run: examples };
+
+/// What `cargo xtask lint` runs.
+pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];
+/// What `cargo xtask test` runs.
+pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES];
+
+/// Runs the tests and counts them. Lines of tests that pass are not shown.
+fn tests(which: &[&str]) -> Result<Option<String>> {
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    command.args(which).stdout(Stdio::piped());
+    let shown = shown(&command);
+    let mut child = command.spawn().with_context(|| format!("could not start `{shown}`"))?;
+    let output = child.stdout.take().context("the output of the tests")?;
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    for line in BufReader::new(output).lines() {
+        let line = line.context("the output of the tests")?;
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            passed += counted(counts, " passed");
+            failed += counted(counts, " failed");
+            ignored += counted(counts, " ignored");
+        } else if !(line.is_empty() || line.starts_with("running ") || line.ends_with(" ... ok")) {
+            say(&line);
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{failed} tests failed, {passed} passed (`{shown}`, {status})");
+    }
+    if ignored > 0 {
+        bail!("{ignored} tests were ignored: a test that is not run is not a test");
+    }
+    Ok(Some(format!("{passed} passed")))
+}
+
+/// The number before a word in "ok. 12 passed; 0 failed; …".
+fn counted(line: &str, word: &str) -> u64 {
+    let before = line.split(word).next().unwrap_or_default();
+    before.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// Runs every example of every crate.
+fn examples() -> Result<Option<String>> {
+    let mut count = 0;
+    let mut folders: Vec<_> = std::fs::read_dir(root().join("crates"))?.collect::<Result<_, _>>()?;
+    folders.sort_by_key(std::fs::DirEntry::file_name);
+    for folder in folders {
+        let examples = folder.path().join("examples");
+        if !examples.is_dir() {
+            continue;
+        }
+        let package = folder.file_name().into_string().ok().context("the name of a crate")?;
+        let mut files: Vec<_> = std::fs::read_dir(&examples)?.collect::<Result<_, _>>()?;
+        files.sort_by_key(std::fs::DirEntry::file_name);
+        for file in
+            files.iter().map(std::fs::DirEntry::path).filter(|p| p.extension().is_some_and(|e| e == "rs"))
+        {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let mut command = cargo(&["run", "--quiet", "--package", &package, "--example", &name]);
+            command.stdout(Stdio::null());
+            run(command).with_context(|| format!("example {name} of {package}"))?;
+            count += 1;
+        }
+    }
+    Ok(Some(format!("{count} run")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn counts_are_read_from_the_summary_line() {
+        let line = "ok. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+        assert_eq!(["passed", "failed", "ignored"].map(|w| counted(line, &format!(" {w}"))), [12, 3, 1]);
+    }
+}
