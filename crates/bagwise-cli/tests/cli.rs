@@ -132,6 +132,27 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
 }
 
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_without_a_result() {
+    use std::process::{Command, Stdio};
+    // Half a million instances are not made, let alone looked at, before the signal arrives.
+    let child = Command::new(env!("CARGO_BIN_EXE_bagwise"))
+        .args(["inspect", "synthetic:speaker"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(text(&output.stderr), "stopping; Ctrl-C again ends at once\ninterrupted\n");
+}
+
 #[test]
 fn completions_exist_for_every_shell() {
     let folder = folder();
