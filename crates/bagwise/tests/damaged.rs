@@ -397,7 +397,7 @@ fn a_file_without_permission_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret.csv");
     std::fs::write(&path, table()).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
         eprintln!("skipped: this user may read everything");
         return;

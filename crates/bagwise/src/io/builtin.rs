@@ -2,8 +2,8 @@
 //! `NAME.csv.gz`, `NAME.sparse` or `NAME.sparse.gz` in `$BAGWISE_DATA`, then in the folder `data` beside the
 //! current folder or one above it, and beside the program or one above that (a checkout of the repository).
 
-use std::env;
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 use super::{ReadOptions, compress, csv, read_path};
 use crate::dataset::Dataset;
@@ -13,7 +13,7 @@ const MUSK1: &[u8] = include_bytes!("../../../../data/musk1.csv.gz");
 
 const NAMES: &[&str] = &["musk1", "musk2", "elephant", "image1000", "image2000", "protein"];
 
-const ENDINGS: &[&str] = &["csv", "csv.gz", "csv.zst", "sparse", "sparse.gz", "sparse.zst"];
+const ENDINGS: [&str; 6] = ["csv", "csv.gz", "csv.zst", "sparse", "sparse.gz", "sparse.zst"];
 
 /// The names that a user can type in place of a path and that come with the repository. `musk1` is always
 /// there; the others are files in its `data` folder.
@@ -26,59 +26,97 @@ pub(crate) fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     if name == "musk1" {
         return csv::read(name, compress::decode(MUSK1).map_err(|e| Error::io(name, e))?, options, None);
     }
-    let bare = !name.is_empty() && !name.contains(['/', '\\', ':']) && !name.starts_with('.');
-    let folders = if bare { folders() } else { Vec::new() };
-    for folder in &folders {
-        for ending in ENDINGS {
-            let path = folder.join(format!("{name}.{ending}"));
-            if path.is_file() {
-                return Ok(Dataset { name: name.into(), ..read_path(&path, options)? });
-            }
-        }
+    // Anything else that is no bare word is a path, and it is not there.
+    if name.is_empty() || name.contains(['/', '\\', ':', '\0']) || name.starts_with('.') {
+        let place = Place::of(if name.is_empty() { "''" } else { name });
+        return Err(compress::explain(place, io::ErrorKind::NotFound.into()));
     }
-    Err(not_found(name, bare, &folders))
+    let program = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
+    let folders = folders(
+        env::var_os("BAGWISE_DATA").map(PathBuf::from),
+        env::current_dir().ok().into_iter().chain(program),
+    );
+    match find(name, &folders) {
+        Some(path) => Ok(Dataset { name: name.into(), ..read_path(&path, options)? }),
+        None => Err(not_found(name, &folders)),
+    }
 }
 
-fn not_found(name: &str, bare: bool, folders: &[PathBuf]) -> Error {
-    let place = Place::of(if name.is_empty() { "''" } else { name });
-    if !bare {
-        return compress::explain(place, std::io::ErrorKind::NotFound.into());
+/// The file that has the data of this name.
+fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let files = |folder: &PathBuf| ENDINGS.map(|ending| folder.join(format!("{name}.{ending}")));
+    folders.iter().flat_map(files).find(|path| path.is_file())
+}
+
+/// The folders that are searched, those that exist: the one given, then `data` beside or above each start.
+fn folders(given: Option<PathBuf>, starts: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = given.into_iter().collect();
+    for start in starts {
+        folders.extend(start.ancestors().map(|folder| folder.join("data")));
     }
-    // "musk1.csv" is a path that is not there, but the name in it may be one.
-    let stem = name.split('.').next().unwrap_or(name);
-    let suggestion = match Error::unknown("data set", stem, NAMES.iter().copied()) {
-        _ if NAMES.contains(&stem) => format!("the data set is called '{stem}' (without an ending)"),
-        Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
-        _ => String::new(),
+    let mut seen = std::collections::HashSet::new();
+    folders.retain(|folder| folder.is_dir() && seen.insert(folder.clone()));
+    folders
+}
+
+fn not_found(name: &str, folders: &[PathBuf]) -> Error {
+    let places: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+    let places = match places.len() {
+        0 => "there is no folder called data here or above".to_string(),
+        _ => format!("looked for {name}.csv, {name}.csv.gz and the like in {}", places.join(", ")),
     };
-    let tried = if NAMES.contains(&name) {
-        let list: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-        let list = if list.is_empty() { "there is no folder called data".into() } else { list.join(", ") };
+    if NAMES.contains(&name) {
         return Error::data(
-            place,
-            format!("the data set is not here (looked for {name}.csv, {name}.csv.gz and so on: {list})"),
+            Place::of(name),
+            format!("the data set is not here ({places})"),
             "run inside a checkout of the repository, or set BAGWISE_DATA to the folder that has it",
         );
-    } else if folders.is_empty() {
-        String::new()
-    } else {
-        let list: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-        format!(" (looked for {stem}.csv and the like in {})", list.join(", "))
+    }
+    // "musk1.csv" is a path that is not there, but the name in it is one.
+    let stem = name.split('.').next().unwrap_or(name);
+    let suggestion = match Error::unknown("data set", stem, NAMES.iter().copied()) {
+        _ if NAMES.contains(&stem) => format!("the data set is called '{stem}', without an ending"),
+        Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
+        _ => "give a path or a name".to_string(),
     };
-    Error::data(place, format!("no such file, and no data set of this name{tried}"), suggestion)
+    Error::data(Place::of(name), format!("no such file, and no data set of this name ({places})"), suggestion)
 }
 
-/// The folders that are searched, those that exist.
-fn folders() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = env::var_os("BAGWISE_DATA").map(PathBuf::from).into_iter().collect();
-    let above = |start: Option<PathBuf>| {
-        let start = start.unwrap_or_default();
-        start.ancestors().map(|folder| folder.join("data")).collect::<Vec<_>>()
-    };
-    folders.extend(above(env::current_dir().ok()));
-    folders.extend(above(env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf))));
-    folders.retain(|folder| folder.is_dir());
-    let mut seen = std::collections::HashSet::new();
-    folders.retain(|folder| seen.insert(folder.clone()));
-    folders
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_in_the_folder_given_and_in_data_above() {
+        let top = tempfile::tempdir().unwrap();
+        let (given, data, deep) = (top.path().join("given"), top.path().join("data"), top.path().join("a/b"));
+        for folder in [&given, &data, &deep] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(data.join("assay.csv"), "bag,label,f1\na,1,2\n").unwrap();
+        std::fs::write(data.join("words.sparse.gz"), "a 1 1:2\n").unwrap();
+        let below = || folders(None, [deep.clone()]);
+        assert_eq!(below()[0], data);
+        assert_eq!(find("assay", &below()), Some(data.join("assay.csv")));
+        assert_eq!(find("words", &below()), Some(data.join("words.sparse.gz")));
+        assert_eq!(find("other", &below()), None);
+        // What the user's variable names comes first.
+        std::fs::write(given.join("assay.csv.gz"), "bag,label,f1\na,1,2\n").unwrap();
+        assert_eq!(
+            find("assay", &folders(Some(given.clone()), [deep.clone()])),
+            Some(given.join("assay.csv.gz"))
+        );
+    }
+
+    #[test]
+    fn what_is_not_found_says_where_it_was_looked_for() {
+        let error = not_found("musk2", &["/some/data".into()]).to_string();
+        assert!(error.starts_with("musk2: the data set is not here (looked for musk2.csv,"), "{error}");
+        assert!(error.contains("in /some/data); run inside a checkout"), "{error}");
+        let error = not_found("assay", &[]).to_string();
+        assert!(
+            error.contains("(there is no folder called data here or above); there are: musk1"),
+            "{error}"
+        );
+    }
 }

@@ -28,14 +28,10 @@ pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 enum State {
     /// Only missing values yet.
     Unknown,
-    Number {
-        since: u64,
-    },
-    Category {
-        declared: bool,
-        since: u64,
-        codes: HashMap<String, u32>,
-    },
+    /// Numbers, since this line.
+    Number { since: u64 },
+    /// Categories: declared, or found in this line.
+    Category { declared: bool, since: u64, codes: HashMap<String, u32> },
 }
 
 struct Cell {
@@ -99,10 +95,7 @@ impl Cells {
                 Some(value) => value,
                 None => return Err(self.not_a_number(line, column, text)),
             },
-            State::Category { declared: true, since, codes } => {
-                *since = line;
-                code(codes, utf8(&self.source, line, text)?)
-            }
+            State::Category { declared: true, codes, .. } => code(codes, utf8(&self.source, line, text)?),
             State::Category { codes, since, .. } => {
                 if number(text).is_some() {
                     let since = *since;

@@ -396,7 +396,6 @@ fn check_names(data: &Dataset) -> Result<(), (String, String)> {
 
 fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {
     let bags = &data.bags;
-    let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     let heading = |name: &'static str, present: bool| present.then_some(name);
     let roles = [
         heading("bag", true),
@@ -404,13 +403,20 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
         heading("group", data.groups.is_some()),
         heading("instance_label", data.instance_labels.is_some()),
     ];
-    out.write_record(
-        roles
-            .into_iter()
-            .flatten()
-            .chain(data.kept.iter().map(|k| k.name.as_str()))
-            .chain(bags.features().iter().map(|f| f.name.as_str())),
-    )?;
+    let headings: Vec<&str> = (roles.into_iter().flatten())
+        .chain(data.kept.iter().map(|k| k.name.as_str()))
+        .chain(bags.features().iter().map(|f| f.name.as_str()))
+        .collect();
+    // The delimiter is found by counting in the first row, where others hide only in quotes.
+    let quotes = match headings.iter().any(|h| h.contains([',', ';', '\t'])) {
+        true => csv::QuoteStyle::Always,
+        false => csv::QuoteStyle::Necessary,
+    };
+    let mut first = csv::WriterBuilder::new().delimiter(delimiter).quote_style(quotes).from_writer(&mut *out);
+    first.write_record(&headings)?;
+    first.flush()?;
+    drop(first);
+    let mut out = csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(out);
     let mut values = vec![0.0; bags.width()];
     let mut text = String::new();
     for bag in 0..bags.len() {
