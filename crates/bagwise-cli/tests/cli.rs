@@ -105,6 +105,32 @@ fn what_is_converted_reads_back_equal() {
 }
 
 #[test]
+fn options_reach_the_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = |content: &str, options: &[&str]| -> serde_json::Value {
+        std::fs::write(folder.path().join("t.csv"), content).unwrap();
+        let output = bagwise(folder.path(), &[&["inspect", "t.csv", "--format", "json"], options].concat());
+        assert_eq!(output.status.code(), Some(0), "{options:?}: {}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let numbers = "1,0,5\n1,0,6\n2,1,7\n";
+    assert_eq!(seen(numbers, &["--no-header"])["instances"], 3);
+    assert_eq!(seen(numbers, &["--header", "--bag", "1", "--label", "2"])["instances"], 2);
+    assert_eq!(seen(numbers, &["--header", "--no-header"])["instances"], 3);
+
+    let table = "bag,label,truth,x,z\na,0,0,5,\na,0,1,6,1\nb,1,1,7,2\n";
+    let found = seen(table, &["--missing", "median", "--instance-label", "truth", "--categorical", "x"]);
+    assert_eq!((&found["missing"], &found["categorical"]), (&1.into(), &1.into()));
+    assert_eq!(found["instance_labels"], serde_json::json!({"0": 1, "1": 2}));
+    let target = seen(table, &["--task", "regression", "--ignore", "z"]);
+    assert_eq!((&target["classes"], &target["target"]["max"]), (&serde_json::json!({}), &1.0.into()));
+
+    let unlabelled = "bag,label,x\na,,5\nb,,6\n";
+    assert_eq!(seen(unlabelled, &["--unlabelled"])["findings"][0]["kind"], "single_instances");
+    assert_eq!(seen(unlabelled, &["--unlabelled"])["classes"], serde_json::json!({}));
+}
+
+#[test]
 fn threads_and_seed_change_no_result() {
     let folder = folder();
     let one = bagwise(folder.path(), &["inspect", "musk1", "--format", "json", "--threads", "1"]);
