@@ -283,6 +283,18 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_checksum_is_noticed() {
+        let text = b"bag,label,f1\na,1,2\n";
+        // Zstd ends with its checksum, gzip with the checksum and the length.
+        for (mut bytes, from_end) in [(zstd(text), 1), (gzip(text), 5)] {
+            let at = bytes.len() - from_end;
+            bytes[at] ^= 0x10;
+            let error = undo(bytes).unwrap_err().to_string();
+            assert!(error.contains("data is damaged"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_bomb_is_stopped_early() {
         let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
         let zeros = vec![0u8; 1 << 20];

@@ -2,6 +2,10 @@
 //! files and streams them into a [`Dataset`], and, where it can be written, a [`Writer`]; adding one is that
 //! file and one line in [`READERS`] or [`WRITERS`].
 //!
+//! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
+//! columns their roles, `cells` turns text into numbers and categories, `assemble` turns rows into bags, `save`
+//! writes a file whole or not at all.
+//!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
 mod assemble;
@@ -118,6 +122,12 @@ const HEAD: u64 = 1 << 16;
 
 /// Reads a data set by what the user typed: a path, a built-in name, or a generator
 /// (`synthetic:gauss?bags=200`). A path that exists wins over a built-in name.
+///
+/// ```
+/// let data = bagwise::io::read("musk1", &Default::default())?;
+/// assert_eq!((data.bags.len(), data.bags.instance_count(), data.bags.width()), (92, 476, 166));
+/// # Ok::<(), bagwise::Error>(())
+/// ```
 pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     let path = Path::new(name);
     if let Some(generator) = name.strip_prefix("synthetic:") {
