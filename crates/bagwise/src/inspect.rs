@@ -134,7 +134,7 @@ pub struct SizePredicts {
 /// let data = bagwise::io::read("synthetic:gauss?bags=30", &Default::default())?;
 /// let found = bagwise::inspect::inspect(&data);
 /// assert_eq!(found.bags, 30);
-/// assert!(found.findings.is_empty());
+/// assert_eq!(found.classes, [("0".to_string(), 15), ("1".to_string(), 15)]);
 /// # Ok::<(), bagwise::Error>(())
 /// ```
 pub fn inspect(data: &Dataset) -> Inspection {

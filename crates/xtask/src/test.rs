@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, Result, bail};
 
 use crate::house;
-use crate::run::{cargo, docs, format, root, run, say, shown};
+use crate::run::{cargo, docs, format, program, root, run, say, shown, target};
 use crate::steps::Step;
 
 const FORMAT: Step = Step {
@@ -25,7 +25,8 @@ const TESTS: Step =
 const DOCTESTS: Step =
     Step { name: "doc tests", repeat: "cargo test --workspace --doc", run: || tests(&["--doc"]) };
 const DOCS: Step = Step { name: "docs", repeat: "cargo xtask docs", run: || docs().map(|()| None) };
-const EXAMPLES: Step = Step { name: "examples", repeat: "cargo run --example NAME -p CRATE", run: examples };
+const EXAMPLES: Step =
+    Step { name: "examples", repeat: "cargo run --package CRATE --example NAME", run: examples };
 
 /// What `cargo xtask lint` runs.
 pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];
@@ -66,30 +67,28 @@ fn counted(line: &str, word: &str) -> u64 {
     before.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// Runs every example of every crate.
+/// Runs every example of every crate. They are built together with the workspace: one by one, cargo would choose other
+/// features for their dependencies and build those anew.
 fn examples() -> Result<Option<String>> {
-    let mut count = 0;
-    let mut folders: Vec<_> = std::fs::read_dir(root().join("crates"))?.collect::<Result<_, _>>()?;
-    folders.sort_by_key(std::fs::DirEntry::file_name);
-    for folder in folders {
-        let examples = folder.path().join("examples");
-        if !examples.is_dir() {
-            continue;
-        }
-        let package = folder.file_name().into_string().ok().context("the name of a crate")?;
-        let mut files: Vec<_> = std::fs::read_dir(&examples)?.collect::<Result<_, _>>()?;
-        files.sort_by_key(std::fs::DirEntry::file_name);
-        for file in
-            files.iter().map(std::fs::DirEntry::path).filter(|p| p.extension().is_some_and(|e| e == "rs"))
-        {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let mut command = cargo(&["run", "--quiet", "--package", &package, "--example", &name]);
-            command.stdout(Stdio::null());
-            run(command).with_context(|| format!("example {name} of {package}"))?;
-            count += 1;
+    run(cargo(&["build", "--quiet", "--workspace", "--examples"]))?;
+    let mut names = Vec::new();
+    for folder in std::fs::read_dir(root().join("crates"))? {
+        let Ok(examples) = std::fs::read_dir(folder?.path().join("examples")) else { continue };
+        for file in examples {
+            let path = file?.path();
+            if path.extension().is_some_and(|e| e == "rs") {
+                names.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+            }
         }
     }
-    Ok(Some(format!("{count} run")))
+    names.sort();
+    for name in &names {
+        let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        let mut example = program(target().join("debug/examples").join(file), &[] as &[&str]);
+        example.stdout(Stdio::null());
+        run(example).with_context(|| format!("example {name}"))?;
+    }
+    Ok(Some(format!("{} run", names.len())))
 }
 
 #[cfg(test)]

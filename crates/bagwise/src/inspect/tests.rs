@@ -237,6 +237,8 @@ fn labels_groups_and_shape_are_judged() {
     };
     assert_eq!(kinds(&grouped(&|b| b / 4)), ["mixed_groups"]);
     assert_eq!(grouped(&|b| b / 4).groups, Some(GroupSummary { count: 15, largest: 4, mixed: 15 }));
+    // Classes 0, 1, 0 in a group: mixed although the last is as the first.
+    assert_eq!(grouped(&|b| b / 3).groups, Some(GroupSummary { count: 20, largest: 3, mixed: 20 }));
     assert_eq!(kinds(&grouped(&|b| b % 6)), Vec::<&str>::new());
     assert_eq!(kinds(&grouped(&|_| 0)), ["one_group"]);
     assert_eq!(kinds(&grouped(&|b| b)), ["groups_are_bags"]);
