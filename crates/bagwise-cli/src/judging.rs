@@ -145,7 +145,8 @@ impl Results {
             (Some(x), Some(y)) if metric.better(y, x) => std::cmp::Ordering::Greater,
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
-            _ => std::cmp::Ordering::Equal,
+            // Equally good: the simpler first.
+            _ => complexity(&a.method).cmp(&complexity(&b.method)),
         });
         Ok(table)
     }
@@ -235,6 +236,11 @@ pub(crate) fn carry_out(
         save_whole(&folder.join("predictions.csv"), &bytes)?;
     }
     Ok(results)
+}
+
+/// Rank from simple to elaborate; what is not a single method comes last.
+pub(crate) fn complexity(method: &str) -> u32 {
+    bagwise::methods::find(method).map_or(u32::MAX, |m| m.info().complexity)
 }
 
 fn plan_name(data: &Dataset) -> String {

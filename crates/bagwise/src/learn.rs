@@ -1,7 +1,7 @@
 //! Learning around a method: what is done the same way for all of them.
 //!
 //! A [`Learner`] holds data and a [`Setup`] (method, grid, scaling, multi-class scheme, class weights). From a list
-//! of training bags it makes a [`Frame`] (bags transformed and Grams prepared, learned from those bags only), tunes
+//! of training bags it makes a [`Frame`] (those bags alone, transformed and with their Grams prepared), tunes
 //! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
 //! that what is judged is what is delivered.
 
@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::evaluate::{Classified, Fold, Metric, Predictions};
 use crate::mat::Mat;
-use crate::method::{Fit, Learns, Method, Prepared, Scope, Training};
+use crate::method::{Fit, Learns, Method, Model, Prepared, Scope, Training};
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -52,14 +52,15 @@ pub struct Learner<'a> {
     weights: Vec<f64>,
 }
 
-/// Bags as one training part makes them, with what a list of points shares.
+/// The bags of one training part, transformed as they themselves say, with what a list of points shares. Bags that
+/// are not in it cannot have had any influence on it, down to the last bit.
 pub struct Frame {
-    /// The transform learned from the training part.
+    /// The transform learned from the bags.
     pub transform: Transform,
-    /// All bags of the data set, transformed.
-    pub bags: Arc<Bags>,
     /// The points that were prepared.
     pub points: Vec<Point>,
+    /// Where a bag of the data set stands in this frame.
+    position: Vec<Option<usize>>,
     /// One for all machines, or one for each where labels are learned from.
     prepared: Vec<Box<dyn Prepared>>,
 }
@@ -73,6 +74,14 @@ impl Frame {
     /// True if all machines share what was prepared.
     pub fn is_shared(&self) -> bool {
         self.prepared.len() == 1
+    }
+
+    /// Where bags of the data set stand in this frame.
+    ///
+    /// # Panics
+    /// If one is not in it.
+    pub fn positions(&self, bags: &[usize]) -> Vec<usize> {
+        bags.iter().map(|&b| self.position[b].expect("the frame holds the bag")).collect()
     }
 }
 
@@ -192,26 +201,27 @@ impl<'a> Learner<'a> {
         transform.max(self.setup.method.learns(points))
     }
 
-    /// Transforms all bags as `train` says and prepares `points`.
+    /// Transforms the bags `train` as they themselves say and prepares `points` on them.
     pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
-        let transform =
-            Transform::fit(self.setup.scale, self.setup.impute, &self.bags, Some(self.target), train);
-        let bags = if transform.is_identity(&self.bags) {
-            Arc::clone(&self.bags)
-        } else {
-            Arc::new(transform.apply(&self.bags, ctx)?)
-        };
+        let own = self.bags.select(train);
+        let target = self.target.select(train);
+        let all: Vec<usize> = (0..train.len()).collect();
+        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all);
+        let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
+        let mut position = vec![None; self.bags.len()];
+        train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns(points) == Learns::Labels {
             let scoped = self.duels.iter().map(|duel| {
-                let (bags, y) = self.problem(duel, train);
-                prepare(&Scope { train: &bags, y: &y })
+                let (own, y) = self.problem(duel, train);
+                let own: Vec<usize> = own.iter().filter_map(|&b| position[b]).collect();
+                prepare(&Scope { train: &own, y: &y })
             });
             scoped.collect::<Result<_>>()?
         } else {
-            vec![prepare(&Scope { train, y: &[] })?]
+            vec![prepare(&Scope { train: &all, y: &[] })?]
         };
-        Ok(Frame { transform, bags, points: points.to_vec(), prepared })
+        Ok(Frame { transform, points: points.to_vec(), position, prepared })
     }
 
     fn problem(&self, duel: &Duel, train: &[usize]) -> (Vec<usize>, Vec<f64>) {
@@ -245,18 +255,53 @@ impl<'a> Learner<'a> {
         Ok(per_point)
     }
 
-    /// Outputs of the machines for bags of the data set, bags x machines.
-    pub fn outputs(&self, frame: &Frame, machines: &Machines, bags: &[usize]) -> Mat {
-        let mut out = Mat::zeros(bags.len(), machines.0.len());
-        for (k, fit) in machines.0.iter().enumerate() {
-            let scores = fit
-                .as_ref()
-                .map_or_else(|| vec![f64::NAN; bags.len()], |f| frame.prepared(k).scores(f, bags));
-            for (row, score) in scores.into_iter().enumerate() {
-                out.set(row, k, score);
+    /// Outputs of the machines for bags of the data set, bags x machines. Bags of the frame are looked up; others are
+    /// answered as new ones, by a model that knows the bags `train`.
+    pub fn outputs(
+        &self,
+        frame: &Frame,
+        machines: &Machines,
+        train: &[usize],
+        bags: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Mat> {
+        let mut out = Mat::new(bags.len(), machines.0.len(), vec![f64::NAN; bags.len() * machines.0.len()]);
+        if bags.iter().all(|&b| frame.position[b].is_some()) {
+            let at = frame.positions(bags);
+            for (k, fit) in machines.0.iter().enumerate() {
+                let Some(fit) = fit else { continue };
+                for (row, score) in frame.prepared(k).scores(fit, &at).into_iter().enumerate() {
+                    out.set(row, k, score);
+                }
+            }
+            return Ok(out);
+        }
+        let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
+        let columns: Vec<usize> = (0..machines.0.len()).filter(|&k| machines.0[k].is_some()).collect();
+        let mut column = columns.iter();
+        for model in self.models(frame, machines, train)? {
+            let scores = model.answer(&new, ctx)?.scores;
+            for (k, &to) in column.by_ref().take(scores.cols()).enumerate() {
+                (0..bags.len()).for_each(|row| out.set(row, to, scores.get(row, k)));
             }
         }
-        out
+        Ok(out)
+    }
+
+    /// Models of the machines there are: one for all, or one for each where labels are learned from.
+    pub(crate) fn models(
+        &self,
+        frame: &Frame,
+        machines: &Machines,
+        train: &[usize],
+    ) -> Result<Vec<Box<dyn Model>>> {
+        let at = frame.positions(train);
+        if frame.is_shared() {
+            let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
+            return Ok(vec![frame.prepared(0).model(&fits, &at)?]);
+        }
+        let there = machines.0.iter().enumerate().filter_map(|(k, fit)| Some((k, fit.as_ref()?)));
+        there.map(|(k, fit)| frame.prepared(k).model(&[fit], &at)).collect()
     }
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
@@ -342,7 +387,8 @@ impl<'a> Learner<'a> {
             .into_par_iter()
             .map(|(fold, group)| {
                 let fits = self.fit(frame, group, &fold.train, ctx)?;
-                Ok((fold, group, fits.iter().map(|m| self.outputs(frame, m, &fold.test)).collect()))
+                let outputs = fits.iter().map(|m| self.outputs(frame, m, &fold.train, &fold.test, ctx));
+                Ok((fold, group, outputs.collect::<Result<_>>()?))
             })
             .collect::<Result<_>>()?;
         Ok(self.collect_out_of_fold(
@@ -369,7 +415,7 @@ impl<'a> Learner<'a> {
                 .par_iter()
                 .map(|group| {
                     let fits = self.fit(&frame, group, &fold.train, ctx)?;
-                    Ok(fits.iter().map(|m| self.outputs(&frame, m, &fold.test)).collect())
+                    fits.iter().map(|m| self.outputs(&frame, m, &fold.train, &fold.test, ctx)).collect()
                 })
                 .collect::<Result<_>>()?;
             results.extend(

@@ -18,13 +18,14 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
-use crate::learn::{Frame, Learner, Machines};
+use crate::learn::{Learner, Refit};
 use crate::mat::Mat;
-use crate::method::{Explanation, Fit, Model, State, Tensor};
+use crate::method::{Explanation, Model, State, Tensor};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
+use crate::train::Learned;
 
 /// Models of this and older formats can be read.
 const FORMAT: u32 = 1;
@@ -105,32 +106,21 @@ pub struct Prediction {
 }
 
 impl Trained {
-    /// Puts a model together from what was learned.
+    /// Puts a model together from what was learned on the bags `train`.
     pub(crate) fn new(
         learner: &Learner<'_>,
-        frame: &Frame,
-        point: usize,
-        machines: &Machines,
+        learned: &Learned<'_>,
         train: &[usize],
-        calibration: Calibration,
-        threshold: Option<f64>,
         training: TrainingSummary,
     ) -> Result<Trained> {
-        let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
-        if fits.len() != machines.0.len() {
+        let Refit { frame, at, machines } = &learned.refit;
+        if machines.0.iter().any(Option::is_none) {
             return Err(Error::Invalid(
                 "some classes have no training bag; drop them or give them bags".into(),
             ));
         }
-        let models = if frame.is_shared() {
-            vec![frame.prepared(0).model(&fits, train)?]
-        } else {
-            fits.iter()
-                .enumerate()
-                .map(|(k, fit)| frame.prepared(k).model(&[*fit], train))
-                .collect::<Result<_>>()?
-        };
-        let nearest = frame.prepared(0).nearest(point, train);
+        let models = learner.models(frame, machines, train)?;
+        let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));
         let classes = match learner.target {
             Target::Classes { names, .. } => names.clone(),
             Target::Values(_) => Vec::new(),
@@ -139,13 +129,13 @@ impl Trained {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             method: learner.setup.method.info().name.into(),
-            parameters: frame.points[point].clone(),
+            parameters: frame.points[*at].clone(),
             features: learner.data.bags.features().to_vec(),
             classes,
             duels: learner.duels.clone(),
             transform: frame.transform.clone(),
-            calibration,
-            threshold,
+            calibration: learned.calibration.clone(),
+            threshold: learned.threshold,
             familiarity: Familiarity::of(&learner.data.bags, train, nearest),
             training,
         };

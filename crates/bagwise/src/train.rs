@@ -170,32 +170,30 @@ fn standard_error(
     Ok((values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0) / n).sqrt())
 }
 
-/// Trains on all bags of the learners' data set, for use: what `bagwise fit` does.
-pub fn train(learners: &[Learner<'_>], inner: Splits, wanted: &Wanted, ctx: &Ctx) -> Result<Trained> {
+/// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them.
+pub fn train(
+    learners: &[Learner<'_>],
+    train: &[usize],
+    inner: Splits,
+    wanted: &Wanted,
+    ctx: &Ctx,
+) -> Result<Trained> {
     let learner = learners.first().ok_or_else(|| Error::Invalid("no method to train".into()))?;
     let data = learner.data;
     let pool = crate::evaluate::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
-    let all: Vec<usize> = (0..data.bags.len()).collect();
-    let inner = inner.inner(pool, &all, ctx.seed, 0, 0)?;
+    let inner = inner.inner(pool, train, ctx.seed, 0, 0)?;
     let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerPart).collect();
-    let learned = learn(learners, &frames, &all, &inner, wanted, ctx)?;
+    let learned = learn(learners, &frames, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
-    let Refit { frame, at, machines } = &learned.refit;
-    let not_converged = machines
-        .0
-        .iter()
-        .flatten()
-        .filter_map(|f| f.outcome)
-        .filter(|o| !crate::method::converged(o))
-        .count();
+    let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
     let summary = TrainingSummary {
         data: data.name.clone(),
-        bags: data.bags.len(),
-        instances: data.bags.instance_count(),
+        bags: train.len(),
+        instances: train.iter().map(|&b| data.bags.rows(b).len()).sum(),
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
         inner_value: learned.tuned.values[learned.tuned.best],
-        not_converged,
+        not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
     };
-    Trained::new(learner, frame, *at, machines, &all, learned.calibration, learned.threshold, summary)
+    Trained::new(learner, &learned, train, summary)
 }

@@ -12,7 +12,7 @@ use bagwise::{Dataset, human_bytes};
 use serde_json::json;
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out};
+use crate::judging::{Judging, Results, carry_out, complexity};
 use crate::learning::{AUTO, Choosing, Learning};
 use crate::output::{BOLD, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
@@ -299,7 +299,6 @@ impl Verdict {
         if let Some(i) = metric.interval {
             text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
-        let complexity = |name: &str| methods::find(name).map_or(u32::MAX, |m| m.info().complexity);
         let simpler: Vec<&str> = self
             .ties
             .iter()

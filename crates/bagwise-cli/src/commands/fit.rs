@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .map(|setup| Learner::new(&data, setup, args.choosing.positive.as_deref()))
         .collect::<Result<_, _>>()?;
     let wanted = Wanted { metric: args.choosing.metric(&data), threshold: args.choosing.threshold };
-    let model = train(&learners, Splits::KFold(args.inner), &wanted, &args.learning.ctx(&session.ctx))?;
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    let model = train(&learners, &all, Splits::KFold(args.inner), &wanted, &args.learning.ctx(&session.ctx))?;
     model.save(&args.output)?;
     let header = &model.header;
     let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));

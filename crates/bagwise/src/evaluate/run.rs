@@ -1,7 +1,8 @@
 //! Running an evaluation: every method on every outer fold, one record each, as it happens.
 //!
 //! The folds are the same for every method. A fold is learned by [`learn`](crate::train::learn) from its training
-//! bags alone; where nothing is learned before training (no scaling, absolute widths), one frame serves all folds.
+//! bags alone, and its test bags are answered as new ones; where nothing is learned before training (no scaling,
+//! absolute widths), one frame over all bags serves all folds, since an entry of a Gram depends on its two bags only.
 //! A fit that fails is a record that says why, and the others go on.
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use crate::calibrate::Calibration;
 use crate::ctx::Ctx;
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
-use crate::learn::{Frame, Frames, Learner, Machines, Setup};
+use crate::learn::{Frame, Frames, Learner, Machines, Refit, Setup};
 use crate::mat::Mat;
 use crate::method::{Learns, converged};
 use crate::params::Point;
@@ -219,7 +220,8 @@ impl<'a> Run<'a> {
         let wanted = Wanted { metric: self.plan.metric, threshold: self.plan.threshold };
         let learned = learn(learners, &frames, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
-        let outputs = learner.outputs(&learned.refit.frame, &learned.refit.machines, &fold.test);
+        let Refit { frame, machines, .. } = &learned.refit;
+        let outputs = learner.outputs(frame, machines, &fold.train, &fold.test, ctx)?;
         let mut judged = Judged::new(learner, &fold.test, &outputs, &learned.calibration, learned.threshold);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best];
