@@ -260,6 +260,13 @@ mod tests {
     }
 
     #[test]
+    fn what_one_alignment_did_not_know_the_next_does_not_either() {
+        let found = bag(vec![categorical("c", &["red"])], &[&[1.0], &[0.0]]);
+        let aligned = found.align(&[categorical("c", &["red", "blue"])]).unwrap();
+        assert_eq!(aligned.bag(0).to_dense().data(), [2.0, 0.0]);
+    }
+
+    #[test]
     fn numbers_match_categories_that_are_numbers() {
         let found = bag(vec![Feature::numeric("c")], &[&[2.0], &[1.0], &[7.0]]);
         let aligned = found.align(&[categorical("c", &["1.0", "2"])]).unwrap();

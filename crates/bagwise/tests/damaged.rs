@@ -109,6 +109,8 @@ fn cases() -> Vec<Case> {
         case("blank.csv", "\n\nbag,label,f1\na,1,2\n\n\nb,0\n", 7, &["the row has 2 columns"]),
         case("first.csv", "1,1,0.5,2\n1,1,0.5\n", 2, &["bag '1' has 1 features", "the first row has 2"]),
         case("quoted.csv", "bag,label,f1\n\"a\nb\",1,2\nc,1,x\n", 4, &["'x' in column 'f1' is not a number"]),
+        case("begun.csv", "bag,label,f1\nz,1,2\n\"a\nb\",1,x\n", 3, &["'x' in column 'f1' is not a number"]),
+        case("mac.csv", "bag,label,f1\ra,1,2\r", None, &["carriage returns only", "line feeds"]),
         case(
             "one.csv",
             "bag\na\nb\n",

@@ -78,6 +78,16 @@ fn shipped_data_come_back_equal_in_every_format() {
 }
 
 #[test]
+fn headings_full_of_other_delimiters_do_not_mislead() {
+    let bags = Bags::new(Instances::F64(Mat::zeros(2, 2)), vec![0, 1, 2]).unwrap();
+    let features = ["a;b;c;d;e;f", "g\th\ti\tj"].map(Feature::numeric);
+    let data = Dataset::new("t", bags.with_features(features.to_vec().into()).unwrap());
+    for file in ["a.csv", "a.tsv"] {
+        round_trip(&data, file);
+    }
+}
+
+#[test]
 fn gz_in_the_name_compresses() {
     let folder = tempfile::tempdir().unwrap();
     let data = read("musk1", &ReadOptions::default()).unwrap();

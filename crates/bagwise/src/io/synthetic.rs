@@ -362,6 +362,8 @@ mod tests {
                 if truth[r] == "1" { far += 1 } else { near += 1 }
             }
         }
+        let first_is_noise = |b: &usize| codes[*b] == 1 && truth[data.bags.rows(*b).start] == "0";
+        assert!((0..100).filter(first_is_noise).count() > 2, "the concept stands anywhere in a bag");
         assert!(near > 300 && far > 30, "{near} {far}");
     }
 
