@@ -61,7 +61,7 @@ pub(crate) fn run() -> Result<()> {
 
 fn kernel_machines(folder: &Path, theirs: &HashMap<String, (f64, f64)>) -> Result<()> {
     println!(
-        "{:<28} {:>10} {:>10} {:>7} {:>9} {:>11}",
+        "{:<31} {:>10} {:>10} {:>7} {:>9} {:>11}",
         "fit", "ours s", "sklearn s", "ratio", "updates", "objective"
     );
     for name in ["musk1", "elephant", "random2000"] {
@@ -91,7 +91,7 @@ fn kernel_machines(folder: &Path, theirs: &HashMap<String, (f64, f64)>) -> Resul
         let (seconds, right) = best(REPEATS, || paths(&gram, &y));
         if let Some((their_seconds, their_right)) = theirs.get(&id) {
             println!(
-                "{id:<28} {seconds:>10.6} {their_seconds:>10.6} {:>6.2}x  ten costs, ten folds; right {right} and {their_right}",
+                "{id:<31} {seconds:>10.6} {their_seconds:>10.6} {:>6.2}x  ten costs, ten folds; right {right} and {their_right}",
                 their_seconds / seconds
             );
         }
@@ -103,7 +103,7 @@ fn row(id: &str, seconds: f64, machine: &Machine, theirs: &HashMap<String, (f64,
     let outcome = &machine.outcome;
     let (their_seconds, their_objective) = theirs.get(id).copied().unwrap_or((f64::NAN, f64::NAN));
     println!(
-        "{id:<28} {seconds:>10.6} {their_seconds:>10.6} {:>6.2}x {:>9} {:>11.1e}",
+        "{id:<31} {seconds:>10.6} {their_seconds:>10.6} {:>6.2}x {:>9} {:>11.1e}",
         their_seconds / seconds,
         outcome.iterations,
         (outcome.objective - their_objective) / their_objective.abs(),
