@@ -28,6 +28,7 @@
 //! assert_eq!(path.len(), 3);
 //! ```
 
+mod features;
 mod forms;
 mod isotonic;
 mod linear;
@@ -37,9 +38,10 @@ mod rows;
 mod scan;
 mod smo;
 
+pub use features::Features;
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
 pub use isotonic::Isotonic;
-pub use linear::{Features, LinearMachine, LinearParams, fit_linear, fit_linear_path};
+pub use linear::{LinearMachine, LinearParams, fit_linear, fit_linear_path};
 pub use platt::Platt;
 pub use problem::{Dual, Gram, KernelRows, RowFn};
 pub use smo::{Outcome, SmoParams, Solution, Status, smo};

@@ -15,156 +15,31 @@
 //! penalised bias. With `rho` the mean squared norm of a row the constraint is as stiff as the data,
 //! whatever their scale.
 //!
+//! Single coordinates settle which coefficients are free long before they settle their values, above all
+//! where rows outnumber features and the cost is high. So after every few passes the free coefficients are moved
+//! together: conjugate gradients on the face of the box that they span, with `sum b_i` held, one visit to
+//! each free row a step; whoever would leave the face stops the step at its bound and is left out.
+//!
 //! A pass costs one visit to each active row (twice its non-zeros). Coefficients at a bound that point outwards
 //! by more than the last pass's largest violation are skipped until the end. An answer is accepted after `w` has
 //! been summed afresh, the constraint been met exactly, and the KKT gap of all rows been measured. Rows are
 //! visited in random order from a fixed seed: the same problem gives the same bits.
 //!
 //! Coordinate descent: Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; regression: Ho and Lin, JMLR 13
-//! (2012) 3323. Multipliers: Bertsekas, "Constrained optimization and Lagrange multiplier methods" (1982).
+//! (2012) 3323. Steps on a face: More and Toraldo, SIAM J. Optimization 1 (1991) 93. Multipliers: Bertsekas, "Constrained optimization and Lagrange multiplier methods" (1982).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::features::Features;
 use crate::forms::{Form, stretch};
 use crate::problem::Dual;
 use crate::smo::{Outcome, Solution, Status};
 
-/// Rows of explicit features.
-#[derive(Clone, Copy, Debug)]
-pub enum Features<'a> {
-    /// Row-major values.
-    Dense {
-        /// `rows * columns` values.
-        values: &'a [f64],
-        /// Features of one row.
-        columns: usize,
-    },
-    /// Compressed sparse rows: row `i` owns entries `starts[i]..starts[i + 1]`.
-    Sparse {
-        /// One more than there are rows.
-        starts: &'a [usize],
-        /// Column of each entry, at most once in a row.
-        indices: &'a [u32],
-        /// Value of each entry.
-        values: &'a [f64],
-        /// Features of one row.
-        columns: usize,
-    },
-}
-
-impl Features<'_> {
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        match self {
-            Features::Dense { columns: 0, .. } => 0,
-            Features::Dense { values, columns } => values.len() / columns,
-            Features::Sparse { starts, .. } => starts.len().saturating_sub(1),
-        }
-    }
-
-    /// True if there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn columns(&self) -> usize {
-        match *self {
-            Features::Dense { columns, .. } | Features::Sparse { columns, .. } => columns,
-        }
-    }
-
-    fn check(&self) {
-        match *self {
-            Features::Dense { values, columns } => {
-                assert!(
-                    columns > 0 && values.len().is_multiple_of(columns),
-                    "dense rows of {columns} features"
-                );
-            }
-            Features::Sparse { starts, indices, values, columns } => {
-                assert_eq!(indices.len(), values.len(), "each entry needs a column and a value");
-                assert!(starts.is_sorted(), "row starts must not descend");
-                assert_eq!(starts.first().copied().unwrap_or(0), 0, "the first row starts at 0");
-                assert_eq!(
-                    starts.last().copied().unwrap_or(0),
-                    indices.len(),
-                    "the last row ends with the entries"
-                );
-                assert!(indices.iter().all(|&c| (c as usize) < columns), "a column is not below {columns}");
-            }
-        }
-    }
-
-    /// The product of row `i` and `w`.
-    #[inline]
-    fn dot(&self, i: usize, w: &[f64]) -> f64 {
-        // Four sums, so that one addition need not wait for the last.
-        let mut sums = [0.0; 4];
-        match *self {
-            Features::Dense { values, columns } => {
-                let row = &values[i * columns..(i + 1) * columns];
-                let (row_fours, row_rest) = row.as_chunks::<4>();
-                let (w_fours, w_rest) = w.as_chunks::<4>();
-                for (x, v) in row_fours.iter().zip(w_fours) {
-                    for lane in 0..4 {
-                        sums[lane] += x[lane] * v[lane];
-                    }
-                }
-                for (x, v) in row_rest.iter().zip(w_rest) {
-                    sums[0] += x * v;
-                }
-            }
-            Features::Sparse { starts, indices, values, .. } => {
-                let entries = starts[i]..starts[i + 1];
-                let (columns_fours, columns_rest) = indices[entries.clone()].as_chunks::<4>();
-                let (values_fours, values_rest) = values[entries].as_chunks::<4>();
-                for (columns, x) in columns_fours.iter().zip(values_fours) {
-                    for lane in 0..4 {
-                        sums[lane] += x[lane] * w[columns[lane] as usize];
-                    }
-                }
-                for (&column, x) in columns_rest.iter().zip(values_rest) {
-                    sums[0] += x * w[column as usize];
-                }
-            }
-        }
-        (sums[0] + sums[1]) + (sums[2] + sums[3])
-    }
-
-    /// `w += factor * row i`.
-    #[inline]
-    fn add_to(&self, i: usize, factor: f64, w: &mut [f64]) {
-        match *self {
-            Features::Dense { values, columns } => {
-                for (v, x) in w.iter_mut().zip(&values[i * columns..(i + 1) * columns]) {
-                    *v += factor * x;
-                }
-            }
-            Features::Sparse { starts, indices, values, .. } => {
-                let entries = starts[i]..starts[i + 1];
-                for (&column, x) in indices[entries.clone()].iter().zip(&values[entries]) {
-                    w[column as usize] += factor * x;
-                }
-            }
-        }
-    }
-
-    fn squared_norm(&self, i: usize) -> f64 {
-        match *self {
-            Features::Dense { values, columns } => {
-                values[i * columns..(i + 1) * columns].iter().map(|x| x * x).sum()
-            }
-            Features::Sparse { starts, values, .. } => {
-                values[starts[i]..starts[i + 1]].iter().map(|x| x * x).sum()
-            }
-        }
-    }
-}
-
 /// How to solve.
 #[derive(Clone, Copy, Debug)]
 pub struct LinearParams<'a> {
-    /// Largest KKT gap that counts as solved, as in [`crate::SmoParams`].
+    /// Largest KKT gap that counts as solved, as in [`crate::SmoParams`]. The default is wider than there: with
+    /// very many rows the worst of them says little, and the duality gap is far smaller than this suggests.
     pub tolerance: f64,
     /// Passes over the rows after which to give up.
     pub max_passes: usize,
@@ -174,7 +49,7 @@ pub struct LinearParams<'a> {
 
 impl Default for LinearParams<'_> {
     fn default() -> Self {
-        LinearParams { tolerance: 1e-3, max_passes: 100_000, cancel: None }
+        LinearParams { tolerance: 1e-2, max_passes: 10_000, cancel: None }
     }
 }
 
@@ -246,6 +121,10 @@ fn machine(solution: Solution, weights: Vec<f64>) -> LinearMachine {
     LinearMachine { weights, bias, coefficients, training_outputs: outputs, outcome }
 }
 
+/// Visits to rows, in passes, between two looks at all of them: a look costs two passes, and the step that follows
+/// it at most a quarter of what went before.
+const PATIENCE: usize = 10;
+
 struct Descent<'a> {
     features: &'a Features<'a>,
     dual: &'a Dual,
@@ -269,46 +148,65 @@ fn solve(
     let mut descent = Descent::new(features, dual, start);
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut active: Vec<usize> = (0..n).collect();
-    // Violations that coordinates may keep before the answer is examined; half the gap on either side.
-    let mut goal = 0.5 * params.tolerance;
     let mut skip_beyond = f64::INFINITY;
     let mut passes = 0;
-    let (status, mut outputs) = loop {
-        if passes >= params.max_passes {
-            break (Status::IterationLimit, descent.settle());
-        }
-        if params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            break (Status::Cancelled, descent.settle());
-        }
+    let mut visited = 0;
+    // How far the bias may still move before some skipped coefficient would point inwards.
+    let mut spare = f64::INFINITY;
+    let mut patience = PATIENCE * n;
+    let mut objective_then = f64::INFINITY;
+    let (status, outputs) = loop {
         passes += 1;
+        visited += active.len();
         random.shuffle(&mut active);
-        let violation = descent.pass(&mut active, skip_beyond);
+        let bias_before = descent.bias();
+        let violation = descent.pass(&mut active, skip_beyond, &mut spare);
         let imbalance = descent.penalty * descent.sum.abs();
         skip_beyond = violation + imbalance;
-        if violation <= goal && imbalance <= goal {
-            if active.len() < n {
-                // Everything settled among those still visited: now all of them, without skipping.
-                active = (0..n).collect();
-                skip_beyond = f64::INFINITY;
-                continue;
-            }
-            let outputs = descent.settle();
-            if dual.finish(&descent.b, &outputs).kkt_gap <= params.tolerance {
-                break (Status::Converged, outputs);
-            }
-            // The last steps of a pass disturb what its first ones settled; ask for more. Below the rounding
-            // of an output there is nothing left to ask.
-            goal *= 0.5;
+        // Half the tolerance on either side of the bias; the rest of the gap shows when all rows are examined.
+        let settled = violation.max(imbalance) <= 0.5 * params.tolerance;
+        let cancelled = params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        let last = cancelled || passes >= params.max_passes;
+        if settled || last || visited >= patience {
+            let outputs = descent.refresh(settled || last);
+            let now = dual.finish(&descent.b, &outputs);
             let largest = outputs.iter().fold(1.0, |most: f64, o| most.max(o.abs()));
-            if goal < 16.0 * f64::EPSILON * largest {
-                break (Status::PrecisionLimit, outputs);
+            match () {
+                _ if now.kkt_gap <= params.tolerance && (settled || last) => {
+                    break (Status::Converged, outputs);
+                }
+                _ if cancelled => break (Status::Cancelled, outputs),
+                _ if last => break (Status::IterationLimit, outputs),
+                // A fresh gap of a few roundings is as good as it gets.
+                _ if settled && now.kkt_gap <= 16.0 * f64::EPSILON * largest => {
+                    break (Status::PrecisionLimit, outputs);
+                }
+                _ => {}
+            }
+            // Passes and steps on the face share the work by what they achieve for each visit to a row.
+            let (gain, visits) = descent.face(&outputs, visited / 4);
+            let by_passes = (objective_then - now.objective) / visited as f64;
+            patience = if gain > by_passes * visits as f64 {
+                PATIENCE * n
+            } else {
+                (2 * patience).min(64 * PATIENCE * n)
+            };
+            objective_then = now.objective - gain;
+            visited = 0;
+            if settled {
+                spare = f64::NEG_INFINITY;
             }
         } else if violation <= imbalance {
             descent.multiplier += imbalance.copysign(descent.sum);
         }
+        spare -= (descent.bias() - bias_before).abs();
+        if spare < 0.0 {
+            active = (0..n).collect();
+            skip_beyond = f64::INFINITY;
+            spare = f64::INFINITY;
+        }
     };
     let end = dual.finish(&descent.b, &outputs);
-    outputs.truncate(n);
     let outcome = Outcome {
         status,
         iterations: passes,
@@ -337,23 +235,28 @@ impl<'a> Descent<'a> {
             multiplier: 0.0,
             penalty: if mean > 0.0 { mean } else { 1.0 },
         };
-        let outputs = descent.settle();
+        let outputs = descent.refresh(true);
         descent.multiplier = dual.finish(&descent.b, &outputs).bias;
         descent
     }
 
+    /// The current estimate of the bias.
+    fn bias(&self) -> f64 {
+        self.multiplier + self.penalty * self.sum
+    }
+
     /// Sets each active coefficient to its best value in turn. Returns the largest violation met, and drops
-    /// from `active` what points outwards by more than `skip_beyond`.
-    fn pass(&mut self, active: &mut Vec<usize>, skip_beyond: f64) -> f64 {
+    /// from `active` what points outwards by more than `skip_beyond`, lowering `spare` to the least such amount.
+    fn pass(&mut self, active: &mut Vec<usize>, skip_beyond: f64, spare: &mut f64) -> f64 {
         let (dual, tube) = (self.dual, self.dual.tube);
         let mut largest: f64 = 0.0;
         active.retain(|&i| {
             let (b, lower, upper) = (self.b[i], dual.lower[i], dual.upper[i]);
-            let bias = self.multiplier + self.penalty * self.sum;
-            let residual = dual.linear[i] - self.features.dot(i, &self.w) - bias;
+            let residual = dual.linear[i] - self.features.dot(i, &self.w) - self.bias();
             let (up, down) = Dual::shifts(tube, lower, upper, b);
             let (up, down) = (residual + up, residual + down);
             if up < -skip_beyond && down > skip_beyond {
+                *spare = spare.min(down.min(-up));
                 return false;
             }
             let violation = up.max(-down);
@@ -372,12 +275,17 @@ impl<'a> Descent<'a> {
         largest
     }
 
-    /// Meets the constraint exactly, sums `w` afresh and returns the outputs of all rows without the bias.
-    fn settle(&mut self) -> Vec<f64> {
-        // The multiplier keeps what the penalty said about the bias.
-        self.multiplier += self.penalty * self.sum;
-        self.balance();
-        self.sum = 0.0;
+    /// Sums `w` afresh, after meeting the constraint exactly if asked to, and returns the outputs of all rows
+    /// without the bias.
+    fn refresh(&mut self, balance: bool) -> Vec<f64> {
+        if balance {
+            // The multiplier keeps what the penalty said about the bias.
+            self.multiplier += self.penalty * self.sum;
+            self.balance();
+            self.sum = 0.0;
+        } else {
+            self.sum = self.b.iter().sum();
+        }
         self.w.fill(0.0);
         for i in 0..self.b.len() {
             if self.b[i] != 0.0 {
@@ -387,7 +295,101 @@ impl<'a> Descent<'a> {
         (0..self.b.len()).map(|i| self.features.dot(i, &self.w)).collect()
     }
 
-    /// Spreads the excess over free coefficients in proportion to their room, which keeps them free.
+    /// Moves the free coefficients together towards the minimum on their face, with `sum b_i` held, spending at
+    /// most `visits` visits to rows. Returns by how much the objective fell, and the visits spent.
+    fn face(&mut self, outputs: &[f64], visits: usize) -> (f64, usize) {
+        let (dual, features) = (self.dual, self.features);
+        let mut free: Vec<usize> = (0..self.b.len())
+            .filter(|&i| self.b[i] != 0.0 && self.b[i] > dual.lower[i] && self.b[i] < dual.upper[i])
+            .collect();
+        let mut gradient: Vec<f64> =
+            free.iter().map(|&i| dual.linear[i] - outputs[i] - dual.tube.copysign(self.b[i])).collect();
+        let mut visits_left = visits;
+        let mut gain = 0.0;
+        while free.len() > 1 && visits_left >= 2 * free.len() {
+            let m = free.len();
+            let mut moved = vec![0.0; m];
+            let mut moved_w = vec![0.0; self.w.len()];
+            let mut residual = centred(&gradient);
+            let mut direction = residual.clone();
+            let mut squared: f64 = residual.iter().map(|r| r * r).sum();
+            // Ten digits: rounding ends the usefulness of conjugate directions about there.
+            let enough = 1e-20 * squared;
+            let mut direction_w = vec![0.0; self.w.len()];
+            while squared > enough && visits_left >= 2 * m {
+                visits_left -= 2 * m;
+                direction_w.fill(0.0);
+                for (d, &i) in direction.iter().zip(&free) {
+                    features.add_to(i, *d, &mut direction_w);
+                }
+                let curvature: f64 = direction_w.iter().map(|v| v * v).sum();
+                if curvature <= f64::EPSILON * squared {
+                    // Flat: linearly dependent rows. The rest of the way leads nowhere in outputs.
+                    break;
+                }
+                let step = squared / curvature;
+                let image: Vec<f64> = free.iter().map(|&i| features.dot(i, &direction_w)).collect();
+                let image = centred(&image);
+                for k in 0..m {
+                    moved[k] += step * direction[k];
+                    residual[k] -= step * image[k];
+                }
+                for (total, v) in moved_w.iter_mut().zip(&direction_w) {
+                    *total += step * v;
+                }
+                let next: f64 = residual.iter().map(|r| r * r).sum();
+                for k in 0..m {
+                    direction[k] = residual[k] + next / squared * direction[k];
+                }
+                squared = next;
+            }
+            // As far as the first bound; the objective falls all the way to the full step.
+            let mut fraction: f64 = 1.0;
+            for (change, &i) in moved.iter().zip(&free) {
+                fraction = fraction.min(self.room(i, *change) / change.abs());
+            }
+            let slope: f64 = gradient.iter().zip(&moved).map(|(g, change)| g * change).sum();
+            gain += fraction * slope - 0.5 * fraction * fraction * moved_w.iter().map(|v| v * v).sum::<f64>();
+            for (v, change) in self.w.iter_mut().zip(&moved_w) {
+                *v += fraction * change;
+            }
+            let mut stays = vec![true; m];
+            for k in 0..m {
+                let (i, change) = (free[k], moved[k]);
+                let room = self.room(i, change);
+                stays[k] = change == 0.0 || room > change.abs();
+                let limit = self.b[i] + room.copysign(change);
+                // Exactly onto the bound (or zero) for the one that ends the step.
+                let arrives = change != 0.0 && room <= fraction * change.abs();
+                self.b[i] = if arrives { self.landmark(i, limit) } else { self.b[i] + fraction * change };
+            }
+            let slope_of =
+                |i: usize| dual.linear[i] - features.dot(i, &self.w) - dual.tube.copysign(self.b[i]);
+            gradient = free.iter().map(|&i| slope_of(i)).collect();
+            visits_left = visits_left.saturating_sub(m);
+            // Free coefficients agree on the bias, the better the closer the face is to its minimum.
+            self.multiplier = gradient.iter().sum::<f64>() / m as f64 - self.penalty * self.sum;
+            if fraction == 1.0 {
+                break;
+            }
+            (free, gradient) = (0..m).filter(|&k| stays[k]).map(|k| (free[k], gradient[k])).unzip();
+        }
+        (gain, visits - visits_left)
+    }
+
+    /// How far coefficient `i` may go in the direction of `change` on its face: to its bound, or to zero.
+    fn room(&self, i: usize, change: f64) -> f64 {
+        let b = self.b[i];
+        let (low, high) = if b > 0.0 { (0.0, self.dual.upper[i]) } else { (self.dual.lower[i], 0.0) };
+        if change > 0.0 { high - b } else { b - low }
+    }
+
+    fn landmark(&self, i: usize, near: f64) -> f64 {
+        let marks = [self.dual.lower[i], 0.0, self.dual.upper[i]];
+        marks.into_iter().min_by(|a, b| (a - near).abs().total_cmp(&(b - near).abs())).expect("three")
+    }
+
+    /// Spreads the excess over free coefficients in proportion to their room; scales one sign for what is left.
     fn balance(&mut self) {
         let (dual, b) = (self.dual, &mut self.b);
         let excess: f64 = b.iter().sum();
@@ -400,16 +402,27 @@ impl<'a> Descent<'a> {
             (false, false) => -b,
         };
         let total: f64 = (0..b.len()).filter(|&i| free(i, b[i])).map(|i| room(i, b[i])).sum();
-        if total > 2.0 * excess.abs() {
+        if total > 0.0 {
+            let share = (excess.abs() / total).min(1.0).copysign(excess);
             for i in 0..b.len() {
                 if free(i, b[i]) {
-                    b[i] -= excess * (room(i, b[i]) / total);
+                    b[i] -= share * room(i, b[i]);
                 }
             }
-        } else {
-            dual.make_feasible(b);
+        }
+        dual.make_feasible(b);
+        // What is left of a bound by this little was meant to be on it, and must not count as free for the bias.
+        for i in 0..b.len() {
+            let near = 1e-12 * (dual.upper[i] - dual.lower[i]);
+            let marks = [dual.lower[i], 0.0, dual.upper[i]];
+            b[i] = marks.into_iter().find(|mark| (b[i] - mark).abs() <= near).unwrap_or(b[i]);
         }
     }
+}
+
+fn centred(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|v| v - mean).collect()
 }
 
 /// Multiplicative congruential numbers with a mixing step (SplitMix64): an order to visit rows in, no more.

@@ -11,7 +11,7 @@ use crate::problem::KernelRows;
 const ABSENT: u32 = u32::MAX;
 
 /// Where a fetched row lies.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Slot {
     Lent(usize),
     Kept(usize),
@@ -48,14 +48,15 @@ impl<'k> Rows<'k> {
         }
     }
 
-    /// Finds or fills the row of `variable` over the first `width` variables of the order, sparing `pinned`.
-    pub(crate) fn fetch(&mut self, variable: usize, width: usize, pinned: Option<Slot>) -> Slot {
+    /// Finds or fills the row of `variable` over the first `width` variables of the order. The row
+    /// fetched just before stays where it is: it is never the oldest of two or more.
+    pub(crate) fn fetch(&mut self, variable: usize, width: usize) -> Slot {
         if self.natural_order && self.kernel.borrowed_row(variable).is_some() {
             return Slot::Lent(variable);
         }
         self.clock += 1;
         let slot = match self.slot_of[variable] {
-            ABSENT => self.claim(variable, width, pinned),
+            ABSENT => self.claim(variable, width),
             slot => slot as usize,
         };
         let row = &mut self.kept[slot];
@@ -76,13 +77,13 @@ impl<'k> Rows<'k> {
     }
 
     /// A slot for `variable`: a new one while the budget lasts (two rows are always allowed), else the oldest.
-    fn claim(&mut self, variable: usize, width: usize, pinned: Option<Slot>) -> usize {
+    fn claim(&mut self, variable: usize, width: usize) -> usize {
         let slot = if self.kept.len() < 2 || (self.kept.len() + 1) * width <= self.budget {
             self.kept.push(Kept { variable, last_used: 0, values: Vec::with_capacity(width) });
             self.kept.len() - 1
         } else {
-            let spare = (0..self.kept.len()).filter(|&slot| Some(Slot::Kept(slot)) != pinned);
-            let oldest = spare.min_by_key(|&slot| self.kept[slot].last_used).expect("two rows or more");
+            let oldest =
+                (0..self.kept.len()).min_by_key(|&slot| self.kept[slot].last_used).expect("two rows");
             self.slot_of[self.kept[oldest].variable] = ABSENT;
             self.kept[oldest].variable = variable;
             self.kept[oldest].values.clear();

@@ -156,7 +156,7 @@ impl<'k, 'p> Solver<'k, 'p> {
         dual.make_feasible(&mut coefficients);
         let mut in_order = vec![0.0; n];
         for variable in (0..n).filter(|&i| coefficients[i] != 0.0) {
-            let slot = self.rows.fetch(variable, n, None);
+            let slot = self.rows.fetch(variable, n);
             add_scaled(&mut in_order, coefficients[variable], self.rows.get(slot, n));
         }
         let mut outputs = vec![0.0; n];
@@ -235,10 +235,10 @@ impl<'k, 'p> Solver<'k, 'p> {
 
             iterations += 1;
             let i = extremes.up_at;
-            let slot_i = self.rows.fetch(self.rows.order[i], state.active, None);
+            let slot_i = self.rows.fetch(self.rows.order[i], state.active);
             let chosen = state.partner(i, extremes.up, self.rows.get(slot_i, state.active), flattest);
             let Some(j) = chosen else { break Status::PrecisionLimit };
-            let slot_j = self.rows.fetch(self.rows.order[j], state.active, Some(slot_i));
+            let slot_j = self.rows.fetch(self.rows.order[j], state.active);
             let (row_i, row_j) = (self.rows.get(slot_i, state.active), self.rows.get(slot_j, state.active));
             let amount = state.move_pair(i, j, row_i[j], flattest);
             if amount == 0.0 {
@@ -309,7 +309,7 @@ impl<'k, 'p> Solver<'k, 'p> {
         }
         for position in 0..n {
             if state.b[position] != 0.0 {
-                let slot = self.rows.fetch(self.rows.order[position], n, None);
+                let slot = self.rows.fetch(self.rows.order[position], n);
                 add_scaled(&mut state.gradient, -state.b[position], self.rows.get(slot, n));
             }
         }

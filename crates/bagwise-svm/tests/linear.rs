@@ -1,0 +1,156 @@
+//! The linear solver against the kernel solver on the same problem, and on its own edges.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use bagwise_svm::{
+    Features, Form, Gram, LinearParams, SmoParams, Status, bounds, fit, fit_linear, fit_linear_path,
+};
+use common::{Random, dot, gram, largest_difference, points, upto};
+
+/// Rows in compressed form.
+struct Compressed {
+    starts: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl Compressed {
+    fn new(rows: &[Vec<f64>], columns: usize) -> Compressed {
+        let mut out = Compressed { starts: vec![0], indices: vec![], values: vec![], columns };
+        for row in rows {
+            for (column, &value) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                out.indices.push(column as u32);
+                out.values.push(value);
+            }
+            out.starts.push(out.indices.len());
+        }
+        out
+    }
+
+    fn features(&self) -> Features<'_> {
+        let Compressed { starts, indices, values, columns } = self;
+        Features::Sparse { starts, indices, values, columns: *columns }
+    }
+}
+
+fn exact() -> LinearParams<'static> {
+    LinearParams { tolerance: 1e-9, max_passes: 1_000_000, ..LinearParams::default() }
+}
+
+/// More rows than features, more features than rows, and sparse rows of which some are empty.
+#[test]
+fn agrees_with_the_kernel_solver() {
+    for (n, d, kept) in [(60, 3, 1.0), (40, 80, 1.0), (120, 20, 0.3)] {
+        let mut data = points(n, d, n as u64);
+        let mut random = Random(5);
+        for value in data.x.iter_mut().flatten() {
+            // A shift makes the bias matter: it is as large as the scores.
+            *value = if random.uniform() < kept { *value + 0.5 } else { 0.0 };
+        }
+        data.x[3].fill(0.0);
+        let k = gram(&data.x, dot);
+        let index = upto(n);
+        let flat = data.x.concat();
+        let dense = Features::Dense { values: &flat, columns: d };
+        let compressed = Compressed::new(&data.x, d);
+        for form in
+            [Form::Classify { labels: &data.labels }, Form::Regress { targets: &data.targets, tube: 0.1 }]
+        {
+            for cost in [1e-3, 0.1, 10.0] {
+                let params = SmoParams { tolerance: 1e-9, ..SmoParams::default() };
+                let kernel = fit(&Gram::new(&k, n, &index), form, &bounds(cost, n), None, &params);
+                assert_eq!(kernel.outcome.status, Status::Converged);
+                for features in [dense, compressed.features()] {
+                    let linear = fit_linear(&features, form, &bounds(cost, n), None, &exact());
+                    let what = format!("{n} x {d}, C {cost}, {:?}", linear.outcome);
+                    assert_eq!(linear.outcome.status, Status::Converged, "{what}");
+                    // Both stop at a gap of 1e-9; outputs follow it through the conditioning of free rows.
+                    let difference = largest_difference(&linear.training_outputs, &kernel.training_outputs);
+                    assert!(difference < 1e-6, "{what}: {difference}");
+                    let ratio =
+                        (linear.outcome.objective - kernel.outcome.objective) / kernel.outcome.objective;
+                    assert!(ratio.abs() < 1e-8, "{what}: {ratio}");
+                    assert!(largest_difference(&linear.outputs(&features), &linear.training_outputs) < 1e-12);
+                    assert!(
+                        linear.coefficients.iter().sum::<f64>().abs() < 1e-10 * cost * n as f64,
+                        "{what}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_and_starts_lead_to_the_same_machine() {
+    let data = points(80, 6, 21);
+    let flat = data.x.concat();
+    let features = Features::Dense { values: &flat, columns: 6 };
+    let form = Form::Classify { labels: &data.labels };
+    let costs = [5.0, 0.01, 0.5];
+    let path = fit_linear_path(&features, form, &[1.0; 80], &costs, &exact());
+    for (machine, cost) in path.iter().zip(costs) {
+        let alone = fit_linear(&features, form, &bounds(cost, 80), None, &exact());
+        let again = fit_linear(&features, form, &bounds(cost, 80), Some(&alone.coefficients), &exact());
+        // As above: gaps of 1e-9 through the conditioning of free rows.
+        assert!(largest_difference(&machine.training_outputs, &alone.training_outputs) < 1e-6);
+        assert!(largest_difference(&again.training_outputs, &alone.training_outputs) < 1e-6);
+        assert!(again.outcome.iterations <= alone.outcome.iterations);
+        // The same problem gives the same bits.
+        let twin = fit_linear(&features, form, &bounds(cost, 80), None, &exact());
+        assert_eq!(twin.weights, alone.weights);
+    }
+}
+
+#[test]
+fn edges() {
+    let one = Features::Dense { values: &[3.0, 4.0], columns: 2 };
+    let machine = fit_linear(&one, Form::Classify { labels: &[-1.0] }, &[1.0], None, &exact());
+    assert_eq!((machine.bias, machine.weights), (-1.0, vec![0.0, 0.0]));
+    let machine = fit_linear(&one, Form::Regress { targets: &[7.0], tube: 0.5 }, &[1.0], None, &exact());
+    assert_eq!(machine.bias, 7.0);
+    // Distance 5: the boundary halfway, |w| = 2 / 5.
+    let two = Features::Dense { values: &[0.0, 0.0, 3.0, 4.0], columns: 2 };
+    let machine = fit_linear(&two, Form::Classify { labels: &[-1.0, 1.0] }, &[10.0; 2], None, &exact());
+    assert!(largest_difference(&machine.weights, &[0.24, 0.32]) < 1e-9 && (machine.bias + 1.0).abs() < 1e-9);
+    // Rows of nothing: the median of the targets, the larger of the classes.
+    let nothing = Features::Sparse { starts: &[0; 6], indices: &[], values: &[], columns: 4 };
+    let machine = fit_linear(
+        &nothing,
+        Form::Classify { labels: &[1.0, 1.0, -1.0, 1.0, -1.0] },
+        &[2.0; 5],
+        None,
+        &exact(),
+    );
+    assert_eq!((machine.outcome.status, machine.bias), (Status::Converged, 1.0));
+    let none = Features::Sparse { starts: &[0], indices: &[], values: &[], columns: 4 };
+    assert_eq!(fit_linear(&none, Form::Classify { labels: &[] }, &[], None, &exact()).bias, 0.0);
+}
+
+#[test]
+fn limits_and_cancellation_are_reported() {
+    let data = points(200, 10, 2);
+    let flat = data.x.concat();
+    let features = Features::Dense { values: &flat, columns: 10 };
+    let stop = AtomicBool::new(true);
+    for (params, status) in [
+        (LinearParams { max_passes: 2, ..exact() }, Status::IterationLimit),
+        (LinearParams { cancel: Some(&stop), ..exact() }, Status::Cancelled),
+    ] {
+        let machine =
+            fit_linear(&features, Form::Classify { labels: &data.labels }, &[10.0; 200], None, &params);
+        assert_eq!(machine.outcome.status, status);
+        assert!(machine.outcome.iterations <= 2 && machine.outcome.kkt_gap > 1e-9);
+        assert!(machine.coefficients.iter().sum::<f64>().abs() < 1e-9); // feasible all the same
+    }
+}
+
+#[test]
+#[should_panic(expected = "is not below 3")]
+fn columns_lie_within() {
+    let rows = Features::Sparse { starts: &[0, 1], indices: &[3], values: &[1.0], columns: 3 };
+    fit_linear(&rows, Form::Classify { labels: &[1.0] }, &[1.0], None, &exact());
+}
