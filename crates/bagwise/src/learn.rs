@@ -245,6 +245,7 @@ impl<'a> Learner<'a> {
                 let balance = bagwise_svm::balanced_weights(&y);
                 weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
             }
+            let bags = frame.positions(&bags);
             let training =
                 Training { bags: &bags, y: &y, weights: &weights, regression: self.is_regression() };
             let fits = frame.prepared(k).fit(points, &training, ctx)?;

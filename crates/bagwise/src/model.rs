@@ -303,6 +303,7 @@ impl Trained {
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
+        let header = Header { parameters: header.parameters.ordered(method.params()), ..header };
         let mut models: Vec<Box<dyn Model>> = Vec::new();
         loop {
             let own = state.nested(&format!("model{}", models.len()));

@@ -191,7 +191,7 @@ unsafe fn products<V: Vector, const MR: usize>(
             let squares = unsafe {
                 let panel = b.as_ptr().add(j * width + from * nr);
                 let centre = centre.as_ptr().add(from);
-                let mut step = |k: usize, sums: &mut [V; 2]| {
+                let step = |k: usize, sums: &mut [V; 2]| {
                     let c = V::splat(*centre.add(k));
                     let b0 = V::load(panel.add(k * nr)).sub(c);
                     let b1 = V::load(panel.add(k * nr + V::LANES)).sub(c);

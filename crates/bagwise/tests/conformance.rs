@@ -1,0 +1,506 @@
+//! Every registered method, every promise. A method is added to the registry and is tested here without a line.
+
+use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
+use bagwise::learn::{Learner, Setup};
+use bagwise::method::{Explanation, Method};
+use bagwise::methods::{self, METHODS};
+use bagwise::model::Trained;
+use bagwise::multiclass::Scheme;
+use bagwise::params::{Fill, Grid};
+use bagwise::preprocess::Scale;
+use bagwise::rng::Rng;
+use bagwise::train::{Wanted, train};
+use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
+
+/// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.
+fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {
+    const WIDTH: usize = 4;
+    let mut rng = Rng::new(seed, "toy", &[]);
+    let (mut rows, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
+    for b in 0..bags {
+        let class = b as u32 % classes;
+        for i in 0..2 + rng.below(5) {
+            let shift = if i % 2 == 0 { 3.0 * f64::from(class) } else { 0.0 };
+            let sign = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+            rows.push((0..WIDTH).map(|j| shift * sign(j) + 0.7 * rng.normal()).collect::<Vec<f64>>());
+        }
+        offsets.push(rows.len());
+        labels.push(class.to_string());
+    }
+    let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
+    Dataset::new("toy", bags).with_target(Target::from_labels(&labels)).unwrap()
+}
+
+/// The same bags with the mean of their first column as the value to predict.
+fn toy_values(bags: usize, seed: u64) -> Dataset {
+    let data = toy(bags, 2, seed);
+    let mean = |b: usize| {
+        let bag = data.bags.bag(b).to_dense();
+        (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
+    };
+    let values = (0..bags).map(mean).collect();
+    Dataset { target: Some(Target::Values(values)), ..data }
+}
+
+fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: &Dataset) -> Setup {
+    let given: Vec<(String, String)> = given
+        .iter()
+        .filter(|(name, _)| method.params().iter().any(|p| p.name == *name))
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect();
+    let regression = matches!(data.target, Some(Target::Values(_)));
+    Setup {
+        method,
+        grid: Grid::new(method.info().name, method.params(), &given, fill, regression).unwrap(),
+        scale: method.info().scale,
+        scheme: Scheme::OneVsOne,
+        balanced: false,
+        impute: false,
+    }
+}
+
+fn fit(setup: &Setup, data: &Dataset, bags: &[usize]) -> Trained {
+    let learners = [Learner::new(data, setup, None).unwrap()];
+    let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
+    let wanted = Wanted { metric, threshold: None };
+    train(&learners, bags, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
+}
+
+fn all(data: &Dataset) -> Vec<usize> {
+    (0..data.bags.len()).collect()
+}
+
+/// A small grid, so that tuning has something to choose.
+const SMALL: &[(&str, &str)] = &[("gamma", "0.5,2"), ("c", "1,10"), ("kernel", "rbf,linear")];
+
+fn is_baseline(method: &dyn Method) -> bool {
+    method.info().complexity == 0
+}
+
+#[test]
+fn separable_bags_are_separated_with_two_and_with_three_classes() {
+    for classes in [2, 3] {
+        let data = toy(30, classes, 1);
+        let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
+        for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
+            for scheme in [Scheme::OneVsOne, Scheme::OneVsRest] {
+                let setup = Setup { scheme, ..setup(*method, SMALL, Fill::Grid, &data) };
+                let model = fit(&setup, &data, &all(&data));
+                let wrong = model
+                    .predict(&toy(60, classes, 2).bags, &Ctx::default())
+                    .unwrap()
+                    .iter()
+                    .enumerate()
+                    .filter(|(b, p)| p.label.as_ref() != Some(&names[codes[b % 30] as usize]))
+                    .count();
+                assert!(
+                    wrong <= 2,
+                    "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
+                    method.info().name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn values_are_predicted_by_the_methods_that_say_so() {
+    let (data, new) = (toy_values(40, 1), toy_values(40, 2));
+    let Some(Target::Values(truth)) = &new.target else { unreachable!() };
+    for method in METHODS.iter().filter(|m| m.info().regression && !is_baseline(**m)) {
+        let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+        let error: f64 = model
+            .predict(&new.bags, &Ctx::default())
+            .unwrap()
+            .iter()
+            .zip(truth)
+            .map(|(p, t)| (p.outputs[0] - t).powi(2))
+            .sum();
+        let mean = truth.iter().sum::<f64>() / 40.0;
+        let total: f64 = truth.iter().map(|t| (t - mean).powi(2)).sum();
+        assert!(error < 0.3 * total, "{}: {error} of {total}", method.info().name);
+    }
+}
+
+#[test]
+fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
+    for data in [toy(24, 2, 3), toy(24, 3, 3), toy_values(24, 3)] {
+        for method in METHODS {
+            let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+            let before = model.predict(&data.bags, &Ctx::default()).unwrap();
+            let bytes = model.to_bytes().unwrap();
+            let loaded =
+                Trained::from_bytes(&bytes).unwrap_or_else(|e| panic!("{}: {e}", method.info().name));
+            assert_eq!(
+                loaded.predict(&data.bags, &Ctx::default()).unwrap(),
+                before,
+                "{}",
+                method.info().name
+            );
+            assert_eq!(loaded.to_bytes().unwrap(), bytes, "{}: saving is not stable", method.info().name);
+
+            // The fit itself, in the frame it was made in.
+            let point = model.header.parameters.clone().ordered(method.params());
+            let fixed = Setup {
+                grid: Grid::of(method.params(), vec![point]),
+                ..setup(*method, SMALL, Fill::Grid, &data)
+            };
+            let learner = Learner::new(&data, &fixed, None).unwrap();
+            let frame = learner.frame(&all(&data), &fixed.grid.points, &Ctx::seeded(7)).unwrap();
+            let machines = learner.fit(&frame, &[0], &all(&data), &Ctx::seeded(7)).unwrap().remove(0);
+            let ctx = Ctx::default();
+            let outputs = learner.outputs(&frame, &machines, &all(&data), &all(&data), &ctx).unwrap();
+            for (b, p) in before.iter().enumerate() {
+                for (k, value) in p.outputs.iter().enumerate() {
+                    // Coefficients up to 10 on sums in another order.
+                    let close = (outputs.get(b, k) - value).abs() < 1e-9;
+                    assert!(close, "{}: bag {b}: {} and {value}", method.info().name, outputs.get(b, k));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn explanations_add_up_to_the_decision_value() {
+    for data in [toy(24, 2, 4), toy(24, 3, 4), toy_values(24, 4)] {
+        for method in METHODS.iter().filter(|m| m.info().explains.starts_with("additive")) {
+            // The one embedding that is a sum over instances.
+            let given = [("gamma", "0.5,2"), ("c", "1,100"), ("kernel", "linear"), ("embed", "mean")];
+            let given = if method.info().family == "embedding + SVM" { &given[..] } else { SMALL };
+            let model = fit(&setup(*method, given, Fill::Grid, &data), &data, &all(&data));
+            let new = toy(24, 2, 5).bags;
+            let predictions = model.predict(&new, &Ctx::default()).unwrap();
+            let explanations = model.explain(&new, &Ctx::default()).unwrap();
+            for (p, machines) in predictions.iter().zip(explanations) {
+                for (value, explanation) in p.outputs.iter().zip(machines) {
+                    let sum = match explanation {
+                        Explanation::Additive { bias, parts } => bias + parts.iter().sum::<f64>(),
+                        Explanation::Witness { outputs, chosen } => outputs[chosen],
+                    };
+                    assert!((sum - value).abs() < 1e-10, "{}: {sum} and {value}", method.info().name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_order_of_instances_and_bags_changes_nothing_but_rounding() {
+    let data = toy(24, 2, 6);
+    let mut rng = Rng::new(0, "order", &[]);
+    let mut rows = Vec::new();
+    for b in 0..data.bags.len() {
+        let mut own: Vec<usize> = data.bags.rows(b).collect();
+        rng.shuffle(&mut own);
+        rows.extend(own);
+    }
+    let shuffled = Bags::new(data.bags.instances().gather(&rows), data.bags.offsets().to_vec()).unwrap();
+    for method in METHODS {
+        let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+        let answers = |bags: &Bags| model.predict(bags, &Ctx::default()).unwrap();
+        let reversed: Vec<usize> = (0..data.bags.len()).rev().collect();
+        let straight = answers(&data.bags);
+        let other = answers(&shuffled);
+        let backwards = answers(&data.bags.select(&reversed));
+        for b in 0..straight.len() {
+            let value = straight[b].outputs[0];
+            for (what, found) in
+                [("instances", other[b].outputs[0]), ("bags", backwards[straight.len() - 1 - b].outputs[0])]
+            {
+                assert!(
+                    (value - found).abs() < 1e-9,
+                    "{}, order of {what}: {value} and {found}",
+                    method.info().name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_storage_gives_the_same_answers() {
+    let data = toy(20, 2, 8);
+    let Instances::F64(dense) = data.bags.instances() else { unreachable!() };
+    // Values that single precision holds exactly, so that the storages hold the same numbers.
+    let exact: Vec<f64> = dense.data().iter().map(|v| f64::from((v * 64.0).round() as f32 / 64.0)).collect();
+    let rows = dense.rows();
+    let mut csr = Csr::empty(dense.cols());
+    for row in exact.chunks(dense.cols()) {
+        csr.push_row(row.iter().enumerate().map(|(j, &v)| (j as u32, v)));
+    }
+    let storages = [
+        Instances::F64(Mat::new(rows, dense.cols(), exact.clone())),
+        Instances::F32(Mat::new(rows, dense.cols(), exact.iter().map(|&v| v as f32).collect())),
+        Instances::Sparse(csr),
+    ];
+    for method in METHODS {
+        let answers: Vec<Vec<f64>> = storages
+            .iter()
+            .map(|instances| {
+                let bags = Bags::new(instances.clone(), data.bags.offsets().to_vec()).unwrap();
+                let data = Dataset { bags, ..data.clone() };
+                // Unscaled, because scaled f32 rows are rounded to f32.
+                let setup =
+                    Setup { scale: Scale::None, ..setup(*method, &[("gamma", "0.3")], Fill::Default, &data) };
+                let model = fit(&setup, &data, &all(&data));
+                model.predict(&data.bags, &Ctx::default()).unwrap().iter().map(|p| p.outputs[0]).collect()
+            })
+            .collect();
+        for other in &answers[1..] {
+            for (a, b) in answers[0].iter().zip(other) {
+                // Kernels agree to rounding; the solver stops at 1e-3 and may stop elsewhere by as much.
+                assert!((a - b).abs() < 2e-3, "{}: {a} and {b}", method.info().name);
+            }
+        }
+    }
+}
+
+fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: usize) -> Vec<Record> {
+    let plan = Plan {
+        protocol: Protocol::new(ProtocolName::Nested, 4, 3),
+        metric: Metric::Accuracy,
+        threshold: Some(Threshold::Balanced),
+        positive: None,
+        seed: 5,
+        repeats: 2,
+    };
+    let setups = vec![Setup { scale, ..setup(method, SMALL, Fill::Grid, data) }];
+    let contenders = [Contender { name: method.info().name.into(), setups }];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let mut kept = Vec::new();
+    pool.install(|| {
+        let run = Run::new(data, &contenders, &plan, None).unwrap();
+        let keep = &mut |record: Record| {
+            kept.push(Record { seconds: 0.0, ..record });
+            Ok(())
+        };
+        run.carry_out(&|_| false, keep, &Ctx::seeded(5)).unwrap();
+    });
+    kept
+}
+
+#[test]
+fn one_seed_gives_one_result_on_any_number_of_threads() {
+    let data = toy(24, 2, 9);
+    for method in METHODS {
+        for scale in [Scale::None, Scale::ZScore] {
+            let one = records(&data, *method, scale, 1);
+            assert_eq!(one.len(), 8);
+            assert!(one.iter().all(Record::succeeded));
+            assert_eq!(one, records(&data, *method, scale, 3), "{} {scale:?}", method.info().name);
+        }
+    }
+}
+
+#[test]
+fn test_bags_reach_nothing_that_is_learned() {
+    let data = toy(30, 2, 10);
+    let train: Vec<usize> = (0..30).filter(|b| b % 3 != 0).collect();
+    // The same training bags among strangers: other features, other labels, other sizes.
+    let mut altered = toy(30, 2, 11);
+    let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
+    let flipped = (0..30).map(|b| if train.contains(&b) { codes[b] } else { 1 - codes[b] }).collect();
+    altered.target = Some(Target::Classes { codes: flipped, names: names.clone() });
+    let (mut rows, mut offsets) = (Vec::new(), vec![0]);
+    for b in 0..30 {
+        let bag =
+            if train.contains(&b) { data.bags.bag(b).to_dense() } else { altered.bags.bag(b).to_dense() };
+        for i in 0..bag.rows() {
+            rows.push(
+                bag.row(i)
+                    .iter()
+                    .map(|v| if train.contains(&b) { *v } else { 1e3 * v })
+                    .collect::<Vec<f64>>(),
+            );
+        }
+        offsets.push(rows.len());
+    }
+    altered.bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
+    for method in METHODS {
+        for (_, scale) in Scale::ALL {
+            // Relative widths too: they are learned from training instances.
+            for given in [SMALL, &[("c", "1,10")]] {
+                let bytes = |data: &Dataset| {
+                    let setup = Setup { scale, ..setup(*method, given, Fill::Grid, data) };
+                    fit(&setup, data, &train).to_bytes().unwrap()
+                };
+                assert!(
+                    bytes(&data) == bytes(&altered),
+                    "{} with {scale:?}: the model changed",
+                    method.info().name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_are_whole_in_inner_folds_too() {
+    // Labels are constant per group and otherwise random: only by splitting groups could inner folds look good.
+    let mut rng = Rng::new(3, "groups", &[]);
+    let (mut rows, mut labels, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    for group in 0..24 {
+        let centre: Vec<f64> = (0..6).map(|_| 3.0 * rng.normal()).collect();
+        let label = group % 2;
+        for _ in 0..5 {
+            rows.push(centre.iter().map(|c| c + 0.1 * rng.normal()).collect::<Vec<f64>>());
+            labels.push(label.to_string());
+            groups.push(group.to_string());
+        }
+    }
+    let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=rows.len()).collect()).unwrap();
+    let plain = Dataset::new("groups", bags).with_target(Target::from_labels(&labels)).unwrap();
+    let grouped = plain.clone().with_groups(Groups::from_names(&groups)).unwrap();
+    let method = methods::find("mi-kernel").unwrap();
+    let accuracy = |data: &Dataset| {
+        let records = records(data, method, Scale::ZScore, 2);
+        let right: f64 =
+            records.iter().map(|r| r.metrics["accuracy"].unwrap() * r.scored.bags.len() as f64).sum();
+        let inner: f64 = records.iter().map(|r| r.inner.unwrap()).sum::<f64>() / records.len() as f64;
+        (right / 240.0, inner)
+    };
+    let (outer, inner) = accuracy(&plain);
+    assert!(outer > 0.95 && inner > 0.95, "split groups give the label away: {outer} {inner}");
+    let (outer, inner) = accuracy(&grouped);
+    // 24 groups decide: two standard deviations of chance are 0.2; inner accuracy is the best of a small grid.
+    assert!(outer < 0.75 && inner < 0.8, "whole groups must not: {outer} {inner}");
+}
+
+#[test]
+fn a_damaged_model_is_refused_and_never_panics() {
+    let data = toy(10, 2, 12);
+    for method in METHODS {
+        let bytes = fit(&setup(*method, &[], Fill::Default, &data), &data, &all(&data)).to_bytes().unwrap();
+        let mut rng = Rng::new(0, "damage", &[]);
+        for round in 0..400 {
+            let mut damaged = bytes.clone();
+            match round % 3 {
+                0 => damaged.truncate(rng.below(bytes.len())),
+                1 => (0..1 + rng.below(4)).for_each(|_| {
+                    // Most damage to the header: that is where lengths and shapes stand.
+                    let at = rng.below(bytes.len().min(4000));
+                    damaged[at] ^= 1 << rng.below(8);
+                }),
+                _ => {
+                    let at = rng.below(bytes.len().min(4000));
+                    damaged.insert(at, rng.below(256) as u8);
+                }
+            }
+            if let Ok(model) = Trained::from_bytes(&damaged) {
+                // A flipped bit of a number makes another model, not a broken one.
+                let _ = model.predict(&data.bags, &Ctx::default());
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).replace("\\\"format\\\":1", "\\\"format\\\":9");
+        if bytes.is_ascii() || text.contains("format\\\":9") {
+            let newer: Vec<u8> = replace(&bytes, b"\\\"format\\\":1", b"\\\"format\\\":9");
+            let error = Trained::from_bytes(&newer).err().expect("a newer format").to_string();
+            assert!(error.contains("format 9"), "{error}");
+        }
+    }
+}
+
+fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = bytes.windows(from.len()).position(|w| w == from).expect("the header names its format");
+    [&bytes[..at], to, &bytes[at + from.len()..]].concat()
+}
+
+#[test]
+fn bad_parameters_fail_before_any_work() {
+    for method in METHODS {
+        for spec in method.params() {
+            let given = [(spec.name.to_string(), "-1".to_string())];
+            let error =
+                Grid::new(method.info().name, method.params(), &given, Fill::Default, true).unwrap_err();
+            assert!(error.to_string().contains(spec.name), "{error}");
+        }
+        let given = [("nonsense".to_string(), "1".to_string())];
+        assert!(Grid::new(method.info().name, method.params(), &given, Fill::Default, false).is_err());
+    }
+}
+
+#[test]
+fn tables_agree_with_themselves() {
+    for method in METHODS {
+        let info = method.info();
+        for fill in [Fill::Default, Fill::Grid] {
+            for regression in [false, true] {
+                Grid::new(info.name, method.params(), &[], fill, regression).unwrap();
+            }
+        }
+        for name in std::iter::once(&info.name).chain(info.aliases) {
+            assert_eq!(methods::find(name).unwrap().info().name, info.name);
+        }
+    }
+    let mut names: Vec<&str> =
+        METHODS.iter().flat_map(|m| m.info().aliases.iter().chain([&m.info().name])).copied().collect();
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count, "two methods answer to one name");
+}
+
+#[test]
+fn odd_data_have_defined_answers() {
+    let labels = ["a", "b", "a", "b", "a", "b"];
+    let target = Target::from_labels(&labels);
+    let same = Instances::F64(Mat::new(12, 2, vec![1.0; 24]));
+    let line = Instances::F64(Mat::new(12, 1, (0..12).map(f64::from).collect()));
+    let singles = Instances::F64(Mat::new(6, 2, (0..12).map(f64::from).collect()));
+    let pairs: Vec<usize> = (0..=6).map(|b| 2 * b).collect();
+    let cases = [
+        ("identical rows", same, pairs.clone()),
+        ("one feature", line, pairs),
+        ("singletons", singles, (0..=6).collect()),
+    ];
+    for (what, instances, offsets) in cases {
+        let bags = Bags::new(instances, offsets).unwrap();
+        let data = Dataset::new(what, bags).with_target(target.clone()).unwrap();
+        for method in METHODS {
+            for gamma in ["1/median", "1e300", "1e-300"] {
+                let model =
+                    fit(&setup(*method, &[("gamma", gamma)], Fill::Default, &data), &data, &all(&data));
+                for p in model.predict(&data.bags, &Ctx::default()).unwrap() {
+                    assert!(
+                        p.outputs.iter().all(|v| v.is_finite()),
+                        "{} on {what}, gamma {gamma}",
+                        method.info().name
+                    );
+                    assert!(p.probabilities.iter().all(|v| (0.0..=1.0).contains(v)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn class_and_bag_weights_move_the_border() {
+    let data = toy(30, 2, 13);
+    // Make the classes hard to tell, so that costs matter.
+    let Instances::F64(m) = data.bags.instances() else { unreachable!() };
+    let blurred =
+        Instances::F64(Mat::new(m.rows(), m.cols(), m.data().iter().map(|v| (3.0 * v).sin()).collect()));
+    let bags = Bags::new(blurred, data.bags.offsets().to_vec()).unwrap();
+    let keep: Vec<usize> = (0..30).filter(|b| b % 2 == 0 || b % 6 == 1).collect();
+    let data = Dataset { bags, ..data }.select(&keep);
+    let method = methods::find("mi-kernel").unwrap();
+    let mean_output = |balanced: bool, weights: Option<Vec<f64>>| {
+        let setup =
+            Setup { balanced, ..setup(method, &[("gamma", "0.1"), ("c", "0.1")], Fill::Default, &data) };
+        let mut learner = Learner::new(&data, &setup, None).unwrap();
+        if let Some(weights) = weights {
+            learner = learner.with_bag_weights(weights).unwrap();
+        }
+        let ctx = Ctx::default();
+        let frame = learner.frame(&all(&data), &setup.grid.points, &ctx).unwrap();
+        let machines = learner.fit(&frame, &[0], &all(&data), &ctx).unwrap().remove(0);
+        let outputs = learner.outputs(&frame, &machines, &all(&data), &all(&data), &ctx).unwrap();
+        outputs.data().iter().sum::<f64>() / outputs.rows() as f64
+    };
+    let Some(Target::Classes { codes, .. }) = &data.target else { unreachable!() };
+    let plain = mean_output(false, None);
+    let positive_dear: Vec<f64> = codes.iter().map(|&c| if c == 1 { 5.0 } else { 1.0 }).collect();
+    assert!(mean_output(true, None) > plain + 0.1, "the rare class is positive and gains by balance");
+    assert!(mean_output(false, Some(positive_dear)) > plain + 0.1);
+}
