@@ -205,8 +205,8 @@ fn linear_machines() {
         LinearParams::default().tolerance
     );
     println!(
-        "{:<16} {:>9} {:>7} {:>10} {:>18} status",
-        "fit", "seconds", "passes", "KKT gap", "relative dual gap"
+        "{:<14} {:>9} {:>9} {:>7} {:>10} {:>18} status",
+        "fit", "seconds", "of CPU", "passes", "KKT gap", "relative dual gap"
     );
     for rows in [1_000, 10_000, 30_000, 100_000] {
         let map = Map::new(rows);
