@@ -12,6 +12,7 @@
 //! Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009, section 3.
 
 use crate::bags::BagRef;
+use crate::engine::edge_map::EdgeMap;
 use crate::engine::within;
 
 /// How close instances must be to be joined.
@@ -108,6 +109,12 @@ impl Graph {
         let (u, v) = if orient == Orient::Canonical && v > u { (v, u) } else { (u, v) };
         [u.0, u.1, v.0, v.1]
     }
+}
+
+/// How many features an end of an edge has where Gaussian sums over pairs of edges are made by a feature map: their
+/// square is the cost of an edge. Nothing if such a map would be too long, and pairs are summed instead.
+pub fn feature_count(gamma: f64, tol: f64) -> Option<usize> {
+    EdgeMap::new(gamma, tol).map(|map| map.terms())
 }
 
 /// What the edges at a node have in common.

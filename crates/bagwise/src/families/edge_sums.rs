@@ -288,3 +288,125 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     sums.iter().sum::<f64>() + rest
 }
+
+#[cfg(test)]
+#[expect(clippy::print_stdout, reason = "errors are worth reading beside the bar")]
+mod tests {
+    use super::*;
+    use crate::graph::{Epsilon, Zero};
+    use crate::io::{ReadOptions, read};
+    use crate::preprocess::{Scale, Transform};
+    use crate::rng::Rng;
+
+    const TOL: f64 = 1e-8;
+
+    /// The largest difference between the cosine Grams of the edges alone, by the map and directly.
+    fn error(graphs: &[Graph], gamma: f64, orient: Orient) -> f64 {
+        let ctx = Ctx::default();
+        let graphs: Vec<&Graph> = graphs.iter().filter(|g| !g.edges.is_empty()).collect();
+        let cosine = |way: Way| {
+            let edges = way.ready(graphs.iter().copied(), orient, &ctx).unwrap();
+            let sums = way.symmetric(&edges, &ctx).unwrap();
+            let own = way.own(&edges, &ctx).unwrap();
+            Mat::from_rows(
+                &(0..own.len())
+                    .map(|i| (0..own.len()).map(|j| sums.get(i, j) / (own[i] * own[j]).sqrt()).collect())
+                    .collect::<Vec<Vec<f64>>>(),
+            )
+        };
+        let direct = cosine(Way::Direct(gamma));
+        let map = cosine(Way::Map(EdgeMap::new(gamma, TOL).unwrap()));
+        direct.data().iter().zip(map.data()).map(|(d, m)| (d - m).abs()).fold(0.0, f64::max)
+    }
+
+    fn check(name: &str, graphs: &[Graph]) {
+        for orient in [Orient::Both, Orient::Canonical, Orient::Index] {
+            let errors: Vec<f64> = (-5..=5).map(|e| error(graphs, 2f64.powi(e), orient) / TOL).collect();
+            println!("{name}, {orient:?}: error of the cosine Gram in units of tol: {errors:.2?}");
+            // A bag of many different edges has a self-similarity below the square of their number, by which
+            // the error per pair of edges grows: hence 2.
+            assert!(errors.iter().all(|&e| e <= 2.0), "{name}, {orient:?}: {errors:?}");
+        }
+    }
+
+    #[test]
+    fn the_map_is_within_the_tolerance_of_the_direct_sum_on_shipped_data() {
+        for name in ["musk1", "elephant", "image1000"] {
+            let data = read(name, &ReadOptions::default()).unwrap();
+            let all: Vec<usize> = (0..data.bags.len()).collect();
+            let scaled = Transform::fit(Scale::MinMax, false, &data.bags, data.target.as_ref(), &all)
+                .apply(&data.bags, &Ctx::default())
+                .unwrap();
+            // Every fifth image: a matrix per bag is large at the greatest width.
+            let bags = all.iter().step_by(if all.len() > 500 { 5 } else { 1 });
+            let graphs: Vec<Graph> =
+                bags.map(|&b| Graph::of(scaled.bag(b), Epsilon::Mean, Zero::Limit)).collect();
+            check(name, &graphs);
+        }
+    }
+
+    #[test]
+    fn the_map_is_within_the_tolerance_of_the_direct_sum_on_random_graphs() {
+        let mut rng = Rng::new(0, "random graphs", &[]);
+        let graphs: Vec<Graph> = (0..40)
+            .map(|b| {
+                // From single edges, whose vectors lie in the corner (1, 1, 1, 1), to some hundred.
+                let n = 2 + b;
+                let values = (0..n * 3).map(|_| (4.0 * rng.normal()).round() / 4.0).collect();
+                let bag = Bags::new(Instances::F64(Mat::new(n, 3, values)), vec![0, n]).unwrap();
+                let eps = if b % 2 == 0 { Epsilon::Number(1.0 + 0.1 * b as f64) } else { Epsilon::Mean };
+                Graph::of(bag.bag(0), eps, Zero::Limit)
+            })
+            .collect();
+        check("random", &graphs);
+    }
+
+    #[test]
+    fn the_cheaper_way_is_chosen() {
+        let is_map = |gamma: f64, tol: f64, edges: &[usize]| {
+            matches!(Way::choose(gamma, tol, Orient::Both, edges), Way::Map(_))
+        };
+        assert!(is_map(1.0, TOL, &[10_000; 100]) && is_map(32.0, TOL, &[10_000; 100]));
+        assert!(!is_map(1.0, 0.0, &[10_000; 100]), "nothing may be lost");
+        assert!(!is_map(1.0, TOL, &[3; 10]), "a few edges");
+        assert!(!is_map(32.0, TOL, &[20; 2000]), "many bags with few edges");
+        assert!(!is_map(1e6, TOL, &[10_000; 100]), "no map is long enough");
+    }
+
+    #[test]
+    fn halves_of_edges_add_up_to_the_sums_either_way() {
+        let mut rng = Rng::new(1, "halves", &[]);
+        let graphs: Vec<Graph> = (0..5)
+            .map(|b| {
+                let n = 1 + 4 * b;
+                let values = (0..n * 2).map(|_| rng.normal()).collect();
+                let bag = Bags::new(Instances::F64(Mat::new(n, 2, values)), vec![0, n]).unwrap();
+                Graph::of(bag.bag(0), Epsilon::Mean, Zero::Limit)
+            })
+            .collect();
+        let ctx = Ctx::default();
+        for orient in [Orient::Both, Orient::Canonical, Orient::Index] {
+            for way in [Way::Direct(2.0), Way::Map(EdgeMap::new(2.0, TOL).unwrap())] {
+                let edges = way.ready(&graphs, orient, &ctx).unwrap();
+                let sums = way.rectangular(&edges, &edges, &ctx).unwrap();
+                let nodes: usize = graphs.iter().map(|g| g.degree.len()).sum();
+                let mut parts = Mat::zeros(nodes, graphs.len());
+                way.halves(&graphs, orient, &edges, &mut parts, &ctx).unwrap();
+                let mut first = 0;
+                for (b, graph) in graphs.iter().enumerate() {
+                    let rows = first..first + graph.degree.len();
+                    first = rows.end;
+                    for k in 0..graphs.len() {
+                        let sum: f64 = rows.clone().map(|r| parts.get(r, k)).sum();
+                        // Sums of some thousand terms of size 1, in two orders.
+                        assert!((sum - sums.get(b, k)).abs() < 1e-10, "{sum} and {}", sums.get(b, k));
+                    }
+                }
+                let saved = way.save(&edges);
+                let (_, again) = Way::load(&saved, orient, graphs.len()).unwrap();
+                assert_eq!(way.rectangular(&edges, &again, &ctx).unwrap(), sums);
+                assert!(Way::load(&saved, orient, graphs.len() + 1).is_err());
+            }
+        }
+    }
+}
