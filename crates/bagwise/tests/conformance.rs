@@ -1,5 +1,6 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+use bagwise::engine::Precision;
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::{Explanation, Method};
@@ -262,6 +263,7 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: u
         metric: Metric::Accuracy,
         threshold: Some(Threshold::Balanced),
         positive: None,
+        precision: Precision::F64,
         seed: 5,
         repeats: 2,
     };

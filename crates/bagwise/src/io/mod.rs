@@ -91,6 +91,9 @@ pub struct ReadOptions {
     pub allow_missing: bool,
     /// The label column may be absent or empty: prediction data.
     pub unlabelled: bool,
+    /// The feature columns that are wanted, such as those of a model. Where a heading names any of them all other
+    /// columns are left out, whatever they hold, and none of them is taken for a label because of its name.
+    pub features: Vec<String>,
 }
 
 /// A format that can be read.
