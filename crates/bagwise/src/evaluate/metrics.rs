@@ -152,6 +152,11 @@ impl Metric {
         if self.info().larger { a > b } else { a < b }
     }
 
+    /// True for the variants of a paper's printed formulas, which tables for readers leave out.
+    pub fn is_printed(self) -> bool {
+        matches!(self, Metric::KappaPrinted | Metric::AucPrinted)
+    }
+
     /// The smallest and the largest value there can be.
     pub fn range(self) -> (f64, f64) {
         use Metric as M;

@@ -405,7 +405,7 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
     // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
     // touched by the solver.
     const PAIRS: f64 = 1e10;
-    const SOLVER: f64 = 2e8;
+    const SOLVER: f64 = 1e9;
     let bags = data.bags.len() as f64;
     let instances = data.bags.instance_count() as f64;
     let nonzeros = match data.bags.instances() {
@@ -434,7 +434,8 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
         let frames = if setup.scale == crate::preprocess::Scale::None { 1.0 } else { folds };
         let pair_sums = match setup.method.info().family {
             "set kernel + SVM" => instances * instances / 2.0 * (nonzeros + 3.0 * representations),
-            _ => bags * bags / 2.0 * nonzeros * representations,
+            // Bag vectors are dense.
+            _ => bags * bags / 2.0 * (data.bags.width() as f64 + 3.0 * representations),
         };
         // A machine of a pair of classes sees their bags only; iterations grow with the bags.
         let per_machine = bags / machines.sqrt().max(1.0);

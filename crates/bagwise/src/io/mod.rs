@@ -51,6 +51,15 @@ impl std::str::FromStr for Column {
     }
 }
 
+impl std::fmt::Display for Column {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Column::Name(name) => f.write_str(name),
+            Column::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
 /// What the label column holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
@@ -193,6 +202,11 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
 /// Writes bytes to a file, whole or not at all.
 pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     save::whole(path, |file| file.write_all(bytes))
+}
+
+/// Whether a file could be written there: asked before a long computation, not after.
+pub fn check_writable(path: &Path) -> Result<()> {
+    save::possible(path)
 }
 
 fn not_recognised(path: &Path) -> Error {
