@@ -1,5 +1,6 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+use bagwise::engine::Precision;
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::{Explanation, Method};
@@ -272,6 +273,7 @@ fn records_within(
         metric: Metric::Accuracy,
         threshold: Some(Threshold::Balanced),
         positive: None,
+        precision: Precision::F64,
         seed: 5,
         repeats: 2,
     };

@@ -74,9 +74,11 @@ pub struct Output {
 }
 
 /// The precision of distances and kernel values; sums into the Grams are always f64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Double: what every figure elsewhere assumes.
+    #[default]
     F64,
     /// Single: about twice as fast, six digits.
     F32,
