@@ -1,6 +1,7 @@
 //! What `evaluate` and `compare` share: protocol options, carrying out a run with its folder, and its summary.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -201,6 +202,9 @@ pub(crate) fn carry_out(
     let mut kept: Vec<Record> = Vec::new();
     let done: std::collections::HashSet<_> =
         file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
+    // Fits are counted here; what goes on inside one would only make the bar flicker.
+    let mut inside = ctx.clone();
+    inside.progress = Arc::new(bagwise::Silent);
     let total = run.len() as u64;
     let mut count = done.len() as u64;
     ctx.progress.step(&plan_name(data), count, total);
@@ -217,7 +221,7 @@ pub(crate) fn carry_out(
                 }
             }
         },
-        ctx,
+        &inside,
     );
     if let (Err(bagwise::Error::Cancelled), Some(folder)) = (&outcome, folder) {
         session.say(&format!(

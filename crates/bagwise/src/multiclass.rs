@@ -5,8 +5,9 @@
 //! trained on the bags of those two; a positive output votes for `p`, any other for `q`, the most votes win and
 //! ties go to the smaller class. *One-vs-rest*: each class as +1 against all others, the largest output wins.
 //!
-//! Probabilities: each machine's output goes through its own sigmoid; for one-vs-one the probability of a class is
-//! the mean of its pairwise probabilities, normalised, for one-vs-rest the normalised sigmoid outputs.
+//! Probabilities: each machine's output goes through its own sigmoid; for one-vs-one the pairwise probabilities are
+//! coupled by least squares (Wu, Lin, Weng: Probability estimates for multi-class classification by pairwise
+//! coupling, JMLR 5, 2004, their second method), for one-vs-rest the sigmoid outputs are normalised.
 
 use std::str::FromStr;
 
@@ -114,17 +115,67 @@ pub fn class_scores(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64>
     scores
 }
 
-/// Class probabilities from each machine's probability of its plus class.
+/// Class probabilities from each machine's probability of its plus class. A machine that knows nothing (not a number)
+/// counts as undecided.
 pub fn couple(probabilities: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
-    let mut mass = vec![0.0; classes];
+    if duels.iter().any(|d| d.minus.is_none()) {
+        let mut mass = vec![0.0; classes];
+        for (p, duel) in probabilities.iter().zip(duels).filter(|(p, _)| !p.is_nan()) {
+            mass[duel.plus as usize] = *p;
+        }
+        return normalised(mass);
+    }
+    // r[i][j]: the probability of i if it is i or j. Away from 0 and 1, so that the system below has one solution.
+    const EDGE: f64 = 1e-7;
+    let mut r = vec![vec![0.5; classes]; classes];
     for (p, duel) in probabilities.iter().zip(duels).filter(|(p, _)| !p.is_nan()) {
-        mass[duel.plus as usize] += p;
-        if let Some(minus) = duel.minus {
-            mass[minus as usize] += 1.0 - p;
+        let (plus, minus) = (duel.plus as usize, duel.minus.unwrap_or_default() as usize);
+        r[plus][minus] = p.clamp(EDGE, 1.0 - EDGE);
+        r[minus][plus] = 1.0 - r[plus][minus];
+    }
+    // The p that minimises sum over i and j of (r_ji p_i - r_ij p_j)^2 with sum 1, by its optimality conditions.
+    let mut system = vec![vec![0.0; classes + 2]; classes + 1];
+    for i in 0..classes {
+        for j in (0..classes).filter(|&j| j != i) {
+            system[i][i] += r[j][i] * r[j][i];
+            system[i][j] = -r[j][i] * r[i][j];
+        }
+        system[i][classes] = 1.0;
+        system[classes][i] = 1.0;
+    }
+    system[classes][classes + 1] = 1.0;
+    let solution = eliminate(system);
+    normalised(solution[..classes].iter().map(|p| p.max(0.0)).collect())
+}
+
+fn normalised(mass: Vec<f64>) -> Vec<f64> {
+    let total: f64 = mass.iter().sum();
+    if total > 0.0 {
+        mass.iter().map(|m| m / total).collect()
+    } else {
+        vec![1.0 / mass.len() as f64; mass.len()]
+    }
+}
+
+/// Solves a small linear system, right side in the last column, by elimination with row pivots.
+fn eliminate(mut a: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = a.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap_or(k);
+        a.swap(k, pivot);
+        for i in k + 1..n {
+            let factor = a[i][k] / a[k][k];
+            for j in k..=n {
+                a[i][j] -= factor * a[k][j];
+            }
         }
     }
-    let total: f64 = mass.iter().sum();
-    if total > 0.0 { mass.iter().map(|m| m / total).collect() } else { vec![1.0 / classes as f64; classes] }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| a[k][j] * x[j]).sum();
+        x[k] = (a[k][n] - known) / a[k][k];
+    }
+    x
 }
 
 #[cfg(test)]
@@ -169,6 +220,24 @@ mod tests {
         let p = couple(&[0.9, 0.8, 0.5], &duels(3, Scheme::OneVsOne, 0), 3);
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         assert!(p[0] > p[1] && p[0] > p[2]);
-        assert_eq!(couple(&[0.7], &duels(2, Scheme::OneVsOne, 1), 2), [1.0 - 0.7, 0.7]);
+    }
+
+    #[test]
+    fn coupling_finds_the_probabilities_that_made_the_pairs() {
+        // Consistent pairs r_ij = p_i / (p_i + p_j) come from exactly one p.
+        let truth = [0.5, 0.3, 0.15, 0.05];
+        let duels = duels(4, Scheme::OneVsOne, 0);
+        let ratio = |d: &Duel| {
+            let (i, j) = (d.plus as usize, d.minus.unwrap() as usize);
+            truth[i] / (truth[i] + truth[j])
+        };
+        let found = couple(&duels.iter().map(ratio).collect::<Vec<_>>(), &duels, 4);
+        for (f, t) in found.iter().zip(truth) {
+            assert!((f - t).abs() < 1e-12, "{found:?}");
+        }
+        // Certain pairs give a certain class, not a fifth of one.
+        let certain: Vec<f64> = duels.iter().map(|d| if d.plus == 0 { 1.0 } else { 0.5 }).collect();
+        assert!(couple(&certain, &duels, 4)[0] > 0.999);
+        assert_eq!(couple(&[f64::NAN; 6], &duels, 4), [0.25; 4]);
     }
 }

@@ -257,6 +257,16 @@ fn every_storage_gives_the_same_answers() {
 }
 
 fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: usize) -> Vec<Record> {
+    records_within(data, method, scale, threads, Ctx::default().memory)
+}
+
+fn records_within(
+    data: &Dataset,
+    method: &'static dyn Method,
+    scale: Scale,
+    threads: usize,
+    memory: u64,
+) -> Vec<Record> {
     let plan = Plan {
         protocol: Protocol::new(ProtocolName::Nested, 4, 3),
         metric: Metric::Accuracy,
@@ -275,7 +285,9 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: u
             kept.push(Record { seconds: 0.0, ..record });
             Ok(())
         };
-        run.carry_out(&|_| false, keep, &Ctx::seeded(5)).unwrap();
+        let mut ctx = Ctx::seeded(5);
+        ctx.memory = memory;
+        run.carry_out(&|_| false, keep, &ctx).unwrap();
     });
     kept
 }
@@ -289,6 +301,27 @@ fn one_seed_gives_one_result_on_any_number_of_threads() {
             assert_eq!(one.len(), 8);
             assert!(one.iter().all(Record::succeeded));
             assert_eq!(one, records(&data, *method, scale, 3), "{} {scale:?}", method.info().name);
+        }
+    }
+}
+
+#[test]
+fn a_tight_memory_budget_changes_nothing_but_the_time() {
+    let data = toy(24, 2, 9);
+    for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
+        let needs = method.needs(&data.bags);
+        // Room for two widths at a time, where the grid has at least four.
+        let tight = needs.fixed + 2 * needs.each;
+        let roomy = records(&data, *method, Scale::ZScore, 2);
+        let found = records_within(&data, *method, Scale::ZScore, 2, tight);
+        for (a, b) in roomy.iter().zip(&found) {
+            assert!(b.succeeded(), "{}: {:?}", method.info().name, b.outcome.message);
+            assert_eq!(
+                (&a.parameters, &a.scored.labels),
+                (&b.parameters, &b.scored.labels),
+                "{}",
+                method.info().name
+            );
         }
     }
 }

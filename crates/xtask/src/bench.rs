@@ -6,7 +6,11 @@ use anyhow::{Result, bail};
 /// A measurement: its name, what it compares, and the function.
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
-const ALL: &[Bench] = &[("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run)];
+const ALL: &[Bench] = &[
+    ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
+    ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
+    ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),
+];
 
 /// Runs the measurement that is named.
 pub(crate) fn run(args: &[String]) -> Result<()> {

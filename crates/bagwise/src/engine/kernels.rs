@@ -68,12 +68,14 @@ pub(crate) struct Kernels<T: Element> {
 }
 
 /// A register tile: `MR` rows by two vectors of columns, `width` attributes, added to what the tile holds
-/// unless `first`; turned into squared distances if there are `norms`: of the rows, and of the columns.
+/// unless `first`; turned into squared distances if there are `norms`: of the rows, and of the columns. Meanwhile
+/// the panel at `ahead` is fetched.
 #[inline(always)]
 unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
     width: usize,
     mut a: *const V::E,
     mut b: *const V::E,
+    mut ahead: *const V::E,
     norms: Option<(*const V::E, [V; 2])>,
     first: bool,
     tile: *mut V::E,
@@ -83,6 +85,8 @@ unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
     unsafe {
         let mut acc = [[V::splat(V::E::default()); 2]; MR];
         for _ in 0..width {
+            V::prefetch(ahead);
+            ahead = ahead.wrapping_add(2 * V::LANES);
             let b0 = V::load(b);
             let b1 = V::load(b.add(V::LANES));
             for i in 0..MR {
@@ -126,6 +130,15 @@ unsafe fn register_tile<V: Vector, const MR: usize, const DIFFERENCES: bool>(
     }
 }
 
+/// Where the panel that comes next will be read, for the `i`th row panel that meets this one: the first few row
+/// panels fetch one cache line each of every attribute, later ones fetch again what is already there.
+#[inline(always)]
+fn next_panel<V: Vector>(b: &[V::E], next: usize, i: usize) -> *const V::E {
+    let line = 64 / size_of::<V::E>();
+    let lines = (2 * V::LANES).div_ceil(line);
+    b.as_ptr().wrapping_add(next + i % lines * line)
+}
+
 /// Attributes in sweeps of equal length: calls `sweep(from, length, first, last)`.
 #[inline(always)]
 fn sweeps(width: usize, mut sweep: impl FnMut(usize, usize, bool, bool)) {
@@ -153,6 +166,7 @@ unsafe fn differences<V: Vector, const MR: usize>(a: &[V::E], b: &[V::E], width:
                         length,
                         a.as_ptr().add(i * width + from * MR),
                         b.as_ptr().add(j * width + from * nr),
+                        next_panel::<V>(b, (j + nr) * width + from * nr, i / MR),
                         None,
                         first,
                         tile.as_mut_ptr().add(i * TILE_COLS + j),
@@ -220,6 +234,7 @@ unsafe fn products<V: Vector, const MR: usize>(
                         length,
                         a.as_ptr().add(i * width + from * MR),
                         moved.cast::<V::E>(),
+                        next_panel::<V>(b, (j + nr) * width + from * nr, i / MR),
                         last.then(|| (norms.as_ptr().add(i), squares)),
                         first,
                         tile.as_mut_ptr().add(i * TILE_COLS + j),

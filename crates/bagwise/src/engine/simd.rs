@@ -95,6 +95,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn load(from: *const Self::E) -> Self;
     /// Writes `LANES` numbers, at any alignment.
     unsafe fn store(self, to: *mut Self::E);
+    /// Asks for a cache line that will be needed; any address will do.
+    fn prefetch(_line: *const Self::E) {}
     /// The same number everywhere.
     unsafe fn splat(value: Self::E) -> Self;
     unsafe fn add(self, other: Self) -> Self;

@@ -28,6 +28,11 @@ macro_rules! register {
                 unsafe { $store(to, self.0) }
             }
             #[inline(always)]
+            fn prefetch(line: *const $e) {
+                // SAFETY: a prefetch reads nothing and cannot fault; SSE is part of x86-64.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
+            }
+            #[inline(always)]
             unsafe fn splat(value: $e) -> Self {
                 // SAFETY: as above.
                 unsafe { $name($splat(value)) }

@@ -195,8 +195,9 @@ impl<'a> Run<'a> {
     /// A frame for all folds, where nothing is learned before training and the whole grid fits the memory.
     fn shared(&self, learner: &Learner<'_>, ctx: &Ctx) -> Result<Option<Frame>> {
         let points = &learner.setup.grid.points;
-        let bytes = learner.setup.method.bytes(&self.data.bags) * learner.setup.grid.groups.len() as u64;
-        if learner.reach(points) != Learns::Nothing || bytes > ctx.memory || self.plan.protocol.optimistic() {
+        let together = learner.setup.method.needs(&self.data.bags).together(ctx.memory);
+        let fits = learner.setup.grid.groups.len() <= together;
+        if learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
             return Ok(None);
         }
         let all: Vec<usize> = (0..self.data.bags.len()).collect();

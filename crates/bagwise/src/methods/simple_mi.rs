@@ -14,7 +14,7 @@ use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm}
 use crate::families::set_kernel::{WIDTH, median_squared_distance};
 use crate::families::svm;
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Scope, State, refuse};
+use crate::method::{Info, Learns, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 
@@ -74,8 +74,9 @@ impl BagKernel for SimpleMi {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
-    fn working_bytes(&self, bags: &Bags) -> u64 {
-        2 * 8 * (bags.len() * bags.width()) as u64
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        // The vectors of the three embeddings and the engine's packed copy of one.
+        Needs { fixed: 6 * 8 * (bags.len() * bags.width()) as u64, each: 0 }
     }
 
     fn grams(
