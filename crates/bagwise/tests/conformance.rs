@@ -22,7 +22,7 @@ fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {
         let class = b as u32 % classes;
         for i in 0..2 + rng.below(5) {
             let shift = if i % 2 == 0 { 3.0 * f64::from(class) } else { 0.0 };
-            let sign = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
             rows.push((0..WIDTH).map(|j| shift * sign(j) + 0.7 * rng.normal()).collect::<Vec<f64>>());
         }
         offsets.push(rows.len());

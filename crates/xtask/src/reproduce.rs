@@ -151,6 +151,7 @@ fn plan(name: ProtocolName, seed: u64, repeats: usize) -> Plan {
         positive: None,
         seed,
         repeats,
+        precision: bagwise::engine::Precision::F64,
     }
 }
 
