@@ -8,6 +8,8 @@ use clap::{Args, ValueEnum};
 
 use bagwise::io::{Column, ReadOptions, Task};
 
+use crate::output::quoted;
+
 /// Options of every verb, before or after it.
 #[derive(Args)]
 pub(crate) struct General {
@@ -109,17 +111,41 @@ impl Data {
         self.missing == Missing::Median
     }
 
-    /// The column options that were given, as they would be typed again.
-    pub(crate) fn command_words(&self) -> String {
-        let word = |c: &Column| match c {
-            Column::Name(name) => name.clone(),
-            Column::Number(n) => n.to_string(),
-        };
+    /// The options that were given, as they would be typed again.
+    pub(crate) fn words(&self) -> String {
         let mut words = String::new();
-        for (flag, column) in [("bag", &self.bag), ("label", &self.label), ("group", &self.group)] {
-            if let Some(column) = column {
-                words += &format!(" --{flag} {}", word(column));
+        let mut add = |flag: &str, columns: &[&Column]| {
+            if !columns.is_empty() {
+                let list: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                words += &format!(" --{flag} {}", quoted(&list.join(",")));
             }
+        };
+        for (flag, column) in [
+            ("bag", &self.bag),
+            ("label", &self.label),
+            ("group", &self.group),
+            ("instance-label", &self.instance_label),
+        ] {
+            add(flag, &column.iter().collect::<Vec<_>>());
+        }
+        for (flag, columns) in
+            [("keep", &self.keep), ("ignore", &self.ignore), ("categorical", &self.categorical)]
+        {
+            add(flag, &columns.iter().collect::<Vec<_>>());
+        }
+        let said = |value: Option<clap::builder::PossibleValue>| value.map(|v| v.get_name().to_string());
+        if self.task != TaskArg::Auto {
+            words += &format!(" --task {}", said(self.task.to_possible_value()).unwrap_or_default());
+        }
+        for (flag, given) in
+            [("missing median", self.fills_gaps()), ("header", self.header), ("no-header", self.no_header)]
+        {
+            if given {
+                words += &format!(" --{flag}");
+            }
+        }
+        if let Some(format) = &self.input_format {
+            words += &format!(" --input-format {}", quoted(format));
         }
         words
     }
@@ -147,6 +173,7 @@ impl Data {
             },
             allow_missing: self.missing == Missing::Median,
             unlabelled: false,
+            features: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What `evaluate` and `compare` share: protocol options, carrying out a run with its folder, and its summary.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,14 +9,15 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use bagwise::evaluate::{
-    Contender, MethodSummary, Metric, Plan, Predictions, Protocol, ProtocolName, Record, RecordFile, Roster,
-    Run, Scored, prediction_rows, summarise, write_predictions,
+    Contender, MethodSummary, Metric, MetricSummary, Plan, Predictions, Protocol, ProtocolName, Record,
+    RecordFile, Roster, Run, Scored, prediction_rows, summarise, write_predictions,
 };
 use bagwise::io::{Column, save_whole};
 use bagwise::params::Fill;
 use bagwise::{Ctx, Dataset};
 
-use crate::learning::Choosing;
+use crate::learning::{Choosing, Learning};
+use crate::output::{Object, quoted};
 use crate::session::Session;
 
 /// How methods are judged.
@@ -23,8 +25,9 @@ use crate::session::Session;
 #[command(next_help_heading = "Protocol")]
 pub(crate) struct Judging {
     /// nested, kfold (fixed parameters), loo, half, given, train-test, or best-on-cv (optimistic)
-    #[arg(long, value_name = "NAME", default_value = "nested")]
-    pub(crate) protocol: ProtocolName,
+    /// [default: nested, or given where folds are]
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<ProtocolName>,
     /// Outer folds, or random halves
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
@@ -46,22 +49,55 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
+    /// The protocol: what was said, else what the other options mean.
+    fn protocol(&self) -> ProtocolName {
+        let given = self.fold_column.is_some() || self.fold_file.is_some();
+        self.protocol.unwrap_or(if given { ProtocolName::Given } else { ProtocolName::Nested })
+    }
+
+    /// Refuses options that the protocol would not heed.
+    fn check(&self) -> Result<()> {
+        let protocol = self.protocol();
+        let takes_given = matches!(protocol, ProtocolName::Given | ProtocolName::TrainTest);
+        let ignored = match (&self.fold_column, &self.fold_file) {
+            (Some(_), _) if !takes_given => "--fold-column",
+            (_, Some(_)) if !takes_given => "--fold-file",
+            (None, None) if takes_given => bail!(
+                "protocol {} needs the fold of each bag; name a column with --fold-column or a table with --fold-file",
+                protocol.as_str()
+            ),
+            _ if self.folds.is_some() && (takes_given || protocol == ProtocolName::Loo) => "--folds",
+            _ if self.repeats > 1 && (takes_given || protocol == ProtocolName::Loo) => "--repeats",
+            _ => return Ok(()),
+        };
+        bail!("protocol {} has no use for {ignored}; leave one of them out", protocol.as_str())
+    }
+
     /// The plan of a run.
-    pub(crate) fn plan(&self, data: &Dataset, choosing: &Choosing, seed: u64) -> Plan {
-        let folds = self.folds.unwrap_or(if self.protocol == ProtocolName::Half { 5 } else { 10 });
-        Plan {
-            protocol: Protocol::new(self.protocol, folds, self.inner),
+    pub(crate) fn plan(
+        &self,
+        data: &Dataset,
+        learning: &Learning,
+        choosing: &Choosing,
+        seed: u64,
+    ) -> Result<Plan> {
+        self.check()?;
+        let protocol = self.protocol();
+        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { 10 });
+        Ok(Plan {
+            protocol: Protocol::new(protocol, folds, self.inner),
             metric: choosing.metric(data),
             threshold: choosing.threshold,
             positive: choosing.positive.clone(),
+            precision: learning.precision(),
             seed,
             repeats: self.repeats,
-        }
+        })
     }
 
     /// Fixed protocols take defaults for what is not given, all others the grid.
     pub(crate) fn fill(&self) -> Fill {
-        if self.protocol == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
+        if self.protocol() == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
     }
 
     /// The fold of each bag, from a kept column or a table.
@@ -77,7 +113,7 @@ impl Judging {
             let values = &kept.values[data.bags.rows(bag)];
             if let Some(other) = values.iter().find(|v| **v != values[0]) {
                 bail!(
-                    "{}: bag '{}' is in fold '{}' and in fold '{other}'; column {column:?} must be the same in all its rows",
+                    "{}: bag '{}' is in fold '{}' and in fold '{other}'; column '{column}' must be the same in all its rows",
                     data.name,
                     data.bags.ids()[bag],
                     values[0]
@@ -103,10 +139,18 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
     let mut of_bag = std::collections::HashMap::new();
     for record in reader.records() {
         let record = record.with_context(|| format!("{name}: cannot be read"))?;
-        of_bag.insert(record[bag].to_string(), record[fold].to_string());
+        let (bag, fold) = (record[bag].trim().to_string(), record[fold].trim().to_string());
+        if let Some(before) = of_bag.insert(bag.clone(), fold.clone())
+            && before != fold
+        {
+            let line = record.position().map_or(0, csv::Position::line);
+            bail!("{name}, line {line}: bag '{bag}' is in fold '{before}' and in fold '{fold}'; give it one");
+        }
     }
     let find = |id: &String| {
-        of_bag.get(id).cloned().with_context(|| format!("{name}: bag '{id}' of {} has no fold", data.name))
+        of_bag.get(id).cloned().with_context(|| {
+            format!("{name}: bag '{id}' of {} has no fold; give every bag a line", data.name)
+        })
     };
     data.bags.ids().iter().map(find).collect()
 }
@@ -117,6 +161,8 @@ pub(crate) struct Results {
     pub(crate) records: Vec<Record>,
     /// The bags.
     pub(crate) roster: Roster,
+    /// Repeats there were; one where the folds are not drawn at random.
+    pub(crate) repeats: usize,
     /// Time the run took.
     pub(crate) elapsed: Duration,
 }
@@ -133,6 +179,11 @@ impl Results {
 
     fn predictions(&self, scored: &Scored) -> Option<Predictions> {
         (!scored.bags.is_empty()).then(|| self.roster.predictions(scored).ok()).flatten()
+    }
+
+    /// All metrics of the only method, `metric` first.
+    pub(crate) fn one(&self, metric: Metric, level: f64) -> Result<Vec<MetricSummary>> {
+        Ok(self.summaries(metric, level)?.into_iter().next().map(|m| m.metrics).unwrap_or_default())
     }
 
     /// The table, best first by `metric`.
@@ -165,23 +216,27 @@ impl Results {
         ))
     }
 
-    /// Chosen parameters that sit on the edge of their grid, with how often.
+    /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
     pub(crate) fn edges(&self) -> Vec<String> {
-        let mut count: std::collections::BTreeMap<(&str, &str), (usize, usize)> = Default::default();
+        let mut count: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
         for record in &self.records {
             for name in record.parameters.keys() {
-                let entry = count.entry((&record.key.method, name)).or_default();
+                let entry = count.entry(&record.key.method).or_default().entry(name).or_default();
                 entry.1 += 1;
                 entry.0 += usize::from(record.on_edge.contains(name));
             }
         }
-        count
-            .into_iter()
-            .filter(|(_, (edge, all))| 2 * edge > *all)
-            .map(|((method, name), (edge, all))| {
-                format!("{method}: {name} was chosen at the end of its grid in {edge} of {all} fits; a wider grid may do better")
-            })
-            .collect()
+        let sentence = |(method, names): (&str, BTreeMap<&str, (usize, usize)>)| {
+            let often: Vec<String> = names
+                .into_iter()
+                .filter(|(_, (edge, all))| 2 * edge > *all)
+                .map(|(name, (edge, all))| format!("{name} (in {edge} of {all} fits)"))
+                .collect();
+            let list = often.join(" and ");
+            (!often.is_empty())
+                .then(|| format!("{method} chose {list} at the end of the grid; a wider grid may do better"))
+        };
+        count.into_iter().filter_map(sentence).collect()
     }
 }
 
@@ -225,14 +280,15 @@ pub(crate) fn carry_out(
     );
     if let (Err(bagwise::Error::Cancelled), Some(folder)) = (&outcome, folder) {
         session.say(&format!(
-            "{count} of {total} fits are kept in {}; the same command goes on from there",
-            folder.display()
+            "{count} of {total} fits are kept; to go on from there, give the same command with -o {}",
+            quoted(&folder.to_string_lossy())
         ));
     }
     outcome?;
     let mut records = file.map_or(kept, RecordFile::into_records);
     records.sort_by(|a, b| a.key.cmp(&b.key));
-    let results = Results { records, roster: run.roster, elapsed: started.elapsed() };
+    let repeats = run.folds.repeats.len();
+    let results = Results { records, roster: run.roster, repeats, elapsed: started.elapsed() };
     if let Some(folder) = folder {
         let rows = prediction_rows(&results.records, &results.roster)?;
         let mut bytes = Vec::new();
@@ -240,6 +296,21 @@ pub(crate) fn carry_out(
         save_whole(&folder.join("predictions.csv"), &bytes)?;
     }
     Ok(results)
+}
+
+/// A metric as JSON: mean, sd, values of the repeats, interval.
+pub(crate) fn metric_json(m: &MetricSummary) -> Object {
+    let mut object = Object::default();
+    object.put("mean", m.mean).put("sd", m.sd).put("values", &m.values);
+    match m.interval {
+        None => object.put("interval", ()),
+        Some(i) => {
+            let mut interval = Object::default();
+            interval.put("low", i.low).put("high", i.high).put("level", i.level);
+            object.put_object("interval", interval)
+        }
+    };
+    object
 }
 
 /// Rank from simple to elaborate; what is not a single method comes last.
@@ -256,6 +327,12 @@ fn open(folder: &Path, run: &Run<'_>, session: &Session) -> Result<RecordFile> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
     let file = RecordFile::open(&folder.join("records.jsonl"), &run.fingerprint)?;
+    if file.torn() > 0 {
+        session.warn(&format!(
+            "{}: the last line was torn when the run ended, and is dropped",
+            folder.join("records.jsonl").display()
+        ));
+    }
     if !file.is_empty() {
         session.say(&format!("{}: {} of {} fits are there already", folder.display(), file.len(), run.len()));
     }

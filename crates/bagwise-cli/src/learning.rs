@@ -13,6 +13,8 @@ use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, Dataset, Target};
 
+use crate::output::quoted;
+
 /// The method that chooses among all methods.
 pub(crate) const AUTO: &str = "auto";
 
@@ -53,6 +55,21 @@ pub(crate) struct Choosing {
 }
 
 impl Choosing {
+    /// The options that were given, as they would be typed again.
+    pub(crate) fn words(&self) -> String {
+        let mut words = String::new();
+        if let Some(positive) = &self.positive {
+            words += &format!(" --positive {}", quoted(positive));
+        }
+        if let Some(metric) = self.optimize {
+            words += &format!(" --optimize {}", metric.name());
+        }
+        if let Some(rule) = self.threshold {
+            words += &format!(" --threshold {rule}");
+        }
+        words
+    }
+
     /// The metric that inner folds select by.
     pub(crate) fn metric(&self, data: &Dataset) -> Metric {
         let default = match data.target {
@@ -64,10 +81,43 @@ impl Choosing {
 }
 
 impl Learning {
+    /// The options that were given, as they would be typed again for one method.
+    pub(crate) fn words(&self, method: &str) -> String {
+        let mut words = String::new();
+        for (key, value) in &self.params {
+            match key.split_once('.') {
+                None => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
+                Some(_) if method == AUTO => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
+                Some((of, key)) if methods::find(of).is_ok_and(|m| m.info().name == method) => {
+                    words += &format!(" -p {}", quoted(&format!("{key}={value}")));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(scale) = self.scale {
+            words += &format!(" --scale {}", scale.name());
+        }
+        if self.multiclass == Some(Scheme::OneVsRest) {
+            words += " --multiclass one-vs-rest";
+        }
+        if self.balanced {
+            words += " --balanced";
+        }
+        if self.precision == Some(Precision::F32) {
+            words += " --precision f32";
+        }
+        words
+    }
+
+    /// The precision asked for.
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision.unwrap_or_default()
+    }
+
     /// The library's surroundings with the precision asked for.
     pub(crate) fn ctx(&self, ctx: &Ctx) -> Ctx {
         let mut ctx = ctx.clone();
-        ctx.precision = self.precision.unwrap_or(Precision::F64);
+        ctx.precision = self.precision();
         ctx
     }
 

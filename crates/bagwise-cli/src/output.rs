@@ -29,6 +29,85 @@ pub(crate) trait Output {
     }
 }
 
+/// A JSON object whose keys keep the order they were put in.
+#[derive(Default)]
+pub(crate) struct Object(Vec<(String, Field)>);
+
+/// What stands under a key.
+enum Field {
+    Value(serde_json::Value),
+    Object(Object),
+    List(Vec<Object>),
+}
+
+impl Object {
+    /// Adds a key behind those that are there.
+    pub(crate) fn put(&mut self, key: impl Into<String>, value: impl serde::Serialize) -> &mut Object {
+        // What bagwise prints is numbers, texts and lists of them; a number that is not finite becomes null.
+        let value = serde_json::to_value(value).unwrap_or_default();
+        self.0.push((key.into(), Field::Value(value)));
+        self
+    }
+
+    /// Adds an object.
+    pub(crate) fn put_object(&mut self, key: impl Into<String>, value: Object) -> &mut Object {
+        self.0.push((key.into(), Field::Object(value)));
+        self
+    }
+
+    /// Adds a list of objects.
+    pub(crate) fn put_list(&mut self, key: impl Into<String>, value: Vec<Object>) -> &mut Object {
+        self.0.push((key.into(), Field::List(value)));
+        self
+    }
+}
+
+impl serde::Serialize for Object {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl serde::Serialize for Field {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Field::Value(value) => value.serialize(serializer),
+            Field::Object(object) => object.serialize(serializer),
+            Field::List(objects) => objects.serialize(serializer),
+        }
+    }
+}
+
+/// How numbers are written: in full for programs, rounded for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// So that the same number is read back.
+    All,
+    /// So many behind the point.
+    Few(usize),
+}
+
+impl Digits {
+    /// The number; nothing if there is none.
+    pub(crate) fn show(self, value: Option<f64>) -> String {
+        match (value, self) {
+            (None, _) => String::new(),
+            (Some(value), Digits::All) => value.to_string(),
+            (Some(value), Digits::Few(digits)) => format!("{value:.digits$}"),
+        }
+    }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// A table: its header and its rows.
 pub(crate) struct Rows {
     header: Vec<String>,

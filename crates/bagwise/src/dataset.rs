@@ -173,9 +173,10 @@ impl Dataset {
     }
 
     /// These bags followed by those of `test`, whose columns, categories and classes are matched by name. A bag of
-    /// `test` whose id is taken gets " (test)" behind it. Kept columns and instance labels stay where both have them.
+    /// `test` whose id is taken gets " (test)" behind it, and bags that training has already are
+    /// warned of. Kept columns and instance labels stay where both have them.
     pub fn with_test(self, test: &Dataset) -> Result<Dataset> {
-        let aligned = test.bags.align(self.bags.features())?;
+        let aligned = test.bags.align(self.bags.features()).map_err(|e| e.of_data(&test.name))?;
         let taken: std::collections::HashSet<&String> = self.bags.ids().iter().collect();
         let renamed = |id: &String| if taken.contains(id) { format!("{id} (test)") } else { id.clone() };
         let ids: Vec<String> =
@@ -211,7 +212,26 @@ impl Dataset {
             }
             _ => None,
         };
-        Ok(Dataset { bags, target: Some(target), groups, kept: Vec::new(), instance_labels: None, ..self })
+        let repeats = crate::inspect::repeats_of_earlier(&bags, self.bags.len());
+        let mut warnings = self.warnings;
+        if let Some(&first) = repeats.first() {
+            warnings.push(format!(
+                "{} of {} test bags, the first is '{}', hold the same instances as a training bag: \
+                 the estimate is too good for bags that are new",
+                repeats.len(),
+                test.bags.len(),
+                bags.ids()[first]
+            ));
+        }
+        Ok(Dataset {
+            bags,
+            target: Some(target),
+            groups,
+            warnings,
+            kept: Vec::new(),
+            instance_labels: None,
+            ..self
+        })
     }
 
     /// The data set reduced to `bags`, in that order.

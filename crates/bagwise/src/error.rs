@@ -113,6 +113,16 @@ impl Error {
         Error::Data { place, found: found.into(), remedy: remedy.into() }
     }
 
+    /// The same error, of the data set `name` if it does not say of which.
+    pub fn of_data(self, name: &str) -> Error {
+        match self {
+            Error::Data { place: Place { source, line }, found, remedy } if source.is_empty() => {
+                Error::Data { place: Place { source: name.into(), line }, found, remedy }
+            }
+            other => other,
+        }
+    }
+
     /// A file the operating system refused.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Error {
         Error::Io { path: path.into(), source }
@@ -132,6 +142,8 @@ impl Error {
             .min()
             // Beyond a third of the word the guess is noise.
             .filter(|(distance, _)| *distance <= 1 + name.chars().count() / 3)
+            // And with no letter in common it is one whatever the length.
+            .filter(|(distance, _)| *distance < name.chars().count())
             .map(|(_, k)| format!("did you mean '{k}'?"));
         let suggestion = near.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
         Error::Unknown { kind, name: name.into(), suggestion }

@@ -11,7 +11,7 @@ mod scaling;
 use serde::{Serialize, Serializer};
 
 pub use columns::{Column, LooksLike, Reveals};
-pub use duplicates::Duplicates;
+pub use duplicates::{Duplicates, repeats_of_earlier};
 pub use findings::{Finding, Level};
 pub use scaling::Scaling;
 

@@ -357,8 +357,7 @@ impl<'a> Learner<'a> {
     /// if it fits as a whole.
     fn chunks(&self, ctx: &Ctx) -> Vec<Vec<usize>> {
         let grid = &self.setup.grid;
-        let bytes = self.setup.method.bytes(&self.bags).max(1);
-        let together = ((ctx.memory / bytes) as usize).max(1);
+        let together = self.setup.method.needs(&self.bags).together(ctx.memory);
         if grid.groups.len() <= together {
             return vec![(0..grid.points.len()).collect()];
         }

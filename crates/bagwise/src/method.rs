@@ -108,6 +108,22 @@ impl Fit {
     }
 }
 
+/// Bytes that `prepare` occupies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Whatever is prepared.
+    pub fixed: u64,
+    /// For each group of points that share their representation.
+    pub each: u64,
+}
+
+impl Needs {
+    /// How many groups fit a budget together; at least one, which may then be refused.
+    pub fn together(&self, budget: u64) -> usize {
+        (budget.saturating_sub(self.fixed) / self.each.max(1)).max(1) as usize
+    }
+}
+
 /// A way to learn from bags.
 pub trait Method: Send + Sync {
     /// Name, reference, abilities.
@@ -119,8 +135,8 @@ pub trait Method: Send + Sync {
     /// What is learned before training, for these points.
     fn learns(&self, points: &[Point]) -> Learns;
 
-    /// Bytes that `prepare` will occupy for one group of points that share their representation.
-    fn bytes(&self, bags: &Bags) -> u64;
+    /// Memory that `prepare` will need.
+    fn needs(&self, bags: &Bags) -> Needs;
 
     /// One pass over all bags that serves every point and every training problem. Only `scope` may be learned
     /// from; the other bags are there to be scored.

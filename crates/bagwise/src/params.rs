@@ -331,6 +331,12 @@ impl Grid {
                 ));
             }
         }
+        for (i, (name, text)) in given.iter().enumerate() {
+            if let Some((_, before)) = given[..i].iter().find(|(other, _)| other == name) {
+                let problem = format!("given twice, as {before} and as {text}; {before},{text} tries both");
+                return Err(Error::param(method, name, problem));
+            }
+        }
         let mut points = vec![Vec::new()];
         for spec in table {
             let idle = spec.regression_only && !regression;
@@ -340,7 +346,7 @@ impl Grid {
             if idle {
                 continue;
             }
-            let text = match given.iter().rev().find(|(name, _)| name == spec.name) {
+            let text = match given.iter().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
                 None if fill == Fill::Grid => spec.grid,
                 None => spec.default,

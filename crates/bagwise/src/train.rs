@@ -20,6 +20,14 @@ pub struct Wanted {
     pub threshold: Option<Threshold>,
 }
 
+impl Wanted {
+    /// Refuses what has no meaning for this target, before any work.
+    pub fn check(&self, target: &Target) -> Result<()> {
+        self.metric.check(target)?;
+        self.threshold.map_or(Ok(()), |rule| rule.check(target))
+    }
+}
+
 /// A decision rule and how it came about.
 pub struct Learned<'f> {
     /// Which of the learners was chosen.
@@ -98,12 +106,8 @@ pub fn best(
 
 /// The threshold by a rule, from out-of-fold outputs.
 fn threshold(learner: &Learner<'_>, truth: &Target, out_of_fold: &Mat, rule: Threshold) -> Result<f64> {
-    let Target::Classes { codes, names } = truth else {
-        return Err(Error::Invalid("a threshold needs classes; the label is a number".into()));
-    };
-    if names.len() != 2 {
-        return Err(Error::Invalid(format!("a threshold needs two classes; there are {}", names.len())));
-    }
+    rule.check(truth)?;
+    let Target::Classes { codes, .. } = truth else { unreachable!("checked above") };
     let positive: Vec<bool> = codes.iter().map(|&c| c == learner.duels[0].plus).collect();
     Ok(rule.choose(&positive, out_of_fold.data())?.threshold)
 }
@@ -180,6 +184,7 @@ pub fn train(
 ) -> Result<Trained> {
     let learner = learners.first().ok_or_else(|| Error::Invalid("no method to train".into()))?;
     let data = learner.data;
+    wanted.check(learner.target)?;
     let pool = crate::evaluate::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
     let inner = inner.inner(pool, train, ctx.seed, 0, 0)?;
     let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerPart).collect();

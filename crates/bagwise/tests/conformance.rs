@@ -1,5 +1,6 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+use bagwise::engine::Precision;
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::{Explanation, Method};
@@ -21,7 +22,7 @@ fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {
         let class = b as u32 % classes;
         for i in 0..2 + rng.below(5) {
             let shift = if i % 2 == 0 { 3.0 * f64::from(class) } else { 0.0 };
-            let sign = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
             rows.push((0..WIDTH).map(|j| shift * sign(j) + 0.7 * rng.normal()).collect::<Vec<f64>>());
         }
         offsets.push(rows.len());
@@ -257,11 +258,22 @@ fn every_storage_gives_the_same_answers() {
 }
 
 fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: usize) -> Vec<Record> {
+    records_within(data, method, scale, threads, Ctx::default().memory)
+}
+
+fn records_within(
+    data: &Dataset,
+    method: &'static dyn Method,
+    scale: Scale,
+    threads: usize,
+    memory: u64,
+) -> Vec<Record> {
     let plan = Plan {
         protocol: Protocol::new(ProtocolName::Nested, 4, 3),
         metric: Metric::Accuracy,
         threshold: Some(Threshold::Balanced),
         positive: None,
+        precision: Precision::F64,
         seed: 5,
         repeats: 2,
     };
@@ -275,7 +287,9 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, threads: u
             kept.push(Record { seconds: 0.0, ..record });
             Ok(())
         };
-        run.carry_out(&|_| false, keep, &Ctx::seeded(5)).unwrap();
+        let mut ctx = Ctx::seeded(5);
+        ctx.memory = memory;
+        run.carry_out(&|_| false, keep, &ctx).unwrap();
     });
     kept
 }
@@ -289,6 +303,27 @@ fn one_seed_gives_one_result_on_any_number_of_threads() {
             assert_eq!(one.len(), 8);
             assert!(one.iter().all(Record::succeeded));
             assert_eq!(one, records(&data, *method, scale, 3), "{} {scale:?}", method.info().name);
+        }
+    }
+}
+
+#[test]
+fn a_tight_memory_budget_changes_nothing_but_the_time() {
+    let data = toy(24, 2, 9);
+    for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
+        let needs = method.needs(&data.bags);
+        // Room for two widths at a time, where the grid has at least four.
+        let tight = needs.fixed + 2 * needs.each;
+        let roomy = records(&data, *method, Scale::ZScore, 2);
+        let found = records_within(&data, *method, Scale::ZScore, 2, tight);
+        for (a, b) in roomy.iter().zip(&found) {
+            assert!(b.succeeded(), "{}: {:?}", method.info().name, b.outcome.message);
+            assert_eq!(
+                (&a.parameters, &a.scored.labels),
+                (&b.parameters, &b.scored.labels),
+                "{}",
+                method.info().name
+            );
         }
     }
 }

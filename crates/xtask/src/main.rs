@@ -7,6 +7,7 @@ mod bench_pairs;
 mod bench_svm;
 mod golden;
 mod house;
+mod reproduce;
 mod run;
 mod steps;
 mod test;
@@ -24,6 +25,12 @@ const WORDS: &[Word] = &[
     ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
     ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
     ("bench", "[NAME]", "a measurement; without a name, which there are", bench::run),
+    (
+        "reproduce",
+        "[NAME]",
+        "published and promised results, computed again; without a name, which there are",
+        reproduce::run,
+    ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
         golden::run_all()

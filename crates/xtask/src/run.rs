@@ -26,6 +26,11 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
+/// A result, on stdout.
+pub(crate) fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
 /// A program, started in the root of the repository.
 pub(crate) fn program<S: AsRef<OsStr>>(name: impl AsRef<OsStr>, args: &[S]) -> Command {
     let mut command = Command::new(name);

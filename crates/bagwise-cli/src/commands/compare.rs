@@ -9,12 +9,11 @@ use bagwise::evaluate::{Contender, MethodSummary, Plan, compare};
 use bagwise::io::save_whole;
 use bagwise::methods::{self, METHODS};
 use bagwise::{Dataset, human_bytes};
-use serde_json::json;
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out, complexity};
+use crate::judging::{Judging, Results, carry_out, complexity, metric_json};
 use crate::learning::{AUTO, Choosing, Learning};
-use crate::output::{BOLD, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
 
 /// Compare methods on the same folds: the main job
@@ -43,6 +42,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: Data,
 }
+
+/// The method that looks at labels only.
+const BASELINE: &str = "majority";
 
 const HELP: &str = "\
 Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
@@ -105,14 +107,13 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     options.keep.extend(args.judging.fold_column.clone());
     let data = session.read(name, &options)?;
     let given = args.judging.given(&data)?;
-    let plan = args.judging.plan(&data, &args.choosing, session.ctx.seed);
+    let plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
     let mut contenders = contenders(args, &data)?;
     let skipped = within_budget(&mut contenders, &data, &plan, args.budget, session)?;
     let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
     let ctx = args.learning.ctx(&session.ctx);
     let results = carry_out(&data, &contenders, &plan, given.as_deref(), Some(&folder), session, &ctx)?;
-    let verdict =
-        Verdict::new(&results, &plan, args.judging.level, name, &folder, skipped, args.read.command_words())?;
+    let verdict = Verdict::new(&results, &plan, args, name, &folder, skipped)?;
     save_whole(&folder.join("summary.json"), verdict.json()?.as_bytes())?;
     session.print(&verdict)?;
     for edge in results.edges() {
@@ -137,7 +138,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
             other => names.push(methods::find(other)?.info().name),
         }
     }
-    names.extend(["majority", "simple-mi"]);
+    names.extend([BASELINE, "simple-mi"]);
     let mut unique: Vec<&str> = Vec::new();
     names.into_iter().for_each(|n| {
         if !unique.contains(&n) {
@@ -249,6 +250,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 struct Verdict {
     data: String,
     plan: Plan,
+    repeats: usize,
     level: f64,
     table: Vec<MethodSummary>,
     /// Methods whose difference from the best could be luck.
@@ -263,12 +265,12 @@ impl Verdict {
     fn new(
         results: &Results,
         plan: &Plan,
-        level: f64,
+        args: &Args,
         data: &str,
         folder: &Path,
         skipped: Vec<String>,
-        data_words: String,
     ) -> Result<Verdict> {
+        let level = args.judging.level;
         let table = results.summaries(plan.metric, level)?;
         let best = table.first().context("there are no results")?.method.clone();
         let ties: Vec<String> = compare(&results.records, &results.roster, plan.metric, &best, level)?
@@ -276,10 +278,17 @@ impl Verdict {
             .filter(|c| c.test.is_some() && !c.distinguishable())
             .map(|c| c.method)
             .collect();
-        let fit_command = format!("bagwise fit {data}{data_words} --method {best} -o {best}.bagwise");
+        let fit_command = format!(
+            "bagwise fit {}{} --method {best}{}{} -o {best}.bagwise",
+            quoted(data),
+            args.read.words(),
+            args.learning.words(&best),
+            args.choosing.words(),
+        );
         Ok(Verdict {
             data: data.into(),
             plan: plan.clone(),
+            repeats: results.repeats,
             level,
             table,
             ties,
@@ -290,13 +299,14 @@ impl Verdict {
         })
     }
 
-    /// One sentence: the winner, its interval, simpler methods that tie, the baseline.
+    /// What came out: the winner, its interval, simpler methods that tie, the baseline.
     fn sentence(&self) -> String {
-        let best = &self.table[0];
-        let metric = &best.metrics[0];
-        let mut text = format!("{} is best on {}: {} ", best.method, self.data, self.plan.metric.name());
-        text += &metric.mean.map_or("undefined".into(), |m| format!("{m:.3}"));
-        if let Some(i) = metric.interval {
+        let (best, name) = (&self.table[0], self.plan.metric.name());
+        let Some(mean) = best.metrics[0].mean else {
+            return format!("No method has a value of {name} on {}.", self.data);
+        };
+        let mut text = format!("{} is best on {}: {name} {mean:.3}", best.method, self.data);
+        if let Some(i) = best.metrics[0].interval {
             text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
         let simpler: Vec<&str> = self
@@ -305,9 +315,10 @@ impl Verdict {
             .map(String::as_str)
             .filter(|m| complexity(m) < complexity(&best.method))
             .collect();
-        if best.method == "majority" || simpler.contains(&"majority") {
-            text +=
-                ". It cannot be told from always answering the most frequent class: nothing has been learned";
+        if best.method == BASELINE {
+            text += ". No method does better than answering the same for every bag";
+        } else if simpler.contains(&BASELINE) {
+            text += ". These folds do not tell it from answering the same for every bag (majority)";
         } else if !simpler.is_empty() {
             text += &format!(". Not distinguishable from it, and simpler: {}", simpler.join(", "));
         } else if !self.ties.is_empty() {
@@ -319,53 +330,72 @@ impl Verdict {
         text.push('.');
         text
     }
+
+    fn rows(&self, digits: Digits) -> Rows {
+        // The metric that decides with its interval, and the next three.
+        let mut head = vec!["method"];
+        for (i, m) in self.table[0].metrics.iter().take(4).enumerate() {
+            head.push(m.metric.name());
+            if i == 0 {
+                head.extend(["low", "high"]);
+            }
+        }
+        head.extend(["against best", "seconds"]);
+        let mut rows = Rows::new(head);
+        for (i, line) in self.table.iter().enumerate() {
+            let mut row = vec![line.method.clone()];
+            for (i, m) in line.metrics.iter().take(4).enumerate() {
+                row.push(digits.show(m.mean));
+                if i == 0 {
+                    row.extend(
+                        [m.interval.map(|i| i.low), m.interval.map(|i| i.high)].map(|v| digits.show(v)),
+                    );
+                }
+            }
+            let verdict = match (line.metrics[0].mean, i, self.ties.contains(&line.method)) {
+                (None, ..) => "no result",
+                (_, 0, _) => "best",
+                (_, _, true) => "could be luck",
+                _ => "worse",
+            };
+            row.extend([verdict.to_string(), format!("{:.1}", line.seconds)]);
+            rows.push(row);
+        }
+        rows
+    }
 }
 
 impl Output for Verdict {
     fn json(&self) -> Result<String> {
-        let methods: Vec<_> = self
-            .table
-            .iter()
-            .map(|m| json!({"method": m.method, "fits": m.fits, "failed": m.failed, "limited": m.limited,
-                            "seconds": m.seconds, "metrics": m.metrics, "ties_with_best": self.ties.contains(&m.method)}))
-            .collect();
-        Ok(serde_json::to_string_pretty(&json!({
-            "data": self.data, "protocol": self.plan.protocol.name, "optimistic": self.plan.protocol.optimistic(),
-            "seed": self.plan.seed, "repeats": self.plan.repeats, "metric": self.plan.metric,
-            "verdict": self.sentence(), "best": self.table[0].method, "methods": methods, "skipped": self.skipped,
-            "folder": self.folder, "next": self.fit_command,
-        }))?)
+        let method = |m: &MethodSummary| {
+            let mut object = Object::default();
+            object.put("method", &m.method).put("fits", m.fits).put("failed", m.failed);
+            object.put("limited", m.limited).put("seconds", m.seconds);
+            object.put("ties_with_best", self.ties.contains(&m.method));
+            for metric in &m.metrics {
+                object.put_object(metric.metric.name(), metric_json(metric));
+            }
+            object
+        };
+        let mut object = Object::default();
+        object.put("data", &self.data).put("protocol", self.plan.protocol.name);
+        object.put("optimistic", self.plan.protocol.optimistic()).put("seed", self.plan.seed);
+        object.put("repeats", self.repeats).put("optimized", self.plan.metric);
+        object.put("verdict", self.sentence()).put("best", &self.table[0].method);
+        object.put_list("methods", self.table.iter().map(method).collect());
+        object.put("skipped", &self.skipped).put("folder", &self.folder).put("next", &self.fit_command);
+        Ok(serde_json::to_string_pretty(&object)?)
     }
 
     fn csv(&self) -> Rows {
-        let names = self.table[0].metrics.iter().take(4).map(|m| m.metric.name());
-        let head = ["method"].into_iter().chain(names).chain(["low", "high", "against best", "seconds"]);
-        let mut rows = Rows::new(head.map(String::from));
-        for (i, line) in self.table.iter().enumerate() {
-            let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.3}"));
-            let mut row = vec![line.method.clone()];
-            row.extend(line.metrics.iter().take(4).map(|m| number(m.mean)));
-            let interval = line.metrics[0].interval;
-            row.extend([number(interval.map(|i| i.low)), number(interval.map(|i| i.high))]);
-            row.push(
-                match (i, self.ties.contains(&line.method)) {
-                    (0, _) => "best",
-                    (_, true) => "could be luck",
-                    (_, false) => "worse",
-                }
-                .into(),
-            );
-            row.push(format!("{:.1}", line.seconds));
-            rows.push(row);
-        }
-        rows
+        self.rows(Digits::All)
     }
 
     fn text(&self, paint: Paint) -> String {
         let folder = self.folder.display();
         format!(
             "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\nnext: {}\n",
-            self.csv(),
+            self.rows(Digits::Few(3)),
             paint.paint(&self.sentence(), BOLD),
             self.seconds,
             self.fit_command

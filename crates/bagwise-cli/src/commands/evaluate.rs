@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use bagwise::evaluate::{Contender, MetricSummary, Plan, Resampling, bootstrap_method};
-use serde_json::{Map, Value, json};
+use bagwise::evaluate::{
+    Contender, MetricSummary, Plan, Protocol, ProtocolName, Resampling, bootstrap_method,
+};
+use bagwise::io::save_whole;
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out};
+use crate::judging::{Judging, Results, carry_out, metric_json};
 use crate::learning::{Choosing, Learning};
-use crate::output::{BOLD, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
 /// Estimate how good a method is on new bags
@@ -23,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METHOD")]
     method: String,
     /// Test bags in a file of their own; DATA is all training
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["protocol", "folds", "repeats", "fold_column", "fold_file"])]
     test: Option<String>,
     /// Folder for records, folds and predictions; one that holds part of the same run is completed
     #[arg(short, long, value_name = "FOLDER")]
@@ -53,32 +55,36 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     options.keep.extend(args.judging.fold_column.clone());
     let mut data = session.read(&args.data, &options)?;
     let mut given = args.judging.given(&data)?;
-    let mut plan = args.judging.plan(&data, &args.choosing, session.ctx.seed);
+    let mut plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
+    let mut tested = None;
     if let Some(test) = &args.test {
         let test = session.read(test, &options)?;
-        let train = data.bags.len();
+        let (train, said) = (data.bags.len(), data.warnings.len());
         data = data.with_test(&test)?;
-        given = Some(
-            (0..data.bags.len()).map(|b| if b < train { "train" } else { "test" }.to_string()).collect(),
-        );
-        plan.protocol = bagwise::evaluate::Protocol::new(
-            bagwise::evaluate::ProtocolName::TrainTest,
-            1,
-            args.judging.inner,
-        );
+        data.warnings[said..].iter().for_each(|warning| session.warn(warning));
+        let part = |bag: usize| if bag < train { "train" } else { "test" };
+        given = Some((0..data.bags.len()).map(|bag| part(bag).to_string()).collect());
+        plan.protocol = Protocol::new(ProtocolName::TrainTest, 1, args.judging.inner);
+        tested = Some(test.name);
     }
     let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), args.judging.fill())?;
     let contenders = [Contender { name: canonical(&args.method), setups }];
     let ctx = args.learning.ctx(&session.ctx);
     let results =
         carry_out(&data, &contenders, &plan, given.as_deref(), args.output.as_deref(), session, &ctx)?;
-    session.print(&Estimate {
+    let estimate = Estimate {
         results: &results,
         plan: &plan,
         level: args.judging.level,
         method: &contenders[0].name,
         data: &data.name,
-    })?;
+        tested: tested.as_deref(),
+        metrics: results.one(plan.metric, args.judging.level)?,
+    };
+    if let Some(folder) = &args.output {
+        save_whole(&folder.join("summary.json"), estimate.json()?.as_bytes())?;
+    }
+    session.print(&estimate)?;
     for edge in results.edges() {
         session.warn(&edge);
     }
@@ -106,12 +112,21 @@ struct Estimate<'a> {
     level: f64,
     method: &'a str,
     data: &'a str,
+    tested: Option<&'a str>,
+    metrics: Vec<MetricSummary>,
 }
 
 impl Estimate<'_> {
-    fn metrics(&self) -> Result<Vec<MetricSummary>> {
-        let table = self.results.summaries(self.plan.metric, self.level)?;
-        Ok(table.into_iter().next().map(|m| m.metrics).unwrap_or_default())
+    fn rows(&self, digits: Digits, printed: bool) -> Rows {
+        let mut rows = Rows::new(["metric", "mean", "sd", "low", "high"]);
+        let wanted = |m: &&MetricSummary| printed || m.metric == self.plan.metric || !m.metric.is_printed();
+        for m in self.metrics.iter().filter(wanted) {
+            let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
+            let mut row = vec![m.metric.name().to_string()];
+            row.extend([m.mean, m.sd, low, high].map(|v| digits.show(v)));
+            rows.push(row);
+        }
+        rows
     }
 
     /// The bootstrap interval of the metric that was optimised.
@@ -134,52 +149,51 @@ impl Estimate<'_> {
 
 impl Output for Estimate<'_> {
     fn json(&self) -> Result<String> {
-        let mut object = Map::new();
-        object.insert("method".into(), json!(self.method));
-        object.insert("data".into(), json!(self.data));
-        object.insert("protocol".into(), json!(self.plan.protocol.name));
-        object.insert("optimistic".into(), json!(self.plan.protocol.optimistic()));
-        object.insert("seed".into(), json!(self.plan.seed));
-        object.insert("repeats".into(), json!(self.plan.repeats));
-        object.insert("optimized".into(), json!(self.plan.metric));
-        object.insert("seconds".into(), json!(self.results.elapsed.as_secs_f64()));
-        for m in self.metrics()? {
-            let interval = m.interval.map(|i| json!({"low": i.low, "high": i.high, "level": i.level}));
-            object.insert(
-                m.metric.name().into(),
-                json!({"mean": m.mean, "sd": m.sd, "values": m.values, "interval": interval}),
-            );
+        let mut object = Object::default();
+        object.put("method", self.method).put("data", self.data);
+        if let Some(test) = self.tested {
+            object.put("test", test);
         }
-        Ok(serde_json::to_string_pretty(&Value::Object(object))?)
+        object.put("protocol", self.plan.protocol.name).put("optimistic", self.plan.protocol.optimistic());
+        object.put("seed", self.plan.seed).put("repeats", self.results.repeats);
+        object.put("optimized", self.plan.metric).put("seconds", self.results.elapsed.as_secs_f64());
+        let failed = self.results.records.iter().filter(|r| !r.succeeded()).count();
+        object.put("fits", self.results.records.len()).put("failed", failed);
+        for m in &self.metrics {
+            object.put_object(m.metric.name(), metric_json(m));
+        }
+        Ok(serde_json::to_string_pretty(&object)?)
     }
 
     fn csv(&self) -> Rows {
-        let mut rows = Rows::new(["metric", "mean", "sd", "low", "high"]);
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.4}"));
-        for m in self.metrics().unwrap_or_default() {
-            let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
-            rows.push(vec![m.metric.name().into(), number(m.mean), number(m.sd), number(low), number(high)]);
-        }
-        rows
+        self.rows(Digits::All, true)
     }
 
     fn text(&self, paint: Paint) -> String {
+        let count = self.results.records.len();
         let mut page = format!(
-            "{} on {}, {}, {} fits in {:.1} s\n\n",
+            "{} on {}{}, {}, {count} {} in {:.1} s\n\n",
             paint.paint(self.method, BOLD),
             self.data,
+            self.tested.map_or(String::new(), |test| format!(", tested on {test}")),
             self.plan.protocol,
-            self.results.records.len(),
+            if count == 1 { "fit" } else { "fits" },
             self.results.elapsed.as_secs_f64()
         );
-        page += &self.csv().to_string();
-        page +=
-            &format!("\nlow and high: {:.0} % interval over folds (Nadeau and Bengio)", 100.0 * self.level);
+        page += &self.rows(Digits::Few(4), false).to_string();
+        let mut notes = Vec::new();
+        if self.metrics.iter().any(|m| m.interval.is_some()) {
+            let level = 100.0 * self.level;
+            notes.push(format!("low and high: {level:.0} % interval over folds (Nadeau and Bengio)"));
+        }
         if let Some((low, high)) = self.bootstrap() {
             let unit = if self.results.roster.groups.is_some() { "groups" } else { "bags" };
-            page += &format!("; {} by bootstrap over {unit}: {low:.4} to {high:.4}", self.plan.metric.name());
+            let metric = self.plan.metric.name();
+            notes.push(format!("{metric} by bootstrap over {unit}: {low:.4} to {high:.4}"));
         }
-        page.push('\n');
+        if !notes.is_empty() {
+            page += &format!("\n{}\n", notes.join("; "));
+        }
         page
     }
 }

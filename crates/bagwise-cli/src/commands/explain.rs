@@ -6,10 +6,9 @@ use anyhow::Result;
 use bagwise::Dataset;
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
-use serde_json::{Map, Value, json};
 
 use crate::args::Data;
-use crate::output::{Output, Rows};
+use crate::output::{Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
 /// Say which instances decided
@@ -23,8 +22,8 @@ pub(crate) struct Args {
     #[arg(value_name = "DATA")]
     data: String,
     /// Only the K instances of each bag that speak most for the plus side, in that order
-    #[arg(long, value_name = "K")]
-    top: Option<usize>,
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
     #[command(flatten)]
     read: Data,
 }
@@ -40,10 +39,8 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
-    let mut options = args.read.read_options();
-    options.unlabelled = true;
-    let data = session.read(&args.data, &options)?;
-    let explanations = model.explain(&data.bags, &session.ctx)?;
+    let data = session.read_for(&model, &args.data, args.read.read_options())?;
+    let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     session.print(&Parts { model: &model, data: &data, rows: rows(&explanations, args.top) })?;
     Ok(Outcome::Done)
 }
@@ -57,7 +54,7 @@ struct Line {
     value: f64,
 }
 
-fn rows(explanations: &[Vec<Explanation>], top: Option<usize>) -> Vec<Line> {
+fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
     let mut lines = Vec::new();
     for (bag, machines) in explanations.iter().enumerate() {
         for (machine, explanation) in machines.iter().enumerate() {
@@ -71,7 +68,7 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<usize>) -> Vec<Line> {
             let mut order: Vec<usize> = (0..values.len()).collect();
             if let Some(top) = top {
                 order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-                order.truncate(top);
+                order.truncate(top as usize);
             }
             lines.extend(order.into_iter().map(|i| {
                 let kind = match chosen {
@@ -99,22 +96,8 @@ impl Parts<'_> {
     }
 }
 
-impl Output for Parts<'_> {
-    fn json(&self) -> Result<String> {
-        let object = |line: &Line| {
-            let mut object = Map::new();
-            object.insert("bag".into(), json!(self.data.bags.ids()[line.bag]));
-            object.insert("instance".into(), json!(line.instance.map(|i| i + 1)));
-            object.insert("machine".into(), json!(self.model.machine_name(line.machine)));
-            object.insert("kind".into(), json!(line.kind));
-            object.insert("value".into(), json!(line.value));
-            object.extend(self.kept(line).map(|(name, value)| (name.to_string(), json!(value))));
-            Value::Object(object)
-        };
-        Ok(serde_json::to_string_pretty(&self.rows.iter().map(object).collect::<Vec<_>>())?)
-    }
-
-    fn csv(&self) -> Rows {
+impl Parts<'_> {
+    fn table(&self, digits: Digits) -> Rows {
         let columns = ["bag", "instance", "machine", "kind", "value"].into_iter();
         let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| k.name.as_str())));
         for line in &self.rows {
@@ -123,11 +106,35 @@ impl Output for Parts<'_> {
                 line.instance.map_or(String::new(), |i| (i + 1).to_string()),
                 self.model.machine_name(line.machine),
                 line.kind.into(),
-                line.value.to_string(),
+                digits.show(Some(line.value)),
             ];
             row.extend(self.kept(line).map(|(_, value)| value.to_string()));
             rows.push(row);
         }
         rows
+    }
+}
+
+impl Output for Parts<'_> {
+    fn json(&self) -> Result<String> {
+        let object = |line: &Line| {
+            let mut object = Object::default();
+            object.put("bag", &self.data.bags.ids()[line.bag]).put("instance", line.instance.map(|i| i + 1));
+            object.put("machine", self.model.machine_name(line.machine)).put("kind", line.kind);
+            object.put("value", line.value);
+            self.kept(line).for_each(|(name, value)| {
+                object.put(name, value);
+            });
+            object
+        };
+        Ok(serde_json::to_string_pretty(&self.rows.iter().map(object).collect::<Vec<_>>())?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.table(Digits::All)
+    }
+
+    fn text(&self, _: Paint) -> String {
+        self.table(Digits::Few(6)).to_string()
     }
 }

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
-use bagwise::evaluate::Splits;
+use anyhow::{Context as _, Result};
+use bagwise::evaluate::{Pool, Splits};
+use bagwise::io::check_writable;
 use bagwise::learn::Learner;
 use bagwise::params::Fill;
 use bagwise::train::{Wanted, train};
 
 use crate::args::Data;
 use crate::learning::{AUTO, Choosing, Learning};
+use crate::output::quoted;
 use crate::session::{Outcome, Session};
 
 /// Learn from labelled bags and write a model
@@ -47,6 +49,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &args.read.read_options())?;
+    check_writable(&args.output)?;
     let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), Fill::Grid)?;
     let learners: Vec<Learner<'_>> = setups
         .iter()
@@ -54,7 +57,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .collect::<Result<_, _>>()?;
     let wanted = Wanted { metric: args.choosing.metric(&data), threshold: args.choosing.threshold };
     let all: Vec<usize> = (0..data.bags.len()).collect();
-    let model = train(&learners, &all, Splits::KFold(args.inner), &wanted, &args.learning.ctx(&session.ctx))?;
+    wanted.check(learners[0].target)?;
+    // Found out here, because a message about folds would not say which option they are.
+    let pool = Pool { target: learners[0].target, groups: data.groups.as_ref(), given: None };
+    let splits = Splits::KFold(args.inner);
+    splits.inner(pool, &all, session.ctx.seed, 0, 0).with_context(|| format!("--inner {}", args.inner))?;
+    let ctx = args.learning.ctx(&session.ctx);
+    let model = train(&learners, &all, splits, &wanted, &ctx)?;
     model.save(&args.output)?;
     let header = &model.header;
     let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
@@ -69,10 +78,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             header.duels.len()
         ));
     }
-    session.say(&format!(
-        "wrote {}; next: bagwise predict {} NEW_DATA",
-        args.output.display(),
-        args.output.display()
-    ));
+    let file = quoted(&args.output.to_string_lossy());
+    session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
+    if let Err(why) = model.explain(&data.bags.select(&[0]), &ctx) {
+        session.say(&format!("bagwise explain will not do: {why}"));
+    }
     Ok(Outcome::Done)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::io::write_npy;
+use bagwise::io::{check_writable, write_npy};
 use bagwise::methods;
 use bagwise::params::Fill;
 
@@ -45,8 +45,11 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.read.read_options();
     options.unlabelled = true;
-    let data = session.read(&args.data, &options)?;
     let against = args.against.as_ref().map(|name| session.read(name, &options)).transpose()?;
+    if let Some(against) = &against {
+        options.features = against.bags.features().iter().map(|f| f.name.clone()).collect();
+    }
+    let data = session.read(&args.data, &options)?;
     let reference = against.as_ref().unwrap_or(&data);
     let impute = args.read.fills_gaps();
     let setup = args.learning.setup(methods::find(&args.method)?, reference, impute, Fill::Default)?;
@@ -56,17 +59,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             setup.grid.points.len()
         );
     };
+    check_writable(&args.output)?;
     let ctx = args.learning.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
-    let gram = bagwise::gram(
-        setup.method,
-        point,
-        setup.scale,
-        &data.bags,
-        columns,
-        reference.target.as_ref(),
-        &ctx,
-    )?;
+    let gram =
+        bagwise::gram(setup.method, point, setup.scale, &data.bags, columns, reference.target.as_ref(), &ctx)
+            .map_err(|e| e.of_data(&data.name))?;
     write_npy(&args.output, &gram)?;
     session.say(&format!(
         "wrote {}: {} x {}, {} {point}, scaling {}",

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use bagwise::method::Method;
 use bagwise::methods::{self, METHODS};
-use serde_json::json;
+use bagwise::params::ParamSpec;
 
-use crate::output::{BOLD, Output, Paint, Rows};
+use crate::output::{BOLD, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
 /// List the methods, or one with its parameters
@@ -30,18 +30,20 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn describe(method: &dyn Method) -> serde_json::Value {
+fn describe(method: &dyn Method) -> Object {
     let info = method.info();
-    let params: Vec<serde_json::Value> = method
-        .params()
-        .iter()
-        .map(|p| json!({"name": p.name, "help": p.help, "takes": p.kind.expects(), "default": p.default, "grid": p.grid}))
-        .collect();
-    json!({
-        "name": info.name, "aliases": info.aliases, "title": info.title, "about": info.about, "family": info.family,
-        "regression": info.regression, "scale": info.scale.name(), "explains": info.explains,
-        "reference": info.reference, "parameters": params,
-    })
+    let parameter = |p: &ParamSpec| {
+        let mut object = Object::default();
+        object.put("name", p.name).put("help", p.help).put("takes", p.kind.expects());
+        object.put("default", p.default).put("grid", p.grid);
+        object
+    };
+    let mut object = Object::default();
+    object.put("name", info.name).put("aliases", info.aliases).put("title", info.title);
+    object.put("about", info.about).put("family", info.family).put("regression", info.regression);
+    object.put("scale", info.scale.name()).put("explains", info.explains).put("reference", info.reference);
+    object.put_list("parameters", method.params().iter().map(parameter).collect());
+    object
 }
 
 struct All;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use bagwise::model::{Prediction, Trained};
 
 use crate::args::Data;
-use crate::output::{Output, Rows};
+use crate::output::{Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
 /// Predict new bags with a model
@@ -34,10 +34,8 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
-    let mut options = args.read.read_options();
-    options.unlabelled = true;
-    let data = session.read(&args.data, &options)?;
-    let predictions = model.predict(&data.bags, &session.ctx)?;
+    let data = session.read_for(&model, &args.data, args.read.read_options())?;
+    let predictions = model.predict(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
     session.print(&Answers { model: &model, predictions: &predictions })?;
     if strange > 0 {
@@ -62,12 +60,8 @@ impl Answers<'_> {
     }
 }
 
-impl Output for Answers<'_> {
-    fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(self.predictions)?)
-    }
-
-    fn csv(&self) -> Rows {
+impl Answers<'_> {
+    fn rows(&self, digits: Digits, fewer: Digits) -> Rows {
         let header = &self.model.header;
         let mut columns = vec!["bag".to_string()];
         match (header.classes.is_empty(), self.positive()) {
@@ -85,16 +79,61 @@ impl Output for Answers<'_> {
         for p in self.predictions {
             let mut row = vec![p.bag.clone()];
             row.extend(p.label.clone());
-            row.extend(p.outputs.iter().map(|v| format!("{v:.6}")));
+            row.extend(p.outputs.iter().map(|v| digits.show(Some(*v))));
             match self.positive() {
-                Some(class) => row.push(format!("{:.4}", p.probabilities[class])),
-                None => row.extend(p.probabilities.iter().map(|v| format!("{v:.4}"))),
+                Some(class) => row.push(fewer.show(Some(p.probabilities[class]))),
+                None => row.extend(p.probabilities.iter().map(|v| fewer.show(Some(*v)))),
             }
-            row.push(p.nearest.map_or(String::new(), |v| format!("{v:.4}")));
-            row.push(format!("{:.4}", p.outside));
-            row.push(if p.familiar { "ok" } else { "unfamiliar" }.into());
+            row.extend([fewer.show(p.nearest), fewer.show(Some(p.outside)), status(p).into()]);
             rows.push(row);
         }
         rows
+    }
+
+    fn object(&self, p: &Prediction) -> Object {
+        let header = &self.model.header;
+        let mut object = Object::default();
+        object.put("bag", &p.bag);
+        match (header.classes.is_empty(), self.positive()) {
+            (true, _) => {
+                object.put("value", p.outputs[0]);
+            }
+            (_, Some(class)) => {
+                object.put("label", &p.label).put("score", p.outputs[0]);
+                object.put("probability", p.probabilities[class]);
+            }
+            (_, None) => {
+                let (mut scores, mut probabilities) = (Object::default(), Object::default());
+                p.outputs.iter().enumerate().for_each(|(k, v)| {
+                    scores.put(self.model.machine_name(k), v);
+                });
+                header.classes.iter().zip(&p.probabilities).for_each(|(class, v)| {
+                    probabilities.put(class, v);
+                });
+                object.put("label", &p.label).put_object("scores", scores);
+                object.put_object("probabilities", probabilities);
+            }
+        }
+        object.put("nearest", p.nearest).put("outside", p.outside).put("status", status(p));
+        object
+    }
+}
+
+fn status(prediction: &Prediction) -> &'static str {
+    if prediction.familiar { "ok" } else { "unfamiliar" }
+}
+
+impl Output for Answers<'_> {
+    fn json(&self) -> Result<String> {
+        let all: Vec<Object> = self.predictions.iter().map(|p| self.object(p)).collect();
+        Ok(serde_json::to_string_pretty(&all)?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.rows(Digits::All, Digits::All)
+    }
+
+    fn text(&self, _: Paint) -> String {
+        self.rows(Digits::Few(4), Digits::Few(3)).to_string()
     }
 }

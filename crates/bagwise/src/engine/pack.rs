@@ -122,7 +122,7 @@ pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lane
         for (norm, &sum) in out.norms[p * lanes..].iter_mut().zip(&norms[..real]) {
             *norm = T::from_f64(sum);
             // Not `max`, which prefers numbers to NaN.
-            if !(sum <= out.radius) {
+            if sum > out.radius || sum.is_nan() {
                 out.radius = sum;
             }
         }

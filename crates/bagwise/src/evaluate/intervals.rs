@@ -28,6 +28,13 @@ pub struct Interval {
     pub level: f64,
 }
 
+impl Interval {
+    /// The same interval, cut off at the ends of what is possible.
+    pub fn within(self, (least, most): (f64, f64)) -> Interval {
+        Interval { low: self.low.clamp(least, most), high: self.high.clamp(least, most), ..self }
+    }
+}
+
 /// Whether two methods differ, judged on the same folds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairedTest {

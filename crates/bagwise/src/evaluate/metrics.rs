@@ -14,6 +14,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::predictions::{Classified, Predictions, column};
+use crate::dataset::Target;
 use crate::error::{Error, Result};
 
 /// A measure of quality.
@@ -149,6 +150,52 @@ impl Metric {
     /// True if `a` is a better value than `b`.
     pub fn better(self, a: f64, b: f64) -> bool {
         if self.info().larger { a > b } else { a < b }
+    }
+
+    /// True for the variants of a paper's printed formulas, which tables for readers leave out.
+    pub fn is_printed(self) -> bool {
+        matches!(self, Metric::KappaPrinted | Metric::AucPrinted)
+    }
+
+    /// The smallest and the largest value there can be.
+    pub fn range(self) -> (f64, f64) {
+        use Metric as M;
+        match self {
+            M::Accuracy | M::BalancedAccuracy | M::Precision | M::Recall | M::Specificity | M::F1 => {
+                (0.0, 1.0)
+            }
+            M::RocAuc | M::PrAuc | M::AucPrinted => (0.0, 1.0),
+            M::Kappa => (-1.0, 1.0),
+            M::KappaPrinted => (f64::NEG_INFINITY, f64::INFINITY),
+            M::LogLoss => (0.0, -LEAST_PROBABILITY.ln()),
+            M::Brier => (0.0, 2.0),
+            M::Mse | M::Mae => (0.0, f64::INFINITY),
+            M::R2 => (f64::NEG_INFINITY, 1.0),
+            M::ErrPercent => (0.0, 100.0),
+        }
+    }
+
+    /// Refuses a metric that cannot judge this kind of target.
+    pub fn check(self, target: &Target) -> Result<()> {
+        let suits = |tasks: Tasks| match target {
+            Target::Values(_) => tasks == Tasks::Values,
+            Target::Classes { names, .. } => {
+                tasks == Tasks::Classes || tasks == Tasks::Binary && names.len() == 2
+            }
+        };
+        if suits(self.info().tasks) {
+            return Ok(());
+        }
+        let what = match target {
+            Target::Values(_) => "numbers".to_string(),
+            Target::Classes { names, .. } => format!("{} classes", names.len()),
+        };
+        let usable: Vec<&str> = METRICS.iter().filter(|m| suits(m.tasks)).map(|m| m.name).collect();
+        Err(Error::Invalid(format!(
+            "{} does not judge {what}; use one of: {}",
+            self.name(),
+            usable.join(", ")
+        )))
     }
 
     /// The metrics that judge such predictions.

@@ -19,6 +19,7 @@ use super::threshold::Threshold;
 use crate::calibrate::Calibration;
 use crate::ctx::Ctx;
 use crate::dataset::{Dataset, Target};
+use crate::engine::Precision;
 use crate::error::{Error, Result};
 use crate::learn::{Frame, Frames, Learner, Machines, Refit, Setup};
 use crate::mat::Mat;
@@ -45,6 +46,8 @@ pub struct Plan {
     pub threshold: Option<Threshold>,
     /// The +1 class of a two-class problem.
     pub positive: Option<String>,
+    /// The precision of kernel sums; it wins over that of the surroundings.
+    pub precision: Precision,
     /// The run's seed.
     pub seed: u64,
     /// How often the folds are drawn anew.
@@ -103,8 +106,16 @@ impl<'a> Run<'a> {
                 )));
             }
         }
+        Wanted { metric: plan.metric, threshold: plan.threshold }.check(target)?;
         let pool = Pool { target, groups: data.groups.as_ref(), given };
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
+        // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
+        if let (Some(first), false) = (folds.repeats[0].first(), plan.protocol.optimistic()) {
+            plan.protocol
+                .inner
+                .inner(pool, &first.train, plan.seed, 0, 0)
+                .map_err(|e| Error::Invalid(format!("inner folds of the first training part: {e}")))?;
+        }
         let roster = Roster::new(data, plan.positive.as_deref())?;
         let describe = |setup: &'a Setup| SetupText {
             method: setup.method.info().name,
@@ -145,6 +156,9 @@ impl<'a> Run<'a> {
         keep: &mut dyn FnMut(Record) -> Result<()>,
         ctx: &Ctx,
     ) -> Result<()> {
+        let mut ctx = ctx.clone();
+        ctx.precision = self.plan.precision;
+        let ctx = &ctx;
         for contender in self.contenders {
             let learners: Vec<Learner<'_>> = contender
                 .setups
@@ -195,8 +209,9 @@ impl<'a> Run<'a> {
     /// A frame for all folds, where nothing is learned before training and the whole grid fits the memory.
     fn shared(&self, learner: &Learner<'_>, ctx: &Ctx) -> Result<Option<Frame>> {
         let points = &learner.setup.grid.points;
-        let bytes = learner.setup.method.bytes(&self.data.bags) * learner.setup.grid.groups.len() as u64;
-        if learner.reach(points) != Learns::Nothing || bytes > ctx.memory || self.plan.protocol.optimistic() {
+        let together = learner.setup.method.needs(&self.data.bags).together(ctx.memory);
+        let fits = learner.setup.grid.groups.len() <= together;
+        if learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
             return Ok(None);
         }
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
@@ -391,7 +406,7 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
     // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
     // touched by the solver.
     const PAIRS: f64 = 1e10;
-    const SOLVER: f64 = 2e8;
+    const SOLVER: f64 = 1e9;
     let bags = data.bags.len() as f64;
     let instances = data.bags.instance_count() as f64;
     let nonzeros = match data.bags.instances() {
@@ -420,7 +435,8 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
         let frames = if setup.scale == crate::preprocess::Scale::None { 1.0 } else { folds };
         let pair_sums = match setup.method.info().family {
             "set kernel + SVM" => instances * instances / 2.0 * (nonzeros + 3.0 * representations),
-            _ => bags * bags / 2.0 * nonzeros * representations,
+            // Bag vectors are dense.
+            _ => bags * bags / 2.0 * (data.bags.width() as f64 + 3.0 * representations),
         };
         // A machine of a pair of classes sees their bags only; iterations grow with the bags.
         let per_machine = bags / machines.sqrt().max(1.0);

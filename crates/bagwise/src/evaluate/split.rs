@@ -145,7 +145,9 @@ impl Splits {
         match self {
             Splits::KFold(folds) => {
                 if *folds < 2 {
-                    return Err(Error::Invalid(format!("{folds} folds leave nothing to learn from; use 2")));
+                    return Err(Error::Invalid(format!(
+                        "one part is to be tested and the others learned from, so {folds} will not do; ask for at least 2 folds"
+                    )));
                 }
                 enough(*folds, pool, &bags)?;
                 Ok(folds_of(*folds, &bags, &deal(*folds, pool, &bags, rng)))

@@ -5,7 +5,7 @@
 //! repeats. Where the folds of a repeat test some bag twice (random halves), every fold stands as a repeat of its
 //! own. A repeat with a failed fit, or with fewer folds than others have, has no value: the bags that are left
 //! would flatter or slander the method. The interval is Nadeau and Bengio's, over the values of single folds and
-//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value.
+//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value; it ends where the metric does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -236,7 +236,8 @@ pub fn summarise(
                 metric,
                 mean: mean(&there),
                 sd: deviation(&there),
-                interval: corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?,
+                interval: corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?
+                    .map(|interval| interval.within(metric.range())),
                 folds: (of_folds.len(), folds.len()),
                 values,
             });

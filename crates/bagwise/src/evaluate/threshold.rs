@@ -20,6 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::metrics::{Confusion, Metric};
+use crate::dataset::Target;
 use crate::error::{Error, Result};
 
 /// A rule that gives a threshold.
@@ -112,6 +113,19 @@ impl From<Threshold> for String {
 }
 
 impl Threshold {
+    /// Refuses a target that has no positive class.
+    pub fn check(&self, target: &Target) -> Result<()> {
+        match target {
+            Target::Values(_) => {
+                Err(Error::Invalid("a threshold needs two classes; the label is a number".into()))
+            }
+            Target::Classes { names, .. } if names.len() != 2 => {
+                Err(Error::Invalid(format!("a threshold needs two classes; there are {}", names.len())))
+            }
+            Target::Classes { .. } => Ok(()),
+        }
+    }
+
     /// Applies the rule to scores of bags whose class is known.
     pub fn choose(&self, positive: &[bool], scores: &[f64]) -> Result<Chosen> {
         if positive.len() != scores.len() {

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{
-    Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse,
+    Answer, Explanation, Fit, Info, Learns, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{ParamSpec, Point, same_representation};
 
@@ -29,8 +29,8 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     /// What is learned before training.
     fn learns(&self, points: &[Point]) -> Learns;
 
-    /// Bytes that the bags themselves occupy again while Grams are made, besides the Grams.
-    fn working_bytes(&self, bags: &Bags) -> u64;
+    /// Memory needed while Grams are made, besides the Grams.
+    fn needs_besides(&self, bags: &Bags) -> Needs;
 
     /// Grams over all bags for points that differ in representation; only `scope` may be learned from.
     fn grams(
@@ -95,8 +95,9 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         self.0.learns(points)
     }
 
-    fn bytes(&self, bags: &Bags) -> u64 {
-        8 * (bags.len() as u64).pow(2) + self.0.working_bytes(bags)
+    fn needs(&self, bags: &Bags) -> Needs {
+        let Needs { fixed, each } = self.0.needs_besides(bags);
+        Needs { fixed, each: each + 8 * (bags.len() as u64).pow(2) }
     }
 
     fn prepare(

@@ -16,7 +16,7 @@ use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams};
 use crate::mat::{Csr, Mat};
-use crate::method::{Info, Learns, Scope, State, Tensor, refuse};
+use crate::method::{Info, Learns, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::median;
 use crate::rng::Rng;
@@ -75,8 +75,13 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
-    fn working_bytes(&self, bags: &Bags) -> u64 {
-        8 * bags.instance_count() as u64
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        // The engine's packed copy of the instances, and a weight vector.
+        let packed = match bags.instances() {
+            Instances::Sparse(_) => bags.instances().bytes(),
+            _ => 8 * (bags.instance_count() * bags.width()) as u64,
+        };
+        Needs { fixed: packed, each: 8 * bags.instance_count() as u64 }
     }
 
     fn grams(

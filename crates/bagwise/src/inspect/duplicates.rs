@@ -65,6 +65,18 @@ pub(super) fn duplicates(bags: &Bags, target: Option<&Target>) -> Duplicates {
     found
 }
 
+/// The bags from position `from` on that hold the same instances as one before it, in any order.
+pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Vec<usize> {
+    let first = first_equal_row(bags.instances());
+    let content = |bag: usize| {
+        let mut rows: Vec<usize> = bags.rows(bag).map(|row| first[row]).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let known: std::collections::HashSet<Vec<usize>> = (0..from).map(content).collect();
+    (from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect()
+}
+
 /// For every row the first row that equals it.
 fn first_equal_row(instances: &Instances) -> Vec<usize> {
     let mut hashes: Vec<(u64, usize)> = (0..instances.rows()).map(|r| (hash(instances, r), r)).collect();

@@ -14,6 +14,9 @@ const LABEL_LAST: &[&str] = &["y"];
 const GROUP: &[&str] = &["group"];
 const INSTANCE_LABEL: &[&str] = &["instance_label"];
 
+/// The role of a feature that was asked for by name.
+const WANTED: &str = "feature";
+
 /// The columns of a table by role, as positions counted from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Roles {
@@ -62,6 +65,8 @@ pub(crate) fn find(
         table.claim(Some(column), "ignore")?;
     }
 
+    let wanted = table.reserve(&options.features)?;
+
     // Then the usual headings; without headings the first column is the bag and the second its label.
     let bag = match bag {
         Some(bag) => Some(bag),
@@ -74,7 +79,8 @@ pub(crate) fn find(
                 None => table.usual(LABEL_LAST, "label")?,
                 found => found,
             },
-            None if options.unlabelled => None,
+            // One column more than the features that are wanted: that is the label.
+            None if options.unlabelled && !table.has_one_more_than(&options.features) => None,
             None => table.free(1, "label"),
         };
     }
@@ -89,7 +95,8 @@ pub(crate) fn find(
             .error("no column is called bag, bag_id or bagid", "name the column of bag ids with --bag COLUMN")
     })?;
 
-    roles.features = (0..width).filter(|&c| table.taken[c].is_none()).collect();
+    let is_feature = |role: &Option<&str>| if wanted { *role == Some(WANTED) } else { role.is_none() };
+    roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
     if roles.features.is_empty() {
         return Err(table.error(
             format!("no feature is left among {width} columns"),
@@ -206,6 +213,32 @@ impl Table<'_> {
         }
         self.taken[position] = Some(role);
         Ok(Some(position))
+    }
+
+    /// Sets the wanted features aside; false if the heading names none of them, so that the rest is taken.
+    fn reserve(&mut self, wanted: &[String]) -> Result<bool> {
+        let Some(names) = self.names else { return Ok(false) };
+        let wanted: std::collections::HashSet<&str> = wanted.iter().map(String::as_str).collect();
+        let mut any = false;
+        for c in (0..names.len()).filter(|&c| wanted.contains(names[c].as_str())) {
+            if let Some(other) = self.taken[c] {
+                return Err(self.error(
+                    format!(
+                        "column {} is named for --{other}, and the model learned from it",
+                        self.called(c)
+                    ),
+                    format!("leave it out of --{other}, or train a model without it"),
+                ));
+            }
+            self.taken[c] = Some(WANTED);
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// True if, besides those with a role, there is one column more than the wanted features.
+    fn has_one_more_than(&self, wanted: &[String]) -> bool {
+        !wanted.is_empty() && self.taken.iter().filter(|role| role.is_none()).count() == wanted.len() + 1
     }
 
     /// The free column with one of the usual headings, if there is exactly one.

@@ -51,6 +51,15 @@ impl std::str::FromStr for Column {
     }
 }
 
+impl std::fmt::Display for Column {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Column::Name(name) => f.write_str(name),
+            Column::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
 /// What the label column holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
@@ -91,6 +100,9 @@ pub struct ReadOptions {
     pub allow_missing: bool,
     /// The label column may be absent or empty: prediction data.
     pub unlabelled: bool,
+    /// The feature columns that are wanted, such as those of a model. Where a heading names any of them all other
+    /// columns are left out, whatever they hold, and none of them is taken for a label because of its name.
+    pub features: Vec<String>,
 }
 
 /// A format that can be read.
@@ -190,6 +202,11 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
 /// Writes bytes to a file, whole or not at all.
 pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     save::whole(path, |file| file.write_all(bytes))
+}
+
+/// Whether a file could be written there: asked before a long computation, not after.
+pub fn check_writable(path: &Path) -> Result<()> {
+    save::possible(path)
 }
 
 fn not_recognised(path: &Path) -> Error {

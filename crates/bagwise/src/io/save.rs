@@ -54,6 +54,22 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result
     }
 }
 
+/// Whether [`whole`] will be able to write there, before the work whose result it would write.
+pub(crate) fn possible(path: &Path) -> Result<()> {
+    if path.is_file() {
+        // Its place is taken by a new file; what counts is the folder.
+        return possible(&path.with_file_name(".bagwise-new"));
+    }
+    match path.metadata() {
+        Ok(_) if path.is_dir() => whole(path, |_| Ok(())),
+        Ok(_) => Ok(()),
+        Err(_) => {
+            whole(path, |_| Ok(()))?;
+            std::fs::remove_file(path).map_err(|e| explain(path, e))
+        }
+    }
+}
+
 fn compressed<W: Write>(
     out: W,
     gzip: bool,

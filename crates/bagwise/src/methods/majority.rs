@@ -8,7 +8,7 @@ use crate::ctx::Ctx;
 use crate::error::Result;
 use crate::mat::Mat;
 use crate::method::{
-    Answer, Explanation, Fit, Info, Learns, Method, Model, Prepared, Scope, State, Training, refuse,
+    Answer, Explanation, Fit, Info, Learns, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -45,8 +45,8 @@ impl Method for Majority {
         Learns::Nothing
     }
 
-    fn bytes(&self, _: &Bags) -> u64 {
-        0
+    fn needs(&self, _: &Bags) -> Needs {
+        Needs::default()
     }
 
     fn prepare(&self, _: Arc<Bags>, _: &[Point], _: &Scope<'_>, _: &Ctx) -> Result<Box<dyn Prepared>> {

@@ -14,7 +14,7 @@ use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm}
 use crate::families::set_kernel::{WIDTH, median_squared_distance};
 use crate::families::svm;
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Scope, State, refuse};
+use crate::method::{Info, Learns, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 
@@ -74,8 +74,9 @@ impl BagKernel for SimpleMi {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
-    fn working_bytes(&self, bags: &Bags) -> u64 {
-        2 * 8 * (bags.len() * bags.width()) as u64
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        // The vectors of the three embeddings and the engine's packed copy of one.
+        Needs { fixed: 6 * 8 * (bags.len() * bags.width()) as u64, each: 0 }
     }
 
     fn grams(
@@ -94,23 +95,29 @@ impl BagKernel for SimpleMi {
                 embeddings.push((embed, vectors, typical));
             }
         }
-        let mut representations = Vec::with_capacity(points.len());
+        let mut kernels: Vec<(usize, VectorKernel)> = Vec::with_capacity(points.len());
         for point in points {
-            let (_, vectors, typical) =
-                embeddings.iter().find(|(name, ..)| *name == point.word("embed")).expect("embedded above");
+            let embed = embeddings.iter().position(|(name, ..)| *name == point.word("embed"));
+            let embed = embed.expect("embedded above");
             let kernel = match (point.word("kernel"), point.get("gamma")) {
                 ("linear", _) => VectorKernel::Linear,
-                (_, Value::OverMedian(n)) => VectorKernel::Rbf(n / typical),
+                (_, Value::OverMedian(n)) => VectorKernel::Rbf(n / embeddings[embed].2),
                 (_, Value::Number(gamma)) => VectorKernel::Rbf(*gamma),
                 (_, Value::Word(_)) => unreachable!("the table lets no word through"),
             };
-            representations.push(Representation {
-                embed: point.word("embed").to_string(),
-                kernel,
-                vectors: Arc::clone(vectors),
-                gram: kernel.matrix(vectors, vectors, ctx)?,
-            });
+            kernels.push((embed, kernel));
         }
+        let mut representations: Vec<Option<Representation>> = points.iter().map(|_| None).collect();
+        for (e, (name, vectors, _)) in embeddings.iter().enumerate() {
+            // One pass over the vectors for all widths.
+            let own: Vec<usize> = (0..points.len()).filter(|&i| kernels[i].0 == e).collect();
+            let asked: Vec<VectorKernel> = own.iter().map(|&i| kernels[i].1).collect();
+            for (i, gram) in own.into_iter().zip(VectorKernel::matrices(&asked, vectors, vectors, ctx)?) {
+                let (embed, kernel, vectors) = (name.to_string(), kernels[i].1, Arc::clone(vectors));
+                representations[i] = Some(Representation { embed, kernel, vectors, gram });
+            }
+        }
+        let representations = representations.into_iter().flatten().collect();
         Ok(Box::new(VectorGrams(representations)))
     }
 
@@ -164,31 +171,35 @@ enum VectorKernel {
 impl VectorKernel {
     /// All kernel values between two sets of vectors.
     fn matrix(self, rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Mat> {
-        match self {
-            VectorKernel::Linear => {
-                let dense = |bags: &Bags| {
-                    (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>()
-                };
-                let (left, right) = (dense(rows), dense(cols));
-                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-                Ok(Mat::from_rows(
-                    &left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>(),
-                ))
-            }
-            VectorKernel::Rbf(gamma) => {
-                let output = [Output { gamma, terms: vec![0] }];
-                let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
-                let (row_weights, col_weights) = (ones(rows), ones(cols));
-                let left =
-                    Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
-                if std::ptr::eq(rows, cols) {
-                    return Ok(engine::symmetric(&left, &output, ctx.precision, ctx)?.remove(0));
-                }
-                let right =
-                    Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
-                Ok(engine::rectangular(&left, &right, &output, ctx.precision, ctx)?.remove(0))
-            }
-        }
+        Ok(VectorKernel::matrices(&[self], rows, cols, ctx)?.remove(0))
+    }
+
+    /// The same for several kernels, all widths in one pass.
+    fn matrices(kernels: &[VectorKernel], rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Vec<Mat>> {
+        let width = |kernel: &VectorKernel| match kernel {
+            VectorKernel::Rbf(gamma) => Some(*gamma),
+            VectorKernel::Linear => None,
+        };
+        let outputs: Vec<Output> =
+            kernels.iter().filter_map(width).map(|gamma| Output { gamma, terms: vec![0] }).collect();
+        let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
+        let (row_weights, col_weights) = (ones(rows), ones(cols));
+        let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
+        let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
+        let gaussian = if outputs.is_empty() {
+            Vec::new()
+        } else if std::ptr::eq(rows, cols) {
+            engine::symmetric(&left, &outputs, ctx.precision, ctx)?
+        } else {
+            engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)?
+        };
+        let mut gaussian = gaussian.into_iter();
+        let linear = kernels.iter().any(|k| width(k).is_none()).then(|| dots(rows, cols));
+        let of = |kernel: &VectorKernel| match kernel {
+            VectorKernel::Rbf(_) => gaussian.next().expect("one for each width"),
+            VectorKernel::Linear => linear.clone().expect("computed where one is asked for"),
+        };
+        Ok(kernels.iter().map(of).collect())
     }
 
     /// The kernel of each vector with itself.
@@ -199,6 +210,14 @@ impl VectorKernel {
             VectorKernel::Rbf(_) => vec![1.0; bags.len()],
         }
     }
+}
+
+/// The inner products of two sets of vectors.
+fn dots(rows: &Bags, cols: &Bags) -> Mat {
+    let dense = |bags: &Bags| (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>();
+    let (left, right) = (dense(rows), dense(cols));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    Mat::from_rows(&left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>())
 }
 
 struct Representation {
