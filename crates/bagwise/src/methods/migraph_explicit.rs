@@ -34,7 +34,7 @@ use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bag
 use crate::families::svm;
 use crate::graph::{Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Scope, State, refuse};
+use crate::method::{Info, Learns, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 
@@ -176,10 +176,16 @@ impl BagKernel for ExplicitMiGraph {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
-    fn working_bytes(&self, bags: &Bags) -> u64 {
-        // If half of all pairs are edges; and a matrix of a hundred terms per bag.
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        // The engine's packed copy of the instances; edges, at most all pairs, as such and as points in both
+        // directions; the matrix of a hundred features for each bag.
+        const EDGE: u64 = 32 + 2 * 5 * 8;
+        const MOMENTS: u64 = 8 * 5_000;
+        let packed = 8 * (bags.instance_count() * (bags.width() + 1)) as u64;
         let pairs = |b: usize| (bags.rows(b).len() as u64).pow(2) / 2;
-        (0..bags.len()).map(|b| 32 * pairs(b) / 2 + 8 * 5_000).sum::<u64>() + 8 * bags.instance_count() as u64
+        let edges: u64 = (0..bags.len()).map(|b| EDGE * (pairs(b) + 1) + MOMENTS).sum();
+        // Sums over nodes and over edges are held beside the Gram that they are added to.
+        Needs { fixed: packed + edges, each: 2 * 8 * (bags.len() as u64).pow(2) }
     }
 
     fn grams(
@@ -416,6 +422,10 @@ impl Bank for GraphBank {
             (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| look.factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
         Ok(parts)
+    }
+
+    fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Drawing::of(&self.point).draw(bags, ctx).map(Some)
     }
 
     fn save(&self) -> State {
