@@ -85,8 +85,7 @@ impl Judging {
         let protocol = self.protocol();
         // Ten folds by default, or as many as there are bags or groups to deal out.
         let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
-        let folds =
-            self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { units.clamp(2, 10) });
+        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { units.clamp(2, 10) });
         Ok(Plan {
             protocol: Protocol::new(protocol, folds, self.inner),
             metric: choosing.metric(data),

@@ -19,7 +19,7 @@ use session::{Outcome, Session};
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
 /// instances (shapes, patches, posts)
 #[derive(Parser)]
-#[command(name = "bagwise", version, after_help = HELP, max_term_width = 120)]
+#[command(name = "bagwise", version, after_help = HELP, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -29,10 +29,10 @@ pub(crate) struct Cli {
 
 const HELP: &str = "\
 Examples:
-  bagwise compare molecules.csv --bag mol --label active --group scaffold   which method, and how good
+  bagwise compare molecules.csv --bag mol --label active --group scaffold   how good is what
   bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
   bagwise predict m.bagwise new.csv --bag mol
-  bagwise inspect molecules.csv --bag mol --label active                    what would spoil the results
+  bagwise inspect molecules.csv --bag mol --label active                    what is suspicious
 
 Data are tables with a row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
 Without a command, bagwise compares its methods on the built-in musk1. `bagwise COMMAND --help` has more examples.

@@ -54,7 +54,7 @@ of one method are given as -p METHOD.KEY=VALUE.
 Examples:
   bagwise compare musk1
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
-  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --repeats 2 --budget 5m -o musk1-two";
+  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
 
 /// Compare all methods on the built-in Musk1: what bagwise alone does
 #[derive(clap::Args, Default)]

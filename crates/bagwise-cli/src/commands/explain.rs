@@ -35,7 +35,7 @@ instance's own decision value, and the bag's is that of the `chosen`. Columns gi
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain m.bagwise new.csv --bag mol --keep conformer --format csv > parts.csv";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
