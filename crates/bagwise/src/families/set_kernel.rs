@@ -154,7 +154,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
 }
 
 /// `N/median` in numbers: N over the median squared distance of training instances.
-fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
+pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
     let mut typical = None;
     points
         .iter()
@@ -234,7 +234,7 @@ fn bag_factors(norm: Norm, own: &[f64], weights: &[f64], offsets: &[usize]) -> V
         .collect()
 }
 
-fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
+pub(crate) fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
     for (i, row_factor) in rows.iter().enumerate() {
         for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
             *value /= row_factor * col_factor;
