@@ -119,7 +119,7 @@ struct Candidate {
     complexity: u32,
 }
 
-/// The simplest candidate within one standard error of the best; among equally simple ones the better, then the
+/// The simplest candidate within one standard error of the best; of equally simple ones the
 /// first. The majority baseline is no candidate for it: it is chosen only where nothing is better.
 fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
     let mut best = 0;
@@ -153,7 +153,7 @@ fn standard_error(
     metric: Metric,
 ) -> Result<f64> {
     let mut values = Vec::with_capacity(inner.len());
-    let calibration = Calibration::default();
+    let calibration = Calibration::fit(&learner.target.select(train), out_of_fold, &learner.duels);
     for fold in inner {
         let rows: Vec<usize> = train
             .iter()

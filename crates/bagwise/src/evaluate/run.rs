@@ -211,7 +211,9 @@ impl<'a> Run<'a> {
         let points = &learner.setup.grid.points;
         let together = learner.setup.method.needs(&self.data.bags).together(ctx.memory);
         let fits = learner.setup.grid.groups.len() <= together;
-        if learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
+        // In single precision the engine rounds about the mean of all bags it is given, test bags included.
+        let double = self.plan.precision == Precision::F64;
+        if !double || learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
             return Ok(None);
         }
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
@@ -294,6 +296,12 @@ impl<'a> Run<'a> {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(e) => Judged { outcome: failed(e.to_string()), ..Judged::default() },
         };
+        let mut judged = judged;
+        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+        if !finite(&judged.scored.scores) || !judged.scored.probabilities.as_deref().is_none_or(finite) {
+            let why = "a score is not a finite number; try another scaling or a smaller c";
+            judged = Judged { outcome: failed(why.into()), ..Judged::default() };
+        }
         let mut metrics = BTreeMap::new();
         if judged.outcome.status != Status::Failed {
             let predictions = self.roster.predictions(&judged.scored)?;

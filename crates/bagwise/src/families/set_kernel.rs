@@ -14,7 +14,7 @@ use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::mat::{Csr, Mat};
 use crate::method::{Info, Learns, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -234,6 +234,16 @@ fn bag_factors(norm: Norm, own: &[f64], weights: &[f64], offsets: &[usize]) -> V
         .collect()
 }
 
+/// The share of each instance in the weight of its bag.
+pub(crate) fn shares(weights: &[f64], offsets: &[usize]) -> Vec<f64> {
+    let of_bag = |w: &[usize]| {
+        let own = &weights[w[0]..w[1]];
+        let total: f64 = own.iter().sum();
+        own.iter().map(|v| v / total).collect::<Vec<f64>>()
+    };
+    offsets.windows(2).flat_map(of_bag).collect()
+}
+
 pub(crate) fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
     for (i, row_factor) in rows.iter().enumerate() {
         for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
@@ -325,7 +335,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
 
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors, _) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, with the weight it has in its bag.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
@@ -335,7 +345,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         let of_instance: Vec<f64> =
             (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
-        Ok(parts)
+        Ok(Parts { kernel: parts, share: shares(&weights[0], bags.offsets()) })
     }
 
     fn save(&self) -> State {

@@ -29,12 +29,12 @@ use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::edge_sums::{Edges, Points, Way};
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bags};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
+use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bags, shares};
 use crate::families::svm;
 use crate::graph::{Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Scope, State, refuse};
+use crate::method::{Info, Learns, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 
@@ -176,10 +176,12 @@ impl BagKernel for ExplicitMiGraph {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
-    fn working_bytes(&self, bags: &Bags) -> u64 {
-        // If half of all pairs are edges; and a matrix of a hundred terms per bag.
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        // If half of all pairs are edges; and a matrix of a hundred terms per bag and width.
         let pairs = |b: usize| (bags.rows(b).len() as u64).pow(2) / 2;
-        (0..bags.len()).map(|b| 32 * pairs(b) / 2 + 8 * 5_000).sum::<u64>() + 8 * bags.instance_count() as u64
+        let edges = (0..bags.len()).map(|b| 32 * pairs(b) / 2).sum::<u64>();
+        let packed = 8 * (bags.instance_count() * bags.width()) as u64;
+        Needs { fixed: edges + packed, each: 8 * 5_000 * bags.len() as u64 }
     }
 
     fn grams(
@@ -404,7 +406,7 @@ impl Bank for GraphBank {
         Ok(Comparison { kernel, own: look.own, kept: self.own.clone() })
     }
 
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let look = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
@@ -415,7 +417,8 @@ impl Bank for GraphBank {
         let of_instance: Vec<f64> =
             (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| look.factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
-        Ok(parts)
+        let equal = vec![1.0; bags.instance_count()];
+        Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
     }
 
     fn save(&self) -> State {

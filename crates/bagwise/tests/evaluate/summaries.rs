@@ -1,8 +1,8 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::evaluate::{
-    Metric, Record, Resampling, Roster, Scored, Status, Truth, bootstrap_method, compare, Interval, corrected_interval,
-    corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
+    Interval, Metric, Record, Resampling, Roster, Scored, Status, Truth, bootstrap_method, compare,
+    corrected_interval, corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
 
