@@ -28,7 +28,7 @@ pub(crate) struct Judging {
     /// [default: nested, or given where folds are]
     #[arg(long, value_name = "NAME")]
     protocol: Option<ProtocolName>,
-    /// Outer folds, or random halves
+    /// Outer folds, or random halves [default: 10, or as many as there are groups; 5 halves]
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
     /// Inner folds, by which parameters are chosen
@@ -83,7 +83,10 @@ impl Judging {
     ) -> Result<Plan> {
         self.check()?;
         let protocol = self.protocol();
-        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { 10 });
+        // Ten folds by default, or as many as there are bags or groups to deal out.
+        let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
+        let folds =
+            self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { units.clamp(2, 10) });
         Ok(Plan {
             protocol: Protocol::new(protocol, folds, self.inner),
             metric: choosing.metric(data),

@@ -50,7 +50,7 @@ pub(crate) struct Choosing {
     #[arg(long, value_name = "METRIC")]
     pub(crate) optimize: Option<Metric>,
     /// Where the positive class begins, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     pub(crate) threshold: Option<Threshold>,
 }
 

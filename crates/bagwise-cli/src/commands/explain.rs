@@ -34,7 +34,7 @@ instance adds to the decision value; parts and the `bias` add up to it exactly. 
 instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along.
 
 Examples:
-  bagwise explain musk1.bagwise musk1 --top 3
+  bagwise explain mi.bagwise musk1 --top 3
   bagwise explain m.bagwise new.csv --bag mol --keep conformer --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {

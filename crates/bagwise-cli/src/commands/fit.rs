@@ -44,8 +44,8 @@ How good the model will be on new bags is another question: bagwise evaluate ans
 
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 method and parameters chosen
-  bagwise fit molecules.csv --bag mol --label active --group scaffold --method migraph -o m.bagwise
-  bagwise fit musk1 --method mi-kernel -p gamma=0.5 -p c=100 -p norm=mean --threshold recall=0.95 -o m.bagwise";
+  bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer --method migraph -o m.bagwise
+  bagwise fit musk1 --method mi-kernel -p gamma=2/median -p c=100 --threshold recall=0.95 -o mi.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &args.read.read_options())?;

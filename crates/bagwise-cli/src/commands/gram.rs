@@ -40,7 +40,7 @@ train x train one.
 
 Examples:
   bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy
-  bagwise gram new.csv --against molecules.csv --bag mol --method migraph --output k.npy";
+  bagwise gram new.csv --against molecules.csv --bag mol --label active --group scaffold --method wmksvm -o k.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.read.read_options();
