@@ -62,6 +62,9 @@ pub(crate) trait Bank: Send + Sync {
     /// Number of bags kept.
     fn len(&self) -> usize;
 
+    /// Number of columns that new bags must have.
+    fn width(&self) -> usize;
+
     /// Kernel values, new bags x kept bags, and what turns them into similarities.
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
 
@@ -223,6 +226,14 @@ struct KernelModel {
 }
 
 impl Model for KernelModel {
+    fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.bank.width())
+    }
+
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
         let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
@@ -233,11 +244,11 @@ impl Model for KernelModel {
                 scores.set(b, k, bias + dot(row, self.coefficients.row(k)));
             }
             let similarity = row.iter().zip(&kept).map(|(k, kept)| k / (own[b] * kept).sqrt());
-            nearest.push(similarity.fold(f64::NEG_INFINITY, f64::max));
+            // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
+            let most = similarity.fold(f64::NEG_INFINITY, f64::max);
+            nearest.push(most.is_finite().then_some(most));
         }
-        // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
-        let known = nearest.iter().all(|v| v.is_finite());
-        Ok(Answer { scores, nearest: known.then_some(nearest) })
+        Ok(Answer { scores, nearest })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {

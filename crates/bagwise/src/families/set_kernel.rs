@@ -57,6 +57,11 @@ pub(crate) trait SetKernel: Send + Sync + 'static {
     fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>>;
 
     fn norm(&self, point: &Point) -> Norm;
+
+    /// True if the weights need all distances inside a bag, which are kept in memory one bag at a time per thread.
+    fn looks_within(&self) -> bool {
+        true
+    }
 }
 
 /// A set kernel as a bag kernel.
@@ -91,6 +96,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
+        reserve_within(&self.0, &bags, ctx)?;
         let gammas = resolve(points, &bags, scope, ctx);
         let with_gamma: Vec<(&Point, f64)> = points.iter().copied().zip(gammas.iter().copied()).collect();
         let (weights, term) = Weights::of(&self.0, &with_gamma, &bags);
@@ -190,6 +196,20 @@ pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -
         .collect();
     let mean = squared.iter().sum::<f64>() / PAIRS as f64;
     [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
+}
+
+/// An error if the distances inside the largest bag would exceed the memory budget.
+fn reserve_within<S: SetKernel>(kernel: &S, bags: &Bags, ctx: &Ctx) -> Result<()> {
+    if !kernel.looks_within() {
+        return Ok(());
+    }
+    let largest = bags.offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as u64;
+    // Distances and, for cliques, as many dissimilarities of pairs.
+    ctx.reserve(
+        "comparing all instances of the largest bag",
+        12 * largest * largest,
+        "raise --memory, or choose mi-kernel, which does not look inside bags",
+    )
 }
 
 /// Distinct weight vectors over all instances.
@@ -312,6 +332,7 @@ impl<S: SetKernel> RbfBank<S> {
 
     /// Weights and norms of new bags, and their normalised self-similarities.
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
+        reserve_within(&self.kernel, bags, ctx)?;
         let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
         let raw = engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
@@ -324,6 +345,10 @@ impl<S: SetKernel> RbfBank<S> {
 impl<S: SetKernel> Bank for RbfBank<S> {
     fn len(&self) -> usize {
         self.bags.len()
+    }
+
+    fn width(&self) -> usize {
+        self.bags.width()
     }
 
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {

@@ -396,6 +396,10 @@ impl Bank for GraphBank {
         self.bags.len()
     }
 
+    fn width(&self) -> usize {
+        self.bags.width()
+    }
+
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let look = self.look_at(bags, ctx)?;
         let (rows, cols) = (look.nodes.side(bags), self.nodes.side(&self.bags));

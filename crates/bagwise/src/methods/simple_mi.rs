@@ -252,6 +252,10 @@ impl Bank for VectorBank {
         self.vectors.len()
     }
 
+    fn width(&self) -> usize {
+        if self.embed == "minmax" { self.vectors.width() / 2 } else { self.vectors.width() }
+    }
+
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let new = embedded(&self.embed, bags)?;
         if new.width() != self.vectors.width() {
