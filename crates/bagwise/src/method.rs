@@ -21,6 +21,7 @@ use bagwise_svm::{Outcome, Status};
 use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
+use crate::graph::Graph;
 use crate::mat::Mat;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -214,6 +215,11 @@ pub trait Model: Send + Sync {
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// The graph of each bag, if the method draws such.
+    fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Ok(None)
+    }
 
     /// Everything needed to load it again.
     fn save(&self) -> State;

@@ -17,6 +17,7 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
+use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
 use crate::mat::Mat;
 use crate::method::{Explanation, Model, State, Tensor, refuse};
@@ -198,6 +199,20 @@ impl Trained {
                 }
             }
             all.extend(chunk);
+        }
+        Ok(all)
+    }
+
+    /// The graph of each bag as the model sees it, scaled; an error if its method draws none.
+    pub fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            // All machines see the same bags.
+            let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
+            all.extend(graphs.ok_or_else(|| {
+                Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
+            })?);
         }
         Ok(all)
     }

@@ -16,6 +16,7 @@ use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::Result;
 use crate::families::svm;
+use crate::graph::Graph;
 use crate::mat::Mat;
 use crate::method::{
     Answer, Explanation, Fit, Info, Learns, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
@@ -70,6 +71,11 @@ pub(crate) trait Bank: Send + Sync {
 
     /// The same values taken apart by the instances of the new bags.
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts>;
+
+    /// The graph of each new bag, if the kernel is one of graphs.
+    fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Ok(None)
+    }
 
     fn save(&self) -> State;
 }
@@ -260,6 +266,10 @@ impl Model for KernelModel {
             parts: bags.rows(b).map(|i| part(i, k)).collect(),
         };
         Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
+    }
+
+    fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        self.bank.graphs(bags, ctx)
     }
 
     fn save(&self) -> State {

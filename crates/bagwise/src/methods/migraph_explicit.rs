@@ -177,11 +177,15 @@ impl BagKernel for ExplicitMiGraph {
     }
 
     fn needs_besides(&self, bags: &Bags) -> Needs {
-        // If half of all pairs are edges; and a matrix of a hundred terms per bag and width.
+        // The engine's packed copy of the instances; edges, at most all pairs, as such and as points in both
+        // directions; the matrix of a hundred features for each bag.
+        const EDGE: u64 = 32 + 2 * 5 * 8;
+        const MOMENTS: u64 = 8 * 5_000;
+        let packed = 8 * (bags.instance_count() * (bags.width() + 1)) as u64;
         let pairs = |b: usize| (bags.rows(b).len() as u64).pow(2) / 2;
-        let edges = (0..bags.len()).map(|b| 32 * pairs(b) / 2).sum::<u64>();
-        let packed = 8 * (bags.instance_count() * bags.width()) as u64;
-        Needs { fixed: edges + packed, each: 8 * 5_000 * bags.len() as u64 }
+        let edges: u64 = (0..bags.len()).map(|b| EDGE * (pairs(b) + 1) + MOMENTS).sum();
+        // Sums over nodes and over edges are held beside the Gram that they are added to.
+        Needs { fixed: packed + edges, each: 2 * 8 * (bags.len() as u64).pow(2) }
     }
 
     fn grams(
@@ -423,6 +427,10 @@ impl Bank for GraphBank {
         normalise(&mut parts, &of_instance, &self.factors);
         let equal = vec![1.0; bags.instance_count()];
         Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
+    }
+
+    fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Drawing::of(&self.point).draw(bags, ctx).map(Some)
     }
 
     fn save(&self) -> State {
