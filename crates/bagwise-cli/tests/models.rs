@@ -255,7 +255,7 @@ fn library_gram(method: &str, given: &[(&str, &str)], rows: &Dataset, cols: Opti
     let target = cols.unwrap_or(rows).target.as_ref();
     let ctx = Ctx::default();
     let (point, columns) = (&grid.points[0], cols.map(|c| &c.bags));
-    bagwise::gram(method, point, Scale::MinMax, &rows.bags, columns, target, &ctx).unwrap().into_data()
+    bagwise::gram(method, point, Scale::MinMax, false, &rows.bags, columns, target, &ctx).unwrap().into_data()
 }
 
 #[test]

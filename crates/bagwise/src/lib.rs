@@ -15,6 +15,7 @@ pub mod evaluate;
 mod familiar;
 mod families;
 mod gram;
+pub mod graph;
 pub mod inspect;
 pub mod io;
 pub mod learn;

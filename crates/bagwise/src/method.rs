@@ -21,6 +21,7 @@ use bagwise_svm::{Outcome, Status};
 use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
+use crate::graph::Graph;
 use crate::mat::Mat;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -178,8 +179,8 @@ pub trait Prepared: Send + Sync {
 pub struct Answer {
     /// Bags x outputs.
     pub scores: Mat,
-    /// Similarity (at most 1) to the nearest training bag, if the method has such a thing.
-    pub nearest: Option<Vec<f64>>,
+    /// For each bag, the similarity (at most 1) to the nearest training bag, where there is such a thing.
+    pub nearest: Vec<Option<f64>>,
 }
 
 /// Why an output has its value.
@@ -203,11 +204,22 @@ pub enum Explanation {
 
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
+    /// Number of outputs.
+    fn outputs(&self) -> usize;
+
+    /// Number of columns it compares; nothing if it looks at none.
+    fn width(&self) -> Option<usize>;
+
     /// Scores new bags.
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer>;
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// The graph of each bag, if the method draws such.
+    fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Ok(None)
+    }
 
     /// Everything needed to load it again.
     fn save(&self) -> State;

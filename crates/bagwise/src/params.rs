@@ -39,6 +39,11 @@ pub enum Kind {
         /// The exclusive lower end.
         above: f64,
     },
+    /// A number not below `least`.
+    AtLeast {
+        /// The inclusive lower end.
+        least: f64,
+    },
     /// A number above 0, or `N/median`.
     Width,
     /// One of these words.
@@ -52,6 +57,7 @@ impl Kind {
     pub fn expects(&self) -> String {
         match self {
             Kind::Number { above } => format!("a number above {above}"),
+            Kind::AtLeast { least } => format!("a number not below {least}"),
             Kind::Width => {
                 "a number above 0, or N/median (N over the median squared distance of training instances)"
                     .into()
@@ -155,13 +161,19 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
     if values.iter().all(|v| magnitude(v).is_some()) {
         values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
     }
-    values.dedup();
-    Ok(values)
+    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    Ok(distinct)
 }
 
 fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
     let good = match (spec.kind, value) {
         (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
+        (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
         (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
         (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,

@@ -1,6 +1,7 @@
 //! Grams of the Gaussian set kernels against an independent implementation (`golden/gauss`), entry by entry.
 //! The reference's own error is below 1e-14; 1e-12 relative leaves room for another order of summation.
 
+use bagwise::graph::{Epsilon, Graph, Orient, Zero};
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Ctx, Instances, Mat, gram, methods};
@@ -39,7 +40,8 @@ fn assert_equal(found: &Mat, expected: &Value, case: &str) {
     }
 }
 
-fn check(method: &str, file: &str) -> usize {
+/// Compares every case of a file; `extra` parameters are ours, not the file's.
+fn check(method: &str, file: &str, extra: &[(&str, &str)]) -> usize {
     let inputs = golden("bags");
     let (a, b) = (bags(&inputs["bags_a"]), bags(&inputs["bags_b"]));
     let cases = golden(file);
@@ -51,17 +53,21 @@ fn check(method: &str, file: &str) -> usize {
             .unwrap()
             .iter()
             .filter(|(name, _)| *name != "kernel")
-            .map(|(name, value)| {
-                (name.clone(), value.as_str().map_or_else(|| value.to_string(), String::from))
+            // Nothing given means the width of the instances.
+            .map(|(name, value)| match value {
+                Value::Null => (name.clone(), "gamma".into()),
+                Value::String(word) => (name.clone(), word.clone()),
+                number => (name.clone(), number.to_string()),
             })
+            .chain(extra.iter().map(|(name, value)| (name.to_string(), value.to_string())))
             .collect();
         let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap();
         assert_eq!(grid.points.len(), 1);
         let label = grid.points[0].to_string();
         let ctx = Ctx::default();
-        let square = gram(method, &grid.points[0], Scale::None, &a, None, None, &ctx).unwrap();
+        let square = gram(method, &grid.points[0], Scale::None, false, &a, None, None, &ctx).unwrap();
         assert_equal(&square, &case["gram_aa"], &label);
-        let wide = gram(method, &grid.points[0], Scale::None, &a, Some(&b), None, &ctx).unwrap();
+        let wide = gram(method, &grid.points[0], Scale::None, false, &a, Some(&b), None, &ctx).unwrap();
         assert_equal(&wide, &case["gram_ab"], &label);
     }
     cases.len()
@@ -69,15 +75,59 @@ fn check(method: &str, file: &str) -> usize {
 
 #[test]
 fn mi_kernel() {
-    assert_eq!(check("mi-kernel", "mi_kernel"), 12);
+    assert_eq!(check("mi-kernel", "mi_kernel", &[]), 12);
 }
 
 #[test]
 fn migraph() {
-    assert_eq!(check("migraph", "migraph_implicit"), 78);
+    assert_eq!(check("migraph", "migraph_implicit", &[]), 78);
 }
 
 #[test]
 fn wmksvm() {
-    assert_eq!(check("wmksvm", "wmksvm"), 8);
+    assert_eq!(check("wmksvm", "wmksvm", &[]), 8);
+}
+
+#[test]
+fn migraph_explicit() {
+    assert_eq!(check("migraph-explicit", "migraph_explicit", &[("tol", "0")]), 40);
+}
+
+#[test]
+fn edges_of_migraph_explicit() {
+    let bags = bags(&golden("bags")["bags_a"]);
+    let cases = golden("intermediates");
+    let mut compared = 0;
+    for case in cases["migraph_explicit_edges_a"].as_array().unwrap() {
+        let params = &case["params"];
+        let eps = params["eps"].as_f64().map_or(Epsilon::Mean, Epsilon::Number);
+        let zero = if params["zero"] == "drop" { Zero::Drop } else { Zero::Limit };
+        let orient = match params["orient"].as_str().unwrap() {
+            "both" => Orient::Both,
+            "canonical" => Orient::Canonical,
+            _ => Orient::Index,
+        };
+        for (b, expected) in case["edges"].as_array().unwrap().iter().enumerate() {
+            let mut expected: Vec<Vec<f64>> = expected.as_array().unwrap().iter().map(numbers).collect();
+            let graph = Graph::of(bags.bag(b), eps, zero);
+            let mut found: Vec<Vec<f64>> = Vec::new();
+            for edge in &graph.edges {
+                let v = graph.vector(edge, orient);
+                found.push(v.to_vec());
+                if orient == Orient::Both {
+                    found.push(vec![v[2], v[3], v[0], v[1]]);
+                }
+            }
+            assert_eq!(found.len(), expected.len(), "{params}, bag {b}");
+            // A set of edges has no order. Rounded, so that equal numbers sort alike on both sides.
+            let key = |v: &Vec<f64>| v.iter().map(|x| (x * 1e9).round() as i64).collect::<Vec<_>>();
+            found.sort_by_key(key);
+            expected.sort_by_key(key);
+            for (f, e) in found.iter().flatten().zip(expected.iter().flatten()) {
+                assert!((f - e).abs() <= TOLERANCE, "{params}, bag {b}: {f} and {e}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared} numbers");
 }

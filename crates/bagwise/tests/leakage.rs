@@ -44,6 +44,7 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, protocol: 
         protocol: Protocol::new(protocol, 4, 3),
         metric: Metric::Accuracy,
         threshold: None,
+        best: false,
         positive: None,
         precision: Precision::F64,
         seed: 1,

@@ -7,6 +7,11 @@ use anyhow::{Result, bail};
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
+    (
+        "migraph",
+        "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",
+        crate::bench_migraph::run,
+    ),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),

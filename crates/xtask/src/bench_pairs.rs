@@ -58,7 +58,7 @@ pub(crate) fn run_large() -> Result<()> {
 }
 
 /// Users run release builds, so that is what is measured: starts itself again if this is not one.
-fn released(name: &str) -> Result<bool> {
+pub(crate) fn released(name: &str) -> Result<bool> {
     if cfg!(debug_assertions) {
         call(cargo(&["run", "--release", "--quiet", "--package", "xtask", "--", "bench", name]))?;
     }
@@ -275,7 +275,7 @@ fn threads(set: &Set) -> Result<()> {
     Ok(())
 }
 
-fn verdict(good: bool) -> &'static str {
+pub(crate) fn verdict(good: bool) -> &'static str {
     if good { "met" } else { "NOT MET" }
 }
 
@@ -294,7 +294,7 @@ fn best<R>(mut work: impl FnMut() -> R) -> f64 {
 
 /// CPU time of this process.
 #[cfg(unix)]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec of ours, which the call fills in.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
@@ -304,7 +304,7 @@ fn cpu_seconds() -> f64 {
 
 /// Where there is no such clock, the one on the wall.
 #[cfg(not(unix))]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     use std::sync::OnceLock;
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64()

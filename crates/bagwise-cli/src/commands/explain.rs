@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bagwise::Dataset;
+use bagwise::io::{GraphFormat, check_writable, write_graphs};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 
@@ -24,6 +25,10 @@ pub(crate) struct Args {
     /// Only the K instances of each bag that speak most for the plus side, in that order
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// Write the graphs of the bags to a file as well: GraphML (.graphml) or Graphviz (.dot, .gv); for models of
+    /// migraph-explicit
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
     #[command(flatten)]
     read: Data,
 }
@@ -31,7 +36,8 @@ pub(crate) struct Args {
 const HELP: &str = "\
 A row per bag, instance (counted from 1 within its bag) and machine. Of kind `part`, the value is what the \
 instance adds to the decision value; parts and the `bias` add up to it exactly. Of kind `output` it is the \
-instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along.
+instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
+With --graph, nodes carry the part that the instance adds to the first machine's value.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
@@ -39,10 +45,29 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
+    if let Some(path) = &args.graph {
+        // Before any work.
+        GraphFormat::of(path)?;
+        check_writable(path)?;
+    }
     let data = session.read_for(&model, &args.data, args.read.read_options())?;
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+    if let Some(path) = &args.graph {
+        let graphs = model.graphs(&data.bags, &session.ctx)?;
+        write_graphs(path, data.bags.ids(), &graphs, &first_machine(&explanations))?;
+        session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
+    }
     session.print(&Parts { model: &model, data: &data, rows: rows(&explanations, args.top) })?;
     Ok(Outcome::Done)
+}
+
+/// What each instance adds to (or says as) the first machine.
+fn first_machine(explanations: &[Vec<Explanation>]) -> Vec<Vec<f64>> {
+    let values = |machines: &Vec<Explanation>| match &machines[0] {
+        Explanation::Additive { parts, .. } => parts.clone(),
+        Explanation::Witness { outputs, .. } => outputs.clone(),
+    };
+    explanations.iter().map(values).collect()
 }
 
 /// One line: bag, instance (none for the bias), machine, kind, value.

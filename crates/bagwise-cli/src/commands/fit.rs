@@ -55,7 +55,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .iter()
         .map(|setup| Learner::new(&data, setup, args.choosing.positive.as_deref()))
         .collect::<Result<_, _>>()?;
-    let wanted = Wanted { metric: args.choosing.metric(&data), threshold: args.choosing.threshold };
+    let wanted = Wanted {
+        metric: args.choosing.metric(&data),
+        threshold: args.choosing.threshold,
+        best: args.choosing.best,
+    };
     let all: Vec<usize> = (0..data.bags.len()).collect();
     wanted.check(learners[0].target)?;
     // Found out here, because a message about folds would not say which option they are.
@@ -77,6 +81,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         "{} {}\n{} over {} inner folds: {inner}{remark}",
         header.method, header.parameters, header.training.chosen_by, args.inner
     ));
+    if !header.training.threshold_met {
+        session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
+    }
     if header.training.not_converged > 0 {
         session.warn(&format!(
             "{} of {} machines reached the iteration limit; try another scaling or a smaller c",

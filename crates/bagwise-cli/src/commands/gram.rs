@@ -62,9 +62,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     check_writable(&args.output)?;
     let ctx = args.learning.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
-    let gram =
-        bagwise::gram(setup.method, point, setup.scale, &data.bags, columns, reference.target.as_ref(), &ctx)
-            .map_err(|e| e.of_data(&data.name))?;
+    let gram = bagwise::gram(
+        setup.method,
+        point,
+        setup.scale,
+        setup.impute,
+        &data.bags,
+        columns,
+        reference.target.as_ref(),
+        &ctx,
+    )
+    .map_err(|e| e.of_data(&data.name))?;
     write_npy(&args.output, &gram)?;
     session.say(&format!(
         "wrote {}: {} x {}, {} {point}, scaling {}",

@@ -53,6 +53,8 @@ pub(crate) struct Kernels<T: Element> {
     pub products: unsafe fn(a: &[T], norms: &[T], b: &[T], centre: &[T], tile: &mut [T]),
     /// Squared distances from differences.
     pub differences: unsafe fn(a: &[T], b: &[T], width: usize, tile: &mut [T]),
+    /// Adds a . b over `width` attributes to what the tile holds: sums of outer products, attribute after attribute.
+    pub outer: unsafe fn(a: &[T], b: &[T], width: usize, tile: &mut [T]),
     /// For each step i, out[i][j] = sum over rows r of weights[i][r] k_i(r, j), where k_0 = exp2(scale * tile)
     /// squared `squarings[0]` times, k_1 = k_0 squared `squarings[1]` times, and so on.
     pub powers:
@@ -169,6 +171,32 @@ unsafe fn differences<V: Vector, const MR: usize>(a: &[V::E], b: &[V::E], width:
                         next_panel::<V>(b, (j + nr) * width + from * nr, i / MR),
                         None,
                         first,
+                        tile.as_mut_ptr().add(i * TILE_COLS + j),
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[inline(always)]
+unsafe fn outer<V: Vector, const MR: usize>(a: &[V::E], b: &[V::E], width: usize, tile: &mut [V::E]) {
+    let nr = 2 * V::LANES;
+    let (rows, cols) = (a.len() / width, b.len() / width);
+    assert!(rows.is_multiple_of(MR) && cols.is_multiple_of(nr) && cols <= TILE_COLS, "whole panels");
+    assert!(a.len() == rows * width && b.len() == cols * width && tile.len() >= rows * TILE_COLS);
+    sweeps(width, |from, length, _, _| {
+        for j in (0..cols).step_by(nr) {
+            for i in (0..rows).step_by(MR) {
+                // SAFETY: as for `differences`, whose bounds these are.
+                unsafe {
+                    register_tile::<V, MR, false>(
+                        length,
+                        a.as_ptr().add(i * width + from * MR),
+                        b.as_ptr().add(j * width + from * nr),
+                        next_panel::<V>(b, (j + nr) * width + from * nr, i / MR),
+                        None,
+                        false,
                         tile.as_mut_ptr().add(i * TILE_COLS + j),
                     );
                 }
@@ -456,6 +484,11 @@ macro_rules! instruction_set {
                 unsafe { super::differences::<V, { $mr }>(a, b, width, tile) }
             }
             $(#[target_feature(enable = $feature)])?
+            unsafe fn outer<V: Vector>(a: &[V::E], b: &[V::E], width: usize, tile: &mut [V::E]) {
+                // SAFETY: as above.
+                unsafe { super::outer::<V, { $mr }>(a, b, width, tile) }
+            }
+            $(#[target_feature(enable = $feature)])?
             unsafe fn powers<V: Vector>(
                 tile: &[V::E], columns: usize, scale: V::E, squarings: &[u32], weights: &[&[V::E]],
                 out: &mut [V::E],
@@ -491,6 +524,7 @@ macro_rules! instruction_set {
                     nr: 2 * V::LANES,
                     products: products::<V>,
                     differences: differences::<V>,
+                    outer: outer::<V>,
                     powers: powers::<V>,
                     exponentials: exponentials::<V>,
                     squares: squares::<V>,

@@ -14,6 +14,7 @@ mod cells;
 mod columns;
 mod compress;
 mod csv;
+mod graphs;
 mod npy;
 pub(crate) mod save;
 mod sparse;
@@ -27,6 +28,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 
 pub use builtin::builtin_names;
+pub use graphs::{GraphFormat, write_graphs};
 pub use npy::write_npy;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 

@@ -6,12 +6,19 @@ use crate::method::Method;
 mod majority;
 mod mi_kernel;
 mod migraph;
+mod migraph_explicit;
 mod simple_mi;
 mod wmksvm;
 
 /// Every method, simple ones first.
-pub static METHODS: &[&dyn Method] =
-    &[&majority::METHOD, &simple_mi::METHOD, &mi_kernel::METHOD, &wmksvm::METHOD, &migraph::METHOD];
+pub static METHODS: &[&dyn Method] = &[
+    &majority::METHOD,
+    &simple_mi::METHOD,
+    &mi_kernel::METHOD,
+    &wmksvm::METHOD,
+    &migraph::METHOD,
+    &migraph_explicit::METHOD,
+];
 
 /// A method by name or alias.
 pub fn find(name: &str) -> Result<&'static dyn Method> {
