@@ -28,7 +28,7 @@ pub(crate) struct Judging {
     /// [default: nested, or given where folds are]
     #[arg(long, value_name = "NAME")]
     protocol: Option<ProtocolName>,
-    /// Outer folds, or random halves
+    /// Outer folds, or random halves [default: 10, or as many as there are groups; 5 halves]
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
     /// Inner folds, by which parameters are chosen
@@ -82,12 +82,18 @@ impl Judging {
         seed: u64,
     ) -> Result<Plan> {
         self.check()?;
+        if self.protocol() == ProtocolName::BestOnCv && choosing.threshold.is_some() {
+            bail!("protocol best-on-cv chooses no threshold; leave --threshold out, or use nested");
+        }
         let protocol = self.protocol();
-        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { 10 });
+        // Ten folds by default, or as many as there are bags or groups to deal out.
+        let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
+        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { units.clamp(2, 10) });
         Ok(Plan {
             protocol: Protocol::new(protocol, folds, self.inner),
             metric: choosing.metric(data),
             threshold: choosing.threshold,
+            best: choosing.best,
             positive: choosing.positive.clone(),
             precision: learning.precision(),
             seed,
@@ -261,12 +267,25 @@ pub(crate) fn carry_out(
     let mut inside = ctx.clone();
     inside.progress = Arc::new(bagwise::Silent);
     let total = run.len() as u64;
+    let mut live = Live {
+        metric: plan.metric,
+        per_method: run.len() / contenders.len().max(1),
+        several: contenders.len() > 1,
+        method: String::new(),
+        fits: 0,
+        bags: 0.0,
+        sum: 0.0,
+        seconds: 0.0,
+    };
     let mut count = done.len() as u64;
     ctx.progress.step(&plan_name(data), count, total);
     let outcome = run.carry_out(
         &|key| done.contains(key),
         &mut |record| {
             count += 1;
+            if let Some(line) = live.line_after(&record) {
+                session.say(&line);
+            }
             ctx.progress.step(&plan_name(data), count, total);
             match &mut file {
                 Some(file) => file.append(record),
@@ -316,6 +335,45 @@ pub(crate) fn metric_json(m: &MetricSummary) -> Object {
 /// Rank from simple to elaborate; what is not a single method comes last.
 pub(crate) fn complexity(method: &str) -> u32 {
     bagwise::methods::find(method).map_or(u32::MAX, |m| m.info().complexity)
+}
+
+/// The line that a method gets as soon as its last fit of this session is done: the live table of a comparison.
+struct Live {
+    metric: Metric,
+    per_method: usize,
+    several: bool,
+    method: String,
+    fits: usize,
+    bags: f64,
+    sum: f64,
+    seconds: f64,
+}
+
+impl Live {
+    /// Takes a record in; the line, if it was the method's last. Fits of a resumed run that are not seen here leave it out.
+    fn line_after(&mut self, record: &Record) -> Option<String> {
+        if record.key.method != self.method {
+            self.method = record.key.method.clone();
+            (self.fits, self.bags, self.sum, self.seconds) = (0, 0.0, 0.0, 0.0);
+        }
+        self.fits += 1;
+        self.seconds += record.seconds;
+        if let Some(value) = record.metrics.get(self.metric.name()).copied().flatten() {
+            let bags = record.scored.bags.len() as f64;
+            self.bags += bags;
+            self.sum += bags * value;
+        }
+        let done = self.several && self.fits == self.per_method && self.bags > 0.0;
+        done.then(|| {
+            format!(
+                "  {:<18} {} {:.3} in {:.1} s",
+                self.method,
+                self.metric.name(),
+                self.sum / self.bags,
+                self.seconds
+            )
+        })
+    }
 }
 
 fn plan_name(data: &Dataset) -> String {

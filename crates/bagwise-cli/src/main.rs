@@ -29,13 +29,14 @@ pub(crate) struct Cli {
 
 const HELP: &str = "\
 Examples:
-  bagwise inspect musk1                                    a built-in data set
-  bagwise inspect molecules.csv --bag mol --label active   your own table
-  bagwise convert molecules.csv molecules.csv.gz --bag mol --label active
+  bagwise compare molecules.csv --bag mol --label active --group scaffold   how good is what
+  bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
+  bagwise predict m.bagwise new.csv --bag mol
+  bagwise inspect molecules.csv --bag mol --label active                    what is suspicious
 
 Data are tables with a row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
-Without a command, bagwise looks at the built-in musk1. `bagwise COMMAND --help` has more examples.
-Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed, 2 could not start.";
+Without a command, bagwise compares its methods on the built-in musk1. `bagwise COMMAND --help` has more examples.
+Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed, 2 could not start, 130 Ctrl-C.";
 
 #[derive(Subcommand)]
 enum Verb {

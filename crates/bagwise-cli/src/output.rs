@@ -93,7 +93,12 @@ impl Digits {
         match (value, self) {
             (None, _) => String::new(),
             (Some(value), Digits::All) => value.to_string(),
-            (Some(value), Digits::Few(digits)) => format!("{value:.digits$}"),
+            (Some(value), Digits::Few(digits)) => {
+                let text = format!("{value:.digits$}");
+                // What rounds to nothing has no sign.
+                let nothing = text.starts_with('-') && text.bytes().all(|b| b"-0.".contains(&b));
+                if nothing { text[1..].to_string() } else { text }
+            }
         }
     }
 }

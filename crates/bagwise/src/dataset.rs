@@ -204,14 +204,16 @@ impl Dataset {
                 )));
             }
         };
-        let groups = match (&self.groups, &test.groups) {
-            (Some(a), Some(b)) => {
-                let named =
-                    |g: &Groups| g.codes.iter().map(|&c| g.names[c as usize].clone()).collect::<Vec<_>>();
-                Some(Groups::from_names(&[named(a), named(b)].concat()))
+        // Bags of a side without groups are groups of their own, so that those of the other stay whole.
+        let named = |data: &Dataset, side: &str| -> Vec<String> {
+            match &data.groups {
+                Some(g) => g.codes.iter().map(|&c| g.names[c as usize].clone()).collect(),
+                None => data.bags.ids().iter().map(|id| format!("{side} bag {id}")).collect(),
             }
-            _ => None,
         };
+        let some = self.groups.is_some() || test.groups.is_some();
+        let groups =
+            some.then(|| Groups::from_names(&[named(&self, "training"), named(test, "test")].concat()));
         let repeats = crate::inspect::repeats_of_earlier(&bags, self.bags.len());
         let mut warnings = self.warnings;
         if let Some(&first) = repeats.first() {

@@ -79,9 +79,9 @@ impl Familiarity {
         Familiarity { most_outside: usual.max(TOLERATED), ..familiarity }
     }
 
-    /// Number of columns.
-    pub fn width(&self) -> usize {
-        self.low.len()
+    /// Number of columns, if both ends have as many.
+    pub fn width(&self) -> Option<usize> {
+        (self.low.len() == self.high.len()).then_some(self.low.len())
     }
 
     /// The share of a bag's values outside the training range. Unseen categories are outside, missing values inside.

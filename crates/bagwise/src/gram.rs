@@ -13,11 +13,12 @@ use crate::preprocess::{Scale, Transform};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
 /// categories and relative widths are learned from the columns' bags, the training set of a rectangular Gram;
-/// `target` belongs to them.
+/// `target` belongs to them. `impute` fills missing values by medians; without it they are refused.
 pub fn gram(
     method: &dyn Method,
     point: &Point,
     scale: Scale,
+    impute: bool,
     bags: &Bags,
     against: Option<&Bags>,
     target: Option<&Target>,
@@ -26,13 +27,16 @@ pub fn gram(
     let reference = against.unwrap_or(bags);
     let all: Vec<usize> = (0..reference.len()).collect();
     let points = std::slice::from_ref(point);
+    if !impute && (bags.has_missing() || reference.has_missing()) {
+        return Err(Error::Invalid("some values are missing; fill them in or use --missing median".into()));
+    }
     if method.learns(points) == Learns::Labels {
         return Err(Error::Invalid(format!(
             "{} learns its kernel from labels, so one Gram over all bags would leak; use fit or evaluate",
             method.info().name
         )));
     }
-    let transform = Transform::fit(scale, reference.has_missing(), reference, target, &all);
+    let transform = Transform::fit(scale, impute, reference, target, &all);
     let ready = Arc::new(transform.apply(reference, ctx)?);
     ctx.reserve(
         "the Gram matrix",

@@ -48,7 +48,7 @@ pub struct Learner<'a> {
     pub target: &'a Target,
     /// The machines; one without a duel for real values.
     pub duels: Vec<Duel>,
-    bags: Arc<Bags>,
+    bags: &'a Bags,
     weights: Vec<f64>,
 }
 
@@ -125,6 +125,22 @@ impl<'a> Learner<'a> {
     pub fn new(data: &'a Dataset, setup: &'a Setup, positive: Option<&str>) -> Result<Learner<'a>> {
         let target = data.require_target()?;
         let info = setup.method.info();
+        match (positive, target) {
+            (Some(class), Target::Values(_)) => {
+                return Err(Error::Invalid(format!(
+                    "{} has numbers to predict, so '{class}' cannot be the positive class",
+                    data.name
+                )));
+            }
+            (Some(_), Target::Classes { names, .. }) if names.len() > 2 => {
+                return Err(Error::Invalid(format!(
+                    "{} has {} classes; a positive class needs two",
+                    data.name,
+                    names.len()
+                )));
+            }
+            _ => {}
+        }
         let duels = match target {
             Target::Values(_) if !info.regression => {
                 return Err(Error::Invalid(format!(
@@ -156,14 +172,7 @@ impl<'a> Learner<'a> {
                 data.name
             )));
         }
-        Ok(Learner {
-            data,
-            setup,
-            target,
-            duels,
-            bags: Arc::new(data.bags.clone()),
-            weights: vec![1.0; data.bags.len()],
-        })
+        Ok(Learner { data, setup, target, duels, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
     }
 
     /// Multiplies what an error on each bag costs.
@@ -236,7 +245,10 @@ impl<'a> Learner<'a> {
         let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
         for (k, duel) in self.duels.iter().enumerate() {
             let (bags, y) = self.problem(duel, train);
-            if bags.is_empty() {
+            // Without a bag of its class a machine against the rest has nothing to say; a pair of which one side is
+            // missing is decided by the other.
+            let hopeless = !self.is_regression() && duel.minus.is_none() && !y.contains(&1.0);
+            if bags.is_empty() || hopeless {
                 per_point.iter_mut().for_each(|m| m.0.push(None));
                 continue;
             }
@@ -357,7 +369,7 @@ impl<'a> Learner<'a> {
     /// if it fits as a whole.
     fn chunks(&self, ctx: &Ctx) -> Vec<Vec<usize>> {
         let grid = &self.setup.grid;
-        let together = self.setup.method.needs(&self.bags).together(ctx.memory);
+        let together = self.setup.method.needs(self.bags).together(ctx.memory);
         if grid.groups.len() <= together {
             return vec![(0..grid.points.len()).collect()];
         }

@@ -35,3 +35,8 @@ pub use dataset::{Dataset, Groups, Kept, Target};
 pub use error::{Error, Place, Result, human_bytes};
 pub use gram::gram;
 pub use mat::{Csr, Mat};
+
+/// The program in the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -179,8 +179,8 @@ pub trait Prepared: Send + Sync {
 pub struct Answer {
     /// Bags x outputs.
     pub scores: Mat,
-    /// Similarity (at most 1) to the nearest training bag, if the method has such a thing.
-    pub nearest: Option<Vec<f64>>,
+    /// For each bag, the similarity (at most 1) to the nearest training bag, where there is such a thing.
+    pub nearest: Vec<Option<f64>>,
 }
 
 /// Why an output has its value.
@@ -204,6 +204,12 @@ pub enum Explanation {
 
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
+    /// Number of outputs.
+    fn outputs(&self) -> usize;
+
+    /// Number of columns it compares; nothing if it looks at none.
+    fn width(&self) -> Option<usize>;
+
     /// Scores new bags.
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer>;
 

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ use crate::familiar::Familiarity;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
 use crate::mat::Mat;
-use crate::method::{Explanation, Model, State, Tensor};
+use crate::method::{Explanation, Model, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
@@ -75,6 +74,8 @@ pub struct TrainingSummary {
     pub chosen_by: String,
     /// Its value over the inner folds: optimistic, since it was maximised.
     pub inner_value: Option<f64>,
+    /// False if the rule for the threshold (a recall, a precision) could not be met on the training bags.
+    pub threshold_met: bool,
     /// Machines that reached the solver's limit before its tolerance.
     pub not_converged: usize,
 }
@@ -150,7 +151,7 @@ impl Trained {
             let (raw, ready) = (raw, ready?);
             ctx.check()?;
             let mut outputs = Mat::zeros(ready.len(), self.header.duels.len());
-            let mut nearest: Option<Vec<f64>> = None;
+            let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
                 let answer = model.answer(&ready, ctx)?;
@@ -160,13 +161,15 @@ impl Trained {
                     }
                 }
                 column += answer.scores.cols();
-                nearest = nearest.or(answer.nearest);
+                for (known, found) in nearest.iter_mut().zip(answer.nearest) {
+                    *known = (*known).or(found);
+                }
             }
             let Header { classes, duels, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, duels, classes.len());
             for b in 0..ready.len() {
                 let outside = familiarity.outside(&raw, b);
-                let nearest = nearest.as_ref().map(|n| n[b]);
+                let nearest: Option<f64> = nearest[b];
                 all.push(Prediction {
                     bag: raw.ids()[b].clone(),
                     label: (!classes.is_empty()).then(|| {
@@ -289,7 +292,6 @@ impl Trained {
 
     /// A model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
-        let refuse = crate::method::refuse;
         let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
         let (_, metadata) = SafeTensors::read_metadata(bytes)
             .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
@@ -328,26 +330,19 @@ impl Trained {
             models.push(method.load(&header.parameters, &own)?);
         }
         let trained = Trained { header, models };
-        trained.try_out()?;
+        trained.check()?;
         Ok(trained)
     }
 
-    /// Asks the model about an imaginary bag: what is consistent answers with the promised number of outputs.
-    fn try_out(&self) -> Result<()> {
-        let features: Arc<[Feature]> = self.header.features.clone().into();
-        let zeros = crate::bags::Instances::F64(Mat::zeros(1, features.len()));
-        let bag = Bags::new(zeros, vec![0, 1])?.with_features(features)?;
-        let ctx = Ctx::default();
-        let ready = self.header.transform.apply(&bag, &ctx)?;
-        let mut outputs = 0;
-        for model in &self.models {
-            outputs += model.answer(&ready, &ctx)?.scores.cols();
-        }
+    /// The models have the outputs that the header promises and compare the columns that the transform gives.
+    fn check(&self) -> Result<()> {
+        let outputs: usize = self.models.iter().map(|m| m.outputs()).sum();
         if outputs != self.header.duels.len() {
-            return Err(crate::method::refuse(format!(
-                "{outputs} outputs for {} machines",
-                self.header.duels.len()
-            )));
+            return Err(refuse(format!("{outputs} outputs for {} machines", self.header.duels.len())));
+        }
+        let width = self.header.transform.output_width();
+        if let Some(other) = self.models.iter().filter_map(|m| m.width()).find(|w| *w != width) {
+            return Err(refuse(format!("its training bags have {other} columns, its scaling gives {width}")));
         }
         Ok(())
     }
@@ -364,14 +359,23 @@ impl Header {
     fn check(&self) -> Result<()> {
         let width = self.features.len();
         let classes = self.classes.len();
-        let codes = self.duels.iter().flat_map(|d| [Some(d.plus), d.minus]).flatten();
-        let duels_fit =
-            if classes == 0 { self.duels.len() == 1 } else { codes.clone().all(|c| (c as usize) < classes) };
-        if width == 0 || self.transform.width() != width || self.familiarity.width() != width {
-            return Err(crate::method::refuse("features, scaling and ranges differ in number"));
+        let known = |code: u32| (code as usize) < classes;
+        let duels_fit = match classes {
+            0 => self.duels == [Duel { plus: 0, minus: None }],
+            1 => false,
+            _ => {
+                !self.duels.is_empty()
+                    && self.duels.iter().all(|d| known(d.plus) && d.minus.is_none_or(known))
+            }
+        };
+        if width == 0 || self.transform.width() != width || self.familiarity.width() != Some(width) {
+            return Err(refuse("features, scaling and ranges differ in number"));
         }
-        if self.duels.is_empty() || !duels_fit || classes == 1 {
-            return Err(crate::method::refuse("classes and machines do not fit each other"));
+        if !self.transform.is_whole() {
+            return Err(refuse("its categories do not fit together"));
+        }
+        if !duels_fit {
+            return Err(refuse("classes and machines do not fit each other"));
         }
         Ok(())
     }

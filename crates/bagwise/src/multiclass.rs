@@ -82,7 +82,9 @@ pub fn elect(outputs: &[f64], duels: &[Duel], classes: usize, threshold: Option<
         let yes = threshold.map_or(*output > 0.0, |t| *output >= t);
         return if yes { *plus } else { minus.unwrap_or(*plus) };
     }
-    let mut votes = vec![0.0; classes];
+    // Against the rest, a class without a machine cannot win; among pairs every class starts with no vote.
+    let rest = duels.iter().any(|d| d.minus.is_none());
+    let mut votes = vec![if rest { f64::NEG_INFINITY } else { 0.0 }; classes];
     for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
         match duel.minus {
             Some(minus) => votes[if *output > 0.0 { duel.plus } else { minus } as usize] += 1.0,
@@ -102,17 +104,21 @@ fn first_largest(values: &[f64]) -> u32 {
     best as u32
 }
 
-/// One number per class that grows with the evidence for it, for ranking metrics: the mean output of the
-/// machines in its favour.
+/// One number per class that grows with the evidence for it, for ranking metrics: the sum of the outputs of the
+/// machines in its favour. A class that training did not see has the least.
 pub fn class_scores(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
     let mut scores = vec![0.0; classes];
+    let mut known = vec![false; classes];
     for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
         scores[duel.plus as usize] += output;
+        known[duel.plus as usize] = true;
         if let Some(minus) = duel.minus {
             scores[minus as usize] -= output;
+            known[minus as usize] = true;
         }
     }
-    scores
+    let least = scores.iter().copied().fold(0.0, f64::min) - 1.0;
+    scores.into_iter().zip(known).map(|(score, known)| if known { score } else { least }).collect()
 }
 
 /// Class probabilities from each machine's probability of its plus class. A machine that knows nothing (not a number)
@@ -213,6 +219,8 @@ mod tests {
         let duels = duels(3, Scheme::OneVsRest, 0);
         assert_eq!(elect(&[-2.0, -0.5, -1.0], &duels, 3, None), 1);
         assert_eq!(duels[1].problem(&[0, 1, 2], &[0, 1, 2]).1, [-1.0, 1.0, -1.0]);
+        // Class 2 was not seen: it cannot win, however negative the others are.
+        assert_eq!(elect(&[-5.0, -4.0, f64::NAN], &duels, 3, None), 1);
     }
 
     #[test]

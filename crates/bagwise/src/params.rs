@@ -161,8 +161,13 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
     if values.iter().all(|v| magnitude(v).is_some()) {
         values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
     }
-    values.dedup();
-    Ok(values)
+    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    Ok(distinct)
 }
 
 fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {

@@ -118,6 +118,25 @@ impl Transform {
         self.medians
     }
 
+    /// Number of columns that it gives.
+    pub fn output_width(&self) -> usize {
+        let width = |c: &Column| match c {
+            Column::Number { .. } => 1,
+            Column::Category { names, .. } => names.len(),
+        };
+        self.columns.iter().map(width).sum()
+    }
+
+    /// True if the tables of categories are complete: a transform that came from a file may be anything.
+    pub fn is_whole(&self) -> bool {
+        self.columns.iter().all(|c| match c {
+            Column::Number { .. } => true,
+            Column::Category { table, names } => {
+                !names.is_empty() && table.iter().all(|row| row.len() == names.len())
+            }
+        })
+    }
+
     /// Number of input columns.
     pub fn width(&self) -> usize {
         self.columns.len()

@@ -6,7 +6,7 @@ use crate::calibrate::Calibration;
 use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
-use crate::evaluate::{Fold, Metric, Splits, Threshold};
+use crate::evaluate::{Chosen, Fold, Metric, Splits, Threshold};
 use crate::learn::{Frames, Learner, Refit, Tuned};
 use crate::mat::Mat;
 use crate::model::{Trained, TrainingSummary};
@@ -18,6 +18,8 @@ pub struct Wanted {
     pub metric: Metric,
     /// How the threshold of a two-class problem is chosen; 0 if not given.
     pub threshold: Option<Threshold>,
+    /// Among several methods take the best, even if a simpler one is within a standard error of it.
+    pub best: bool,
 }
 
 impl Wanted {
@@ -40,6 +42,8 @@ pub struct Learned<'f> {
     pub calibration: Calibration,
     /// From here on the positive class; above 0 if not given.
     pub threshold: Option<f64>,
+    /// False if the rule for the threshold could not be met on the training bags.
+    pub threshold_met: bool,
 }
 
 /// Learns from `train`, choosing by `inner` folds over it. `frames` are those of each learner.
@@ -56,9 +60,10 @@ pub fn learn<'f>(
     let refit = learner.refit(&mut tuned, frames[which], train, ctx)?;
     let truth = learner.target.select(train);
     let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.duels);
-    let threshold =
+    let chosen =
         wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
-    Ok(Learned { which, tuned, refit, calibration, threshold })
+    let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
+    Ok(Learned { which, tuned, refit, calibration, threshold, threshold_met })
 }
 
 /// Tunes every learner and chooses among them.
@@ -87,7 +92,7 @@ fn choose(
             complexity: learner.setup.method.info().complexity,
         });
     }
-    let which = simplest_good(&candidates, wanted.metric);
+    let which = simplest_good(&candidates, wanted.metric, wanted.best);
     Ok((which, candidates.swap_remove(which).tuned))
 }
 
@@ -105,11 +110,11 @@ pub fn best(
 }
 
 /// The threshold by a rule, from out-of-fold outputs.
-fn threshold(learner: &Learner<'_>, truth: &Target, out_of_fold: &Mat, rule: Threshold) -> Result<f64> {
+fn threshold(learner: &Learner<'_>, truth: &Target, out_of_fold: &Mat, rule: Threshold) -> Result<Chosen> {
     rule.check(truth)?;
     let Target::Classes { codes, .. } = truth else { unreachable!("checked above") };
     let positive: Vec<bool> = codes.iter().map(|&c| c == learner.duels[0].plus).collect();
-    Ok(rule.choose(&positive, out_of_fold.data())?.threshold)
+    rule.choose(&positive, out_of_fold.data())
 }
 
 struct Candidate {
@@ -119,9 +124,9 @@ struct Candidate {
     complexity: u32,
 }
 
-/// The simplest candidate within one standard error of the best; among equally simple ones the better, then the
+/// The simplest candidate within one standard error of the best; of equally simple ones the
 /// first. The majority baseline is no candidate for it: it is chosen only where nothing is better.
-fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
+fn simplest_good(candidates: &[Candidate], metric: Metric, strictly: bool) -> usize {
     let mut best = 0;
     for (i, candidate) in candidates.iter().enumerate() {
         if let Some(value) = candidate.value
@@ -131,6 +136,9 @@ fn simplest_good(candidates: &[Candidate], metric: Metric) -> usize {
         }
     }
     let Some(top) = candidates[best].value else { return best };
+    if strictly {
+        return best;
+    }
     let within = |c: &Candidate| c.value.is_some_and(|v| (v - top).abs() <= candidates[best].spread);
     let mut chosen = best;
     for (i, candidate) in candidates.iter().enumerate() {
@@ -153,7 +161,7 @@ fn standard_error(
     metric: Metric,
 ) -> Result<f64> {
     let mut values = Vec::with_capacity(inner.len());
-    let calibration = Calibration::default();
+    let calibration = Calibration::fit(&learner.target.select(train), out_of_fold, &learner.duels);
     for fold in inner {
         let rows: Vec<usize> = train
             .iter()
@@ -198,6 +206,7 @@ pub fn train(
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
         inner_value: learned.tuned.values[learned.tuned.best],
+        threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
     };
     Trained::new(learner, &learned, train, summary)

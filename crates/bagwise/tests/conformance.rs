@@ -63,7 +63,7 @@ fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: 
 fn fit(setup: &Setup, data: &Dataset, bags: &[usize]) -> Trained {
     let learners = [Learner::new(data, setup, None).unwrap()];
     let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
-    let wanted = Wanted { metric, threshold: None };
+    let wanted = Wanted { metric, threshold: None, best: false };
     train(&learners, bags, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
 }
 
@@ -272,6 +272,7 @@ fn records_within(
         protocol: Protocol::new(ProtocolName::Nested, 4, 3),
         metric: Metric::Accuracy,
         threshold: Some(Threshold::Balanced),
+        best: false,
         positive: None,
         precision: Precision::F64,
         seed: 5,

@@ -65,9 +65,9 @@ fn check(method: &str, file: &str, extra: &[(&str, &str)]) -> usize {
         assert_eq!(grid.points.len(), 1);
         let label = grid.points[0].to_string();
         let ctx = Ctx::default();
-        let square = gram(method, &grid.points[0], Scale::None, &a, None, None, &ctx).unwrap();
+        let square = gram(method, &grid.points[0], Scale::None, false, &a, None, None, &ctx).unwrap();
         assert_equal(&square, &case["gram_aa"], &label);
-        let wide = gram(method, &grid.points[0], Scale::None, &a, Some(&b), None, &ctx).unwrap();
+        let wide = gram(method, &grid.points[0], Scale::None, false, &a, Some(&b), None, &ctx).unwrap();
         assert_equal(&wide, &case["gram_ab"], &label);
     }
     cases.len()

@@ -42,7 +42,7 @@ fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
 }
 
 fn gram_of(method: &dyn Method, point: &bagwise::params::Point, bags: &Bags, against: Option<&Bags>) -> Mat {
-    gram(method, point, Scale::None, bags, against, None, &Ctx::default()).unwrap()
+    gram(method, point, Scale::None, false, bags, against, None, &Ctx::default()).unwrap()
 }
 
 /// Cholesky of `gram` with a little on the diagonal: exists if no eigenvalue is below minus that little.

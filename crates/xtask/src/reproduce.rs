@@ -148,6 +148,7 @@ fn plan(name: ProtocolName, seed: u64, repeats: usize) -> Plan {
         protocol: Protocol::new(name, 10, 5),
         metric: Metric::Accuracy,
         threshold: None,
+        best: false,
         positive: None,
         seed,
         repeats,

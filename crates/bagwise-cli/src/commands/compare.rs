@@ -46,6 +46,9 @@ pub(crate) struct Args {
 /// The method that looks at labels only.
 const BASELINE: &str = "majority";
 
+/// What stands in every comparison.
+const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
+
 const HELP: &str = "\
 Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
 folds. A method whose difference from the best could be luck (paired corrected t-test) is marked. Parameters \
@@ -54,7 +57,7 @@ of one method are given as -p METHOD.KEY=VALUE.
 Examples:
   bagwise compare musk1
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
-  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --repeats 2 --budget 5m -o musk1-two";
+  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
 
 /// Compare all methods on the built-in Musk1: what bagwise alone does
 #[derive(clap::Args, Default)]
@@ -138,7 +141,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
             other => names.push(methods::find(other)?.info().name),
         }
     }
-    names.extend([BASELINE, "simple-mi"]);
+    names.extend(BASELINES);
     let mut unique: Vec<&str> = Vec::new();
     names.into_iter().for_each(|n| {
         if !unique.contains(&n) {
@@ -148,6 +151,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
     for (key, _) in &args.learning.params {
         if let Some((of, _)) = key.split_once('.')
             && !unique.contains(&methods::find(of)?.info().name)
+            && !unique.contains(&AUTO)
         {
             bail!("-p {key}: {of} is not among the methods compared");
         }
@@ -194,7 +198,8 @@ fn within_budget(
     order.sort_by(|&a, &b| estimates[a].total_cmp(&estimates[b]));
     let mut keep = vec![true; contenders.len()];
     for i in order {
-        if estimates[i] <= left {
+        // Without its baselines a comparison says nothing.
+        if estimates[i] <= left || BASELINES.contains(&contenders[i].name.as_str()) {
             left -= estimates[i];
         } else {
             keep[i] = false;
@@ -208,9 +213,6 @@ fn within_budget(
     }
     let mut kept = keep.into_iter();
     contenders.retain(|_| kept.next().unwrap_or(true));
-    if contenders.is_empty() {
-        bail!("no method fits a budget of {}; raise --budget", human_seconds(budget.as_secs_f64()));
-    }
     Ok(skipped)
 }
 
@@ -255,6 +257,8 @@ struct Verdict {
     table: Vec<MethodSummary>,
     /// Methods whose difference from the best could be luck.
     ties: Vec<String>,
+    /// Methods that too few folds compare with the best.
+    untested: Vec<String>,
     skipped: Vec<String>,
     folder: PathBuf,
     seconds: f64,
@@ -273,13 +277,21 @@ impl Verdict {
         let level = args.judging.level;
         let table = results.summaries(plan.metric, level)?;
         let best = table.first().context("there are no results")?.method.clone();
-        let ties: Vec<String> = compare(&results.records, &results.roster, plan.metric, &best, level)?
-            .into_iter()
-            .filter(|c| c.test.is_some() && !c.distinguishable())
-            .map(|c| c.method)
-            .collect();
+        let tests = compare(&results.records, &results.roster, plan.metric, &best, level)?;
+        let (tested, untested): (Vec<_>, Vec<_>) = tests.into_iter().partition(|c| c.test.is_some());
+        let ties = tested.into_iter().filter(|c| !c.distinguishable()).map(|c| c.method).collect();
+        let untested = untested.into_iter().map(|c| c.method).collect();
+        // The fold column is no feature, and seed and inner folds are those of this run.
+        let fold = args
+            .judging
+            .fold_column
+            .as_ref()
+            .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
+        let inner =
+            if args.judging.inner == 5 { String::new() } else { format!(" --inner {}", args.judging.inner) };
+        let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
-            "bagwise fit {}{} --method {best}{}{} -o {best}.bagwise",
+            "bagwise fit {}{}{fold} --method {best}{}{}{inner}{seed} -o {best}.bagwise",
             quoted(data),
             args.read.words(),
             args.learning.words(&best),
@@ -292,6 +304,7 @@ impl Verdict {
             level,
             table,
             ties,
+            untested,
             skipped,
             folder: folder.into(),
             seconds: results.elapsed.as_secs_f64(),
@@ -352,10 +365,11 @@ impl Verdict {
                     );
                 }
             }
-            let verdict = match (line.metrics[0].mean, i, self.ties.contains(&line.method)) {
-                (None, ..) => "no result",
-                (_, 0, _) => "best",
-                (_, _, true) => "could be luck",
+            let verdict = match (line.metrics[0].mean, i) {
+                (None, _) => "no result",
+                (_, 0) => "best",
+                _ if self.ties.contains(&line.method) => "could be luck",
+                _ if self.untested.contains(&line.method) => "not tested",
                 _ => "worse",
             };
             row.extend([verdict.to_string(), format!("{:.1}", line.seconds)]);

@@ -46,8 +46,8 @@ are never split. The interval is Nadeau and Bengio's over folds.
 
 Examples:
   bagwise evaluate musk1 --method mi-kernel
-  bagwise evaluate musk1 --method migraph -p gamma=2^-5..2^5 -p c=100 --scale minmax --seed 3 --format json
-  bagwise evaluate molecules.csv --bag mol --label active --group scaffold --method auto --folds 5 -o estimate
+  bagwise evaluate musk1 --method migraph -p gamma=2^-5..2^5 -p c=100 --scale minmax --format json
+  bagwise evaluate molecules.csv --bag mol --label active --group scaffold --method auto -o auto
   bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {

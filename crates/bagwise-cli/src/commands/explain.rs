@@ -40,8 +40,8 @@ instance's own decision value, and the bag's is that of the `chosen`. Columns gi
 With --graph, nodes carry the part that the instance adds to the first machine's value.
 
 Examples:
-  bagwise explain musk1.bagwise musk1 --top 3
-  bagwise explain m.bagwise new.csv --bag mol --keep conformer --format csv > parts.csv";
+  bagwise explain mi.bagwise musk1 --top 3
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;

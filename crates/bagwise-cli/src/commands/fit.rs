@@ -44,8 +44,8 @@ How good the model will be on new bags is another question: bagwise evaluate ans
 
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 method and parameters chosen
-  bagwise fit molecules.csv --bag mol --label active --group scaffold --method migraph -o m.bagwise
-  bagwise fit musk1 --method mi-kernel -p gamma=0.5 -p c=100 -p norm=mean --threshold recall=0.95 -o m.bagwise";
+  bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer -o m.bagwise
+  bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &args.read.read_options())?;
@@ -55,7 +55,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .iter()
         .map(|setup| Learner::new(&data, setup, args.choosing.positive.as_deref()))
         .collect::<Result<_, _>>()?;
-    let wanted = Wanted { metric: args.choosing.metric(&data), threshold: args.choosing.threshold };
+    let wanted = Wanted {
+        metric: args.choosing.metric(&data),
+        threshold: args.choosing.threshold,
+        best: args.choosing.best,
+    };
     let all: Vec<usize> = (0..data.bags.len()).collect();
     wanted.check(learners[0].target)?;
     // Found out here, because a message about folds would not say which option they are.
@@ -67,10 +71,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     model.save(&args.output)?;
     let header = &model.header;
     let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
+    let chosen = setups.len() > 1 || setups[0].grid.points.len() > 1;
+    let remark = if chosen {
+        " (optimistic: it was maximised; bagwise evaluate gives an honest estimate)"
+    } else {
+        ""
+    };
     session.say(&format!(
-        "{} {}\n{} over {} inner folds: {inner} (optimistic: it was maximised; bagwise evaluate gives an honest estimate)",
+        "{} {}\n{} over {} inner folds: {inner}{remark}",
         header.method, header.parameters, header.training.chosen_by, args.inner
     ));
+    if !header.training.threshold_met {
+        session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
+    }
     if header.training.not_converged > 0 {
         session.warn(&format!(
             "{} of {} machines reached the iteration limit; try another scaling or a smaller c",

@@ -40,7 +40,7 @@ train x train one.
 
 Examples:
   bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy
-  bagwise gram new.csv --against molecules.csv --bag mol --method migraph --output k.npy";
+  bagwise gram musk1 --against musk1 --method wmksvm --output test-train.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.read.read_options();
@@ -62,9 +62,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     check_writable(&args.output)?;
     let ctx = args.learning.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
-    let gram =
-        bagwise::gram(setup.method, point, setup.scale, &data.bags, columns, reference.target.as_ref(), &ctx)
-            .map_err(|e| e.of_data(&data.name))?;
+    let gram = bagwise::gram(
+        setup.method,
+        point,
+        setup.scale,
+        setup.impute,
+        &data.bags,
+        columns,
+        reference.target.as_ref(),
+        &ctx,
+    )
+    .map_err(|e| e.of_data(&data.name))?;
     write_npy(&args.output, &gram)?;
     session.say(&format!(
         "wrote {}: {} x {}, {} {point}, scaling {}",

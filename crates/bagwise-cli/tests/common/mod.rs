@@ -11,10 +11,12 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
 }
 
-/// A folder that holds the table the documentation works with.
+/// A folder that holds the tables the documentation works with.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::copy(root().join("docs/molecules.csv"), folder.path().join("molecules.csv")).unwrap();
+    for table in ["molecules.csv", "new.csv"] {
+        std::fs::copy(root().join("docs").join(table), folder.path().join(table)).unwrap();
+    }
     folder
 }
 
@@ -52,6 +54,36 @@ pub(crate) fn shown(command: &str, output: &Output) -> String {
         }
     }
     page
+}
+
+/// Runs the words of a line, and expects success.
+pub(crate) fn done(folder: &Path, line: &str) -> Output {
+    let output = bagwise(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "bagwise {line}\n{}", text(&output.stderr));
+    output
+}
+
+/// The same, read as JSON.
+pub(crate) fn json(folder: &Path, line: &str) -> serde_json::Value {
+    serde_json::from_slice(&done(folder, &format!("{line} --format json")).stdout).unwrap()
+}
+
+/// Text in which times taken are `T`: `in 0.3 s`, `, 0.3 s` and the last column of a table.
+pub(crate) fn timeless(page: &str) -> String {
+    let is_time = |word: &str| {
+        word.split_once('.').is_some_and(|(whole, part)| {
+            !whole.is_empty() && part.len() == 1 && [whole, part].concat().bytes().all(|b| b.is_ascii_digit())
+        })
+    };
+    let mut all = String::new();
+    for line in page.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let timed = |i: usize| is_time(words[i]) && (i + 1 == words.len() || words[i + 1] == "s");
+        let shown: Vec<&str> = (0..words.len()).map(|i| if timed(i) { "T" } else { words[i] }).collect();
+        all += &shown.join(" ");
+        all.push('\n');
+    }
+    all
 }
 
 /// The commands under "Examples:" in a help page, without the remarks behind them.

@@ -131,6 +131,14 @@ impl Record {
 
     /// The line for the file, with its newline.
     fn line(&self) -> Result<Vec<u8>> {
+        self.check()?;
+        let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    /// What is written, and what is read, fits together.
+    fn check(&self) -> Result<()> {
         let refuse = |what: &str| Err(Error::Invalid(format!("fit of {}: {what}", self.key)));
         let s = &self.scored;
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
@@ -148,9 +156,7 @@ impl Record {
         if !self.seconds.is_finite() {
             return refuse("the time taken is not a finite number");
         }
-        let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
-        line.push(b'\n');
-        Ok(line)
+        Ok(())
     }
 }
 
@@ -283,6 +289,12 @@ fn parse(path: &Path, bytes: &[u8], run: Option<&str>) -> Result<BTreeMap<Key, R
                 );
             }
         };
+        if let Err(problem) = record.check() {
+            return refuse(
+                problem.to_string(),
+                "delete the line to have its fit done again, or start in a new folder",
+            );
+        }
         if run.is_some_and(|run| run != record.run) {
             return refuse(
                 format!(

@@ -44,6 +44,8 @@ pub struct Plan {
     pub metric: Metric,
     /// How the threshold is chosen.
     pub threshold: Option<Threshold>,
+    /// Among several methods take the best, even if a simpler one is within a standard error of it.
+    pub best: bool,
     /// The +1 class of a two-class problem.
     pub positive: Option<String>,
     /// The precision of kernel sums; it wins over that of the surroundings.
@@ -106,7 +108,7 @@ impl<'a> Run<'a> {
                 )));
             }
         }
-        Wanted { metric: plan.metric, threshold: plan.threshold }.check(target)?;
+        Wanted { metric: plan.metric, threshold: plan.threshold, best: plan.best }.check(target)?;
         let pool = Pool { target, groups: data.groups.as_ref(), given };
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
         // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
@@ -174,8 +176,9 @@ impl<'a> Run<'a> {
             if !to_do {
                 continue;
             }
+            let budget = ctx.memory / learners.len() as u64;
             let shared: Vec<Option<Frame>> =
-                learners.iter().map(|l| self.shared(l, ctx)).collect::<Result<_>>()?;
+                learners.iter().map(|l| self.shared(l, budget, ctx)).collect::<Result<_>>()?;
             for (repeat, folds) in self.folds.repeats.iter().enumerate() {
                 if self.plan.protocol.optimistic() {
                     self.best_on_cv(contender, &learners, repeat, folds, done, keep, ctx)?;
@@ -207,11 +210,13 @@ impl<'a> Run<'a> {
     }
 
     /// A frame for all folds, where nothing is learned before training and the whole grid fits the memory.
-    fn shared(&self, learner: &Learner<'_>, ctx: &Ctx) -> Result<Option<Frame>> {
+    fn shared(&self, learner: &Learner<'_>, budget: u64, ctx: &Ctx) -> Result<Option<Frame>> {
         let points = &learner.setup.grid.points;
-        let together = learner.setup.method.needs(&self.data.bags).together(ctx.memory);
+        let together = learner.setup.method.needs(&self.data.bags).together(budget);
         let fits = learner.setup.grid.groups.len() <= together;
-        if learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
+        // In single precision the engine rounds about the mean of all bags it is given, test bags included.
+        let double = self.plan.precision == Precision::F64;
+        if !double || learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
             return Ok(None);
         }
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
@@ -232,7 +237,8 @@ impl<'a> Run<'a> {
             self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
         let frames: Vec<Frames<'_>> =
             shared.iter().map(|s| s.as_ref().map_or(Frames::PerPart, Frames::Shared)).collect();
-        let wanted = Wanted { metric: self.plan.metric, threshold: self.plan.threshold };
+        let wanted =
+            Wanted { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
         let learned = learn(learners, &frames, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
@@ -242,6 +248,10 @@ impl<'a> Run<'a> {
         judged.inner = learned.tuned.values[learned.tuned.best];
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
+        if !learned.threshold_met {
+            judged.outcome.message =
+                Some("the threshold's rule could not be met on the training bags".into());
+        }
         Ok(judged)
     }
 
@@ -262,7 +272,7 @@ impl<'a> Run<'a> {
         }
         let started = Instant::now();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
-        let wanted = Wanted { metric: self.plan.metric, threshold: None };
+        let wanted = Wanted { metric: self.plan.metric, threshold: None, best: true };
         let best = crate::train::best(learners, &all, folds, &wanted, ctx);
         let seconds = started.elapsed().as_secs_f64() / folds.len() as f64;
         for (key, fold) in keys.into_iter().zip(folds) {
@@ -294,6 +304,12 @@ impl<'a> Run<'a> {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(e) => Judged { outcome: failed(e.to_string()), ..Judged::default() },
         };
+        let mut judged = judged;
+        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+        if !finite(&judged.scored.scores) || !judged.scored.probabilities.as_deref().is_none_or(finite) {
+            let why = "a score is not a finite number; try another scaling or a smaller c";
+            judged = Judged { outcome: failed(why.into()), ..Judged::default() };
+        }
         let mut metrics = BTreeMap::new();
         if judged.outcome.status != Status::Failed {
             let predictions = self.roster.predictions(&judged.scored)?;

@@ -3,7 +3,10 @@
 //! A [`BagKernel`] gives Grams over prepared bags ([`Grams`]) and can keep training bags in a [`Bank`] that
 //! compares new ones with them. From that this adapter makes fits, scores, models, saved state and explanations:
 //! with `f(X) = bias + sum_B coef_B K(X, B)` and a kernel that is a sum over the instances of `X`, the part of
-//! instance `a` is `sum_B coef_B K(a, B)`, exactly.
+//! instance `a` is `sum_B coef_B K(a, B)` and its share, by weight, of the bias; parts add up to `f(X)` exactly. Where
+//! the kernel is divided by the sums of the weights, a part is the share times the output of the instance as a bag of
+//! its own, so that its sign says what the instance speaks for. (With the bias set apart, a heavy instance that speaks for the class less than
+//! the bias does would look as if it spoke against.)
 
 use std::sync::Arc;
 
@@ -60,12 +63,14 @@ pub(crate) trait Bank: Send + Sync {
     /// Number of bags kept.
     fn len(&self) -> usize;
 
+    /// Number of columns that new bags must have.
+    fn width(&self) -> usize;
+
     /// Kernel values, new bags x kept bags, and what turns them into similarities.
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
 
-    /// The same values taken apart by the instances of the new bags: instances x kept bags. The rows of a bag
-    /// add up to its row of [`compare`](Bank::compare).
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat>;
+    /// The same values taken apart by the instances of the new bags.
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts>;
 
     /// The graph of each new bag, if the kernel is one of graphs.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
@@ -83,6 +88,14 @@ pub(crate) struct Comparison {
     pub(crate) own: Vec<f64>,
     /// The kernel of each kept bag with itself.
     pub(crate) kept: Vec<f64>,
+}
+
+/// Kernel values taken apart.
+pub(crate) struct Parts {
+    /// Instances x kept bags; the rows of a bag add up to its row of [`Bank::compare`].
+    pub(crate) kernel: Mat,
+    /// The share of each instance in its bag, by weight; the shares of a bag add up to 1.
+    pub(crate) share: Vec<f64>,
 }
 
 /// A bag kernel as a full method.
@@ -219,6 +232,14 @@ struct KernelModel {
 }
 
 impl Model for KernelModel {
+    fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.bank.width())
+    }
+
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
         let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
@@ -229,18 +250,20 @@ impl Model for KernelModel {
                 scores.set(b, k, bias + dot(row, self.coefficients.row(k)));
             }
             let similarity = row.iter().zip(&kept).map(|(k, kept)| k / (own[b] * kept).sqrt());
-            nearest.push(similarity.fold(f64::NEG_INFINITY, f64::max));
+            // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
+            let most = similarity.fold(f64::NEG_INFINITY, f64::max);
+            nearest.push(most.is_finite().then_some(most));
         }
-        // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
-        let known = nearest.iter().all(|v| v.is_finite());
-        Ok(Answer { scores, nearest: known.then_some(nearest) })
+        Ok(Answer { scores, nearest })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
-        let parts = self.bank.parts(bags, ctx)?;
+        let Parts { kernel, share } = self.bank.parts(bags, ctx)?;
+        let part =
+            |i: usize, k: usize| dot(kernel.row(i), self.coefficients.row(k)) + share[i] * self.biases[k];
         let one = |b: usize, k: usize| Explanation::Additive {
-            bias: self.biases[k],
-            parts: bags.rows(b).map(|i| dot(parts.row(i), self.coefficients.row(k))).collect(),
+            bias: 0.0,
+            parts: bags.rows(b).map(|i| part(i, k)).collect(),
         };
         Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
     }

@@ -14,7 +14,7 @@ use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::mat::{Csr, Mat};
 use crate::method::{Info, Learns, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -57,6 +57,11 @@ pub(crate) trait SetKernel: Send + Sync + 'static {
     fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>>;
 
     fn norm(&self, point: &Point) -> Norm;
+
+    /// True if the weights need all distances inside a bag, which are kept in memory one bag at a time per thread.
+    fn looks_within(&self) -> bool {
+        true
+    }
 }
 
 /// A set kernel as a bag kernel.
@@ -91,6 +96,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
+        reserve_within(&self.0, &bags, ctx)?;
         let gammas = resolve(points, &bags, scope, ctx);
         let with_gamma: Vec<(&Point, f64)> = points.iter().copied().zip(gammas.iter().copied()).collect();
         let (weights, term) = Weights::of(&self.0, &with_gamma, &bags);
@@ -192,6 +198,20 @@ pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -
     [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
 }
 
+/// An error if the distances inside the largest bag would exceed the memory budget.
+fn reserve_within<S: SetKernel>(kernel: &S, bags: &Bags, ctx: &Ctx) -> Result<()> {
+    if !kernel.looks_within() {
+        return Ok(());
+    }
+    let largest = bags.offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as u64;
+    // Distances and, for cliques, as many dissimilarities of pairs.
+    ctx.reserve(
+        "comparing all instances of the largest bag",
+        12 * largest * largest,
+        "raise --memory, or choose mi-kernel, which does not look inside bags",
+    )
+}
+
 /// Distinct weight vectors over all instances.
 struct Weights {
     vectors: Vec<Vec<f64>>,
@@ -232,6 +252,16 @@ fn bag_factors(norm: Norm, own: &[f64], weights: &[f64], offsets: &[usize]) -> V
             Norm::Cosine => own[b].sqrt(),
         })
         .collect()
+}
+
+/// The share of each instance in the weight of its bag.
+pub(crate) fn shares(weights: &[f64], offsets: &[usize]) -> Vec<f64> {
+    let of_bag = |w: &[usize]| {
+        let own = &weights[w[0]..w[1]];
+        let total: f64 = own.iter().sum();
+        own.iter().map(|v| v / total).collect::<Vec<f64>>()
+    };
+    offsets.windows(2).flat_map(of_bag).collect()
 }
 
 pub(crate) fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
@@ -302,6 +332,7 @@ impl<S: SetKernel> RbfBank<S> {
 
     /// Weights and norms of new bags, and their normalised self-similarities.
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
+        reserve_within(&self.kernel, bags, ctx)?;
         let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
         let raw = engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
@@ -316,6 +347,10 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         self.bags.len()
     }
 
+    fn width(&self) -> usize {
+        self.bags.width()
+    }
+
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let (weights, factors, own) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
@@ -325,7 +360,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
 
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors, _) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, with the weight it has in its bag.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
@@ -335,7 +370,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         let of_instance: Vec<f64> =
             (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
-        Ok(parts)
+        Ok(Parts { kernel: parts, share: shares(&weights[0], bags.offsets()) })
     }
 
     fn save(&self) -> State {

@@ -44,6 +44,13 @@ pub(crate) fn solve(
     // the stopping rule is in units of the target.
     let spread = if training.regression { spread(training.y) } else { 1.0 };
     let params = SmoParams { tolerance: 1e-3 * spread, cancel: Some(&cancel), ..SmoParams::default() };
+    let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
+    if let Some(point) = points.iter().find(|p| !(p.number("c") * heaviest).is_finite()) {
+        return Err(Error::Invalid(format!(
+            "c={} times the weight of a bag is not a finite number; use a smaller c",
+            point.number("c")
+        )));
+    }
     let mut machines: Vec<Option<Machine>> = points.iter().map(|_| None).collect();
     let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
     let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();

@@ -55,9 +55,13 @@ pub(crate) fn find(
     // What the user named comes first, so that a usual heading never takes a column away from it.
     let mut roles = Roles::default();
     let bag = table.claim(options.bag.as_ref(), "bag")?;
-    roles.label = table.claim(options.label.as_ref(), "label")?;
-    roles.group = table.claim(options.group.as_ref(), "group")?;
-    roles.instance_label = table.claim(options.instance_label.as_ref(), "instance-label")?;
+    // Bags to be predicted may lack what training had besides features, under the same options.
+    let there = |table: &Table<'_>, column: &Option<Column>| {
+        column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
+    };
+    roles.label = table.claim(there(&table, &options.label).as_ref(), "label")?;
+    roles.group = table.claim(there(&table, &options.group).as_ref(), "group")?;
+    roles.instance_label = table.claim(there(&table, &options.instance_label).as_ref(), "instance-label")?;
     for column in &options.keep {
         roles.keep.extend(table.claim(Some(column), "keep")?);
     }
@@ -197,6 +201,11 @@ impl Table<'_> {
                 ),
             }),
         }
+    }
+
+    /// True if the heading does not have this name.
+    fn lacks(&self, column: &Column) -> bool {
+        matches!((column, self.names), (Column::Name(name), Some(names)) if !names.contains(name))
     }
 
     /// Gives a column the user named its role.

@@ -254,7 +254,8 @@ fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions
         ));
     }
     let (instances, features, notes) = cells.finish();
-    warnings.extend(notes);
+    // Whoever names the features knows what they hold.
+    warnings.extend(notes.into_iter().filter(|_| options.features.is_empty()));
     book.finish(instances, features, beside, options, warnings)
 }
 

@@ -97,9 +97,17 @@ impl Prepared for Constant {
 struct Constants(Vec<f64>);
 
 impl Model for Constants {
+    fn outputs(&self) -> usize {
+        self.0.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
     fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Answer> {
         let scores = Mat::new(bags.len(), self.0.len(), self.0.repeat(bags.len()));
-        Ok(Answer { scores, nearest: None })
+        Ok(Answer { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {

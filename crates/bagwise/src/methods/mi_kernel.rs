@@ -61,6 +61,10 @@ impl SetKernel for MiKernel {
         vec![vec![1.0; bag.len()]; points.len()]
     }
 
+    fn looks_within(&self) -> bool {
+        false
+    }
+
     fn norm(&self, point: &Point) -> Norm {
         match point.word("norm") {
             "none" => Norm::None,

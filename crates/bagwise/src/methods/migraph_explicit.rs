@@ -29,8 +29,8 @@ use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::edge_sums::{Edges, Points, Way};
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bags};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
+use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bags, shares};
 use crate::families::svm;
 use crate::graph::{Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
@@ -400,6 +400,10 @@ impl Bank for GraphBank {
         self.bags.len()
     }
 
+    fn width(&self) -> usize {
+        self.bags.width()
+    }
+
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let look = self.look_at(bags, ctx)?;
         let (rows, cols) = (look.nodes.side(bags), self.nodes.side(&self.bags));
@@ -410,7 +414,7 @@ impl Bank for GraphBank {
         Ok(Comparison { kernel, own: look.own, kept: self.own.clone() })
     }
 
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let look = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
@@ -421,7 +425,8 @@ impl Bank for GraphBank {
         let of_instance: Vec<f64> =
             (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| look.factors[b]).collect();
         normalise(&mut parts, &of_instance, &self.factors);
-        Ok(parts)
+        let equal = vec![1.0; bags.instance_count()];
+        Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
     }
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {

@@ -10,8 +10,8 @@ use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::{Error, Result};
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm};
-use crate::families::set_kernel::{WIDTH, median_squared_distance};
+use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
+use crate::families::set_kernel::{WIDTH, median_squared_distance, shares};
 use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{Info, Learns, Needs, Scope, State, refuse};
@@ -252,6 +252,10 @@ impl Bank for VectorBank {
         self.vectors.len()
     }
 
+    fn width(&self) -> usize {
+        if self.embed == "minmax" { self.vectors.width() / 2 } else { self.vectors.width() }
+    }
+
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let new = embedded(&self.embed, bags)?;
         if new.width() != self.vectors.width() {
@@ -265,7 +269,7 @@ impl Bank for VectorBank {
         Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
     }
 
-    fn parts(&self, bags: &Bags, _: &Ctx) -> Result<Mat> {
+    fn parts(&self, bags: &Bags, _: &Ctx) -> Result<Parts> {
         if !matches!(self.kernel, VectorKernel::Linear) || self.embed != "mean" {
             return Err(Error::Invalid(
                 "simple-mi can tell instances apart only with embed=mean and kernel=linear; \
@@ -287,7 +291,8 @@ impl Bank for VectorBank {
                 }
             }
         }
-        Ok(parts)
+        let equal = vec![1.0; bags.instance_count()];
+        Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
     }
 
     fn save(&self) -> State {

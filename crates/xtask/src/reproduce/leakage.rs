@@ -13,8 +13,11 @@ use bagwise::{Dataset, Target};
 use super::section::{Section, Table};
 use super::{LEVEL, accuracy, find, judge, percent, plan, setup};
 
-/// Data sets that an accuracy is the mean of.
+/// Data sets that an accuracy is the mean of, where every bag has a label of its own.
 const DRAWS: u64 = 20;
+
+/// The same where groups have: twenty groups are far fewer than bags, so one data set tells less.
+const GROUP_DRAWS: u64 = 100;
 
 /// What is tried of parameters that have these names; the others have their own grids.
 const WIDE: [(&str, &str); 2] = [("gamma", "2^-6..2^6/median"), ("c", "0.1,1,10,100,1000")];
@@ -31,8 +34,8 @@ pub(super) fn run() -> Result<Section> {
     );
     section.add(
         format!(
-            "Random labels, constant in each of 20 groups of 6 bags that resemble each other; mean over {DRAWS} data sets \
-             with its 95 % interval, each method with its own scaling."
+            "Random labels, constant in each of 20 groups of 6 bags that resemble each other; mean over {GROUP_DRAWS} data sets \
+             with its 95 % interval, each method with its own scaling and grid."
         ),
         groups()?,
     );
@@ -41,11 +44,12 @@ pub(super) fn run() -> Result<Section> {
 
 fn bags() -> Result<Table> {
     let mut table = Table::new(&["method", "scaling", "nested", "interval", "holds 50", "best-on-cv"]);
-    let sets = draws("bags=40&min=3&max=6&features=200&distance=0", |data, rng| halves(data.bags.len(), rng));
+    let sets =
+        draws(DRAWS, "bags=40&min=3&max=6&features=200&distance=0", |data, rng| halves(data.bags.len(), rng));
     for &method in METHODS {
         for (name, scale) in Scale::ALL {
-            let nested = over(&sets, || wide(method, Some(scale)), ProtocolName::Nested)?;
-            let best = over(&sets, || wide(method, Some(scale)), ProtocolName::BestOnCv)?;
+            let nested = over(&sets, || wide(method, scale), ProtocolName::Nested)?;
+            let best = over(&sets, || wide(method, scale), ProtocolName::BestOnCv)?;
             let mut row = vec![method.info().name.into(), name.into()];
             row.extend(cells(&nested)?);
             row.push(percent(super::mean(&best)));
@@ -59,18 +63,19 @@ fn groups() -> Result<Table> {
     let headings =
         ["method", "with groups", "interval", "holds 50", "groups ignored", "interval", "holds 50"];
     let mut table = Table::new(&headings);
-    let mut sets = draws("bags=120&min=3&max=6&features=20&distance=0&groups=20&shift=1", |data, rng| {
-        let of_group = halves(20, rng);
-        let codes = data.groups.as_ref().map_or(&[][..], |g| &g.codes);
-        codes.iter().map(|&g| of_group[g as usize]).collect()
-    });
+    let mut sets =
+        draws(GROUP_DRAWS, "bags=120&min=3&max=6&features=20&distance=0&groups=20&shift=1", |data, rng| {
+            let of_group = halves(20, rng);
+            let codes = data.groups.as_ref().map_or(&[][..], |g| &g.codes);
+            codes.iter().map(|&g| of_group[g as usize]).collect()
+        });
     let with: Vec<Vec<f64>> = METHODS
         .iter()
-        .map(|&m| over(&sets, || wide(m, None), ProtocolName::Nested))
+        .map(|&m| over(&sets, || setup(m.info().name, &[], None), ProtocolName::Nested))
         .collect::<Result<_>>()?;
     sets.iter_mut().for_each(|data| data.groups = None);
     for (&method, with) in METHODS.iter().zip(with) {
-        let without = over(&sets, || wide(method, None), ProtocolName::Nested)?;
+        let without = over(&sets, || setup(method.info().name, &[], None), ProtocolName::Nested)?;
         let mut row = vec![method.info().name.into()];
         row.extend(cells(&with)?);
         row.extend(cells(&without)?);
@@ -80,14 +85,14 @@ fn groups() -> Result<Table> {
 }
 
 /// Data sets whose labels are drawn by `label`.
-fn draws(options: &str, label: impl Fn(&Dataset, &mut Rng) -> Vec<u32>) -> Vec<Dataset> {
+fn draws(count: u64, options: &str, label: impl Fn(&Dataset, &mut Rng) -> Vec<u32>) -> Vec<Dataset> {
     let one = |seed: u64| {
         let mut data = find(&format!("synthetic:gauss?{options}&seed={seed}"))?;
         let codes = label(&data, &mut Rng::new(seed, "labels", &[]));
         data.target = Some(Target::Classes { codes, names: vec!["0".into(), "1".into()] });
         Some(data)
     };
-    (0..DRAWS).filter_map(one).collect()
+    (0..count).filter_map(one).collect()
 }
 
 /// As many 0 as 1, in random order.
@@ -97,10 +102,10 @@ fn halves(count: usize, rng: &mut Rng) -> Vec<u32> {
     codes
 }
 
-fn wide(method: &dyn Method, scale: Option<Scale>) -> Result<Setup> {
+fn wide(method: &dyn Method, scale: Scale) -> Result<Setup> {
     let given: Vec<(&str, &str)> =
         WIDE.into_iter().filter(|(name, _)| method.params().iter().any(|p| p.name == *name)).collect();
-    setup(method.info().name, &given, scale)
+    setup(method.info().name, &given, Some(scale))
 }
 
 /// The accuracy on each data set.

@@ -1,0 +1,199 @@
+//! Records of a run: the same with any number of threads and after any interruption, never mixed with those of another
+//! run. Processes and signals are real.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{bagwise, done, folder, text};
+use serde_json::Value;
+
+const RUN: &str = "compare musk1 --methods mi-kernel,migraph --folds 5 --inner 3 --repeats 3 --seed 7";
+
+/// The records in a folder without their times, sorted by key.
+fn records(folder: &Path) -> Vec<String> {
+    let page = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
+    let mut all: Vec<String> = page
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            assert!(record["seconds"].take().is_number());
+            record.to_string()
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// The run, on its own in the background.
+fn start(folder: &Path, line: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_bagwise"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn lines(file: &Path) -> usize {
+    std::fs::read(file).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count())
+}
+
+/// Waits until the run has written some records.
+fn wait_for(file: &Path, count: usize) {
+    let started = Instant::now();
+    while lines(file) < count {
+        assert!(started.elapsed() < Duration::from_secs(60), "no {count} records in a minute");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn threads_change_no_record() {
+    let folder = folder();
+    done(folder.path(), &format!("{RUN} --threads 1 -o one"));
+    done(folder.path(), &format!("{RUN} --threads 2 -o two"));
+    let one = records(&folder.path().join("one"));
+    // Four methods (the baselines come along), five folds, three repeats.
+    assert_eq!(one.len(), 60);
+    assert_eq!(one, records(&folder.path().join("two")));
+    for file in ["folds.json", "roster.json", "predictions.csv"] {
+        let read = |run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+        assert!(read("one") == read("two"), "{file}");
+    }
+}
+
+#[test]
+fn a_killed_run_is_completed_and_loses_nothing() {
+    let folder = folder();
+    done(folder.path(), &format!("{RUN} -o whole"));
+    let whole = records(&folder.path().join("whole"));
+    for (i, at) in [1, 17, 33, 52].into_iter().enumerate() {
+        let name = format!("killed{i}");
+        let file = folder.path().join(&name).join("records.jsonl");
+        let mut child = start(folder.path(), &format!("{RUN} -o {name}"));
+        wait_for(&file, at);
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+        let left = std::fs::read_to_string(&file).unwrap();
+        assert!(lines(&file) >= at);
+        let output = done(folder.path(), &format!("{RUN} -o {name}"));
+        let after = std::fs::read_to_string(&file).unwrap();
+        let kept = &left[..left.rfind('\n').unwrap() + 1];
+        assert!(after.starts_with(kept), "what was written stays as it is");
+        assert!(text(&output.stderr).contains("fits are there already"), "{}", text(&output.stderr));
+        assert_eq!(records(&folder.path().join(&name)), whole, "killed after {at}");
+    }
+}
+
+#[test]
+fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
+    let folder = folder();
+    done(folder.path(), &format!("{RUN} -o run"));
+    let file = folder.path().join("run/records.jsonl");
+    let whole = std::fs::read(&file).unwrap();
+    let before = records(&folder.path().join("run"));
+    for cut in [1, 40, 400] {
+        std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
+        let output = done(folder.path(), &format!("{RUN} -o run"));
+        assert!(text(&output.stderr).contains("the last line was torn"), "{}", text(&output.stderr));
+        assert_eq!(records(&folder.path().join("run")), before, "{cut} bytes torn off");
+    }
+    // A line in the middle is not a torn one.
+    let mut damaged = whole.clone();
+    damaged[10] = b'#';
+    std::fs::write(&file, &damaged).unwrap();
+    let output = bagwise(folder.path(), &format!("{RUN} -o run").split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("records.jsonl, line 1: not a record"), "{}", text(&output.stderr));
+    assert!(std::fs::read(&file).unwrap() == damaged, "nothing was changed");
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
+    let folder = folder();
+    done(folder.path(), &format!("{RUN} -o whole"));
+    let file = folder.path().join("stopped/records.jsonl");
+    let child = start(folder.path(), &format!("{RUN} -o stopped"));
+    wait_for(&file, 20);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert_eq!(text(&output.stdout), "");
+    let kept = lines(&file);
+    assert!((20..60).contains(&kept), "{kept}");
+    assert!(said.contains(&format!("{kept} of 60 fits are kept; to go on from there")), "{said}");
+    assert!(said.contains("-o stopped") && said.ends_with("interrupted\n"), "{said}");
+    done(folder.path(), &format!("{RUN} -o stopped"));
+    assert_eq!(records(&folder.path().join("stopped")), records(&folder.path().join("whole")));
+}
+
+#[test]
+fn another_run_is_not_mixed_in() {
+    let folder = folder();
+    let run = "evaluate musk1 --method mi-kernel -p gamma=1/median -p c=10 --folds 3 -o run";
+    done(folder.path(), run);
+    let file = folder.path().join("run/records.jsonl");
+    let before = std::fs::read(&file).unwrap();
+    for other in [
+        "--seed 1",
+        "--inner 4",
+        "--scale zscore",
+        "--precision f32",
+        "--balanced",
+        "--optimize f1",
+        "--threshold balanced",
+        "--positive 0",
+        "-p norm=mean",
+    ] {
+        let line = format!("{run} {other}");
+        let output = bagwise(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{other}: {said}");
+        assert!(said.contains("belongs to another run") && said.contains("new folder"), "{said}");
+        assert!(std::fs::read(&file).unwrap() == before, "{other}");
+    }
+    // The same run again has nothing left to do.
+    assert!(text(&done(folder.path(), run).stderr).contains("3 of 3 fits are there already"));
+    assert!(std::fs::read(&file).unwrap() == before);
+}
+
+#[test]
+fn labels_that_belong_to_groups_are_learned_only_where_groups_are_split() {
+    // Twenty groups of four bags that resemble each other; the group decides the label, and nothing else does.
+    let folder = folder();
+    let mut page = "bag,patient,label,a,b,c,d\n".to_string();
+    // A plain generator: the points only have to be apart.
+    let mut state = 12345u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f64 / f64::from(1u32 << 24)
+    };
+    for group in 0..20 {
+        let centre = [draw(), draw(), draw(), draw()];
+        let label = (group * 7 + group / 3) % 2;
+        for bag in 0..4 {
+            for _ in 0..2 {
+                let cells: Vec<String> = centre.iter().map(|c| format!("{:.4}", c + 0.02 * draw())).collect();
+                page += &format!("g{group}b{bag},p{group},{label},{}\n", cells.join(","));
+            }
+        }
+    }
+    std::fs::write(folder.path().join("patients.csv"), page).unwrap();
+    let accuracy = |options: &str| {
+        let line = format!("evaluate patients.csv --method mi-kernel --folds 5 --inner 4 {options}");
+        common::json(folder.path(), &line)["accuracy"]["mean"].as_f64().unwrap()
+    };
+    let (split, whole) = (accuracy("--ignore patient"), accuracy("--group patient"));
+    assert!(split > 0.95, "bags of a group give each other away: {split}");
+    // Twenty groups decide: two standard deviations of chance are 0.22.
+    assert!(whole < 0.72, "whole groups cannot: {whole}");
+}

@@ -1,0 +1,213 @@
+//! The verbs that learn and judge, as a user sees them: help, results, and what is said when they cannot start.
+//! `cargo xtask golden` rewrites the snapshots.
+
+mod common;
+
+use common::{bagwise, done, folder, json, shown, text, timeless};
+
+/// Runs lines one after the other in one folder and compares the last with its snapshot.
+fn snapshot(name: &str, lines: &[&str]) {
+    let folder = folder();
+    let (last, before) = lines.split_last().unwrap();
+    for line in before {
+        done(folder.path(), line);
+    }
+    let output = bagwise(folder.path(), &last.split_whitespace().collect::<Vec<_>>());
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!(name, timeless(&shown(&format!("bagwise {last}"), &output)));
+    });
+}
+
+/// The molecules as the documentation reads them.
+const TABLE: &str = "molecules.csv --bag mol --label active --group scaffold --keep conformer";
+/// A small model that explains itself.
+const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold --keep conformer --method mi-kernel \
+                   -p gamma=1/median -p norm=mean -p c=10 -o m.bagwise";
+
+#[test]
+fn help() {
+    for verb in ["compare", "evaluate", "fit", "predict", "explain", "gram", "methods", "demo"] {
+        snapshot(&format!("help_{verb}"), &[&format!("{verb} --help")]);
+    }
+}
+
+#[test]
+fn results() {
+    snapshot("compare", &[&format!("compare {TABLE} --folds 4 --inner 3")]);
+    let kernel = "--method mi-kernel -p gamma=1/median -p norm=mean -p c=10 --folds 4 --inner 3";
+    snapshot("evaluate", &[&format!("evaluate {TABLE} {kernel}")]);
+    snapshot("fit", &[FIT]);
+    snapshot("predict", &[FIT, "predict m.bagwise new.csv --bag mol"]);
+    snapshot("explain", &[FIT, "explain m.bagwise new.csv --bag mol --keep conformer --top 2"]);
+    snapshot("methods", &["methods"]);
+    snapshot("methods_one", &["methods mi-kernel"]);
+    snapshot("gram", &["gram musk1 --method migraph -p gamma=0.5 --output k.npy"]);
+}
+
+#[test]
+fn what_cannot_start_says_why() {
+    for (name, line) in [
+        ("no_such_method", "evaluate musk1 --method mi-kernell"),
+        ("no_such_parameter", "evaluate musk1 --method mi-kernel -p gama=1"),
+        ("no_such_value", "evaluate musk1 --method mi-kernel -p gamma=-1"),
+        ("parameter_twice", "evaluate musk1 --method mi-kernel -p gamma=1 -p gamma=2"),
+        ("parameter_without_value", "evaluate musk1 --method mi-kernel -p gamma"),
+        ("parameter_without_method", "compare musk1 -p gamma=1"),
+        ("parameter_of_another", "compare musk1 --methods mi-kernel -p migraph.gamma=1"),
+        ("no_such_class", "evaluate musk1 --method mi-kernel --positive 7"),
+        ("no_such_metric", "evaluate musk1 --method mi-kernel --optimize acuracy"),
+        ("metric_of_another_task", "evaluate musk1 --method mi-kernel --optimize mse"),
+        ("no_such_protocol", "evaluate musk1 --method mi-kernel --protocol nestd"),
+        ("no_folds_given", "evaluate musk1 --method mi-kernel --protocol given"),
+        ("option_without_use", "evaluate musk1 --method mi-kernel --protocol loo --repeats 3"),
+        ("too_many_folds", "evaluate musk1 --method mi-kernel --folds 93"),
+        ("one_fold", "evaluate musk1 --method mi-kernel --folds 1"),
+        ("too_many_inner_folds", "evaluate musk1 --method mi-kernel --inner 90"),
+        ("too_many_fit_folds", "fit musk1 --inner 93 -o m.bagwise"),
+        ("fixed_with_choice", "evaluate musk1 --method mi-kernel --protocol kfold -p gamma=1,2"),
+        ("no_such_threshold", "evaluate musk1 --method mi-kernel --threshold recal=1"),
+        ("no_such_budget", "compare musk1 --budget soon"),
+        ("no_model", "predict musk1.bagwise musk1"),
+        ("not_a_model", "predict molecules.csv musk1"),
+        ("no_folder_for_model", "fit musk1 -o nowhere/m.bagwise"),
+        ("no_folder_for_gram", "gram musk1 --method mi-kernel --output nowhere/k.npy"),
+        ("no_kernel", "gram musk1 --method majority --output k.npy"),
+        ("many_points", "gram musk1 --method mi-kernel -p gamma=1,2 --output k.npy"),
+        ("test_with_folds", "evaluate musk1 --method mi-kernel --test musk1 --folds 3"),
+    ] {
+        snapshot(name, &[line]);
+    }
+    snapshot("missing_columns", &[FIT, "predict m.bagwise musk1"]);
+    snapshot("kept_feature", &[FIT, "explain m.bagwise new.csv --bag mol --keep volume"]);
+    snapshot("top_none", &[FIT, "explain m.bagwise new.csv --bag mol --top 0"]);
+    let vectors = "fit musk1 --method simple-mi -p embed=mean -p kernel=rbf -p c=10 -o m.bagwise";
+    snapshot("unexplained", &[vectors, "explain m.bagwise musk1"]);
+}
+
+#[test]
+fn an_estimate_as_json_has_the_promised_shape() {
+    let folder = folder();
+    let line = "evaluate musk1 --method nsk -p gamma=1/median -p c=10 --folds 3 --repeats 2 --seed 4";
+    let output = done(folder.path(), &format!("{line} --format json"));
+    let page = text(&output.stdout);
+    let position =
+        |key: &str| page.find(&format!("\n  \"{key}\":")).unwrap_or_else(|| panic!("{key} in {page}"));
+    let keys = ["method", "data", "protocol", "seed", "repeats", "accuracy", "roc_auc"];
+    assert!(keys.map(position).is_sorted(), "{page}");
+    let found: serde_json::Value = serde_json::from_str(page).unwrap();
+    assert_eq!((&found["method"], &found["data"]), (&"mi-kernel".into(), &"musk1".into()));
+    assert_eq!(
+        (&found["protocol"], &found["seed"], &found["repeats"]),
+        (&"nested".into(), &4.into(), &2.into())
+    );
+    let values: Vec<f64> = serde_json::from_value(found["accuracy"]["values"].clone()).unwrap();
+    assert_eq!(values.len(), 2);
+    assert!(values.iter().all(|v| (0.5..=1.0).contains(v)), "{values:?}");
+    let mean = found["accuracy"]["mean"].as_f64().unwrap();
+    assert!((mean - (values[0] + values[1]) / 2.0).abs() < 1e-15);
+    let sd = (values[0] - values[1]).abs() / 2f64.sqrt();
+    assert!((found["accuracy"]["sd"].as_f64().unwrap() - sd).abs() < 1e-15);
+}
+
+#[test]
+fn intervals_stay_where_the_metric_can_be() {
+    let found = json(&common::root(), "evaluate musk1 --method wmksvm -p gamma=1/median -p c=10");
+    let mut cut = 0;
+    for (name, metric) in found.as_object().unwrap() {
+        let Some(interval) = metric.get("interval").filter(|i| i.is_object()) else { continue };
+        if name == "kappa_printed" || name == "log_loss" {
+            continue;
+        }
+        let (low, high) = (interval["low"].as_f64().unwrap(), interval["high"].as_f64().unwrap());
+        let least = if name == "kappa" { -1.0 } else { 0.0 };
+        assert!(least <= low && low <= high && high <= 1.0, "{name}: {low} to {high}");
+        cut += usize::from(high == 1.0);
+    }
+    assert!(cut > 0, "no interval reached an end: the test tests nothing");
+}
+
+#[test]
+fn protocols_by_name() {
+    let folder = folder();
+    let bags: Vec<String> = (1..=40).map(|m| format!("M{m:02}")).collect();
+    let folds = |of: &dyn Fn(usize) -> &'static str| {
+        let rows: String = bags.iter().enumerate().map(|(i, b)| format!("{b},{}\n", of(i))).collect();
+        std::fs::write(folder.path().join("folds.csv"), format!("bag,fold\n{rows}")).unwrap();
+    };
+    let plain =
+        "evaluate molecules.csv --bag mol --label active --ignore scaffold,conformer --method mi-kernel";
+    let kernel = format!("{plain} -p gamma=1/median -p norm=mean -p c=10 --inner 3");
+    let fits = |options: &str| json(folder.path(), &format!("{kernel} {options}"))["fits"].clone();
+    assert_eq!(fits("--protocol nested --folds 4 --repeats 2"), 8);
+    assert_eq!(fits("--protocol kfold --folds 4"), 4);
+    assert_eq!(fits("--protocol loo"), 40);
+    assert_eq!(fits("--protocol half"), 5);
+    assert_eq!(fits("--protocol best-on-cv --folds 4"), 4);
+    folds(&|i| ["a", "b", "c"][i % 3]);
+    assert_eq!(fits("--fold-file folds.csv"), 3);
+    folds(&|i| if i < 25 { "train" } else { "test" });
+    assert_eq!(fits("--protocol train-test --fold-file folds.csv"), 1);
+
+    let best = json(folder.path(), &format!("{kernel} --protocol best-on-cv --folds 4"));
+    assert_eq!(best["optimistic"], true);
+
+    // The scaffold as folds: a column of the table, the same in all rows of a bag.
+    let by_column = plain.replace("--ignore scaffold,conformer", "--ignore conformer --fold-column scaffold");
+    assert_eq!(json(folder.path(), &format!("{by_column} -p c=10 -p gamma=1/median"))["fits"], 8);
+    let varies = plain.replace("--ignore scaffold,conformer", "--ignore scaffold --fold-column conformer");
+    let output = bagwise(folder.path(), &varies.split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("column 'conformer' must be the same"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_test_file_is_judged_and_repetitions_are_warned_of() {
+    let folder = folder();
+    let fixed = "--method mi-kernel -p gamma=1/median -p c=10";
+    let output = done(folder.path(), &format!("evaluate musk1 {fixed} --test musk1 --format json"));
+    assert!(text(&output.stderr).contains("92 of 92 test bags"), "{}", text(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["test"], &found["protocol"]), (&"musk1".into(), &"train-test".into()));
+}
+
+#[test]
+fn thresholds_and_the_positive_class_move_the_labels() {
+    let folder = folder();
+    let line = "evaluate musk1 --method mi-kernel -p gamma=1/median -p norm=mean -p c=1 --folds 5";
+    let recall =
+        |options: &str| json(folder.path(), &format!("{line} {options}"))["recall"]["mean"].as_f64().unwrap();
+    assert!(recall("--threshold recall=1") > recall("--threshold specificity=1") + 0.1);
+    assert!(recall("--threshold -9") == 1.0 && recall("--threshold 9") == 0.0);
+    // Recall of one class is specificity of the other.
+    let other = json(folder.path(), &format!("{line} --positive 0"));
+    let gap = recall("") - other["specificity"]["mean"].as_f64().unwrap();
+    assert!(gap.abs() < 1e-12, "{gap}");
+}
+
+#[test]
+fn the_next_command_runs() {
+    let folder = folder();
+    let found =
+        json(folder.path(), &format!("compare {TABLE} --methods wmksvm --folds 3 --inner 3 --scale zscore"));
+    let next = found["next"].as_str().unwrap();
+    assert!(next.contains("--keep conformer") && next.contains("--scale zscore"), "{next}");
+    #[cfg(unix)]
+    for line in [next, "bagwise inspect 'synthetic:gauss?bags=4&groups=2'"] {
+        let output = common::shell(folder.path(), line);
+        assert!(output.status.success(), "{line}\n{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_budget_skips_what_does_not_fit_and_says_so() {
+    let folder = folder();
+    let output = bagwise(
+        folder.path(),
+        &["compare", "musk1", "--repeats", "10", "--budget", "0.001s", "--format", "json", "-o", "few"],
+    );
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("mi-kernel is skipped"), "{}", text(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["best"], "majority");
+    assert!(found["skipped"].as_array().unwrap().contains(&"mi-kernel".into()));
+}

@@ -1,0 +1,41 @@
+//! Learns from the built-in Musk1, saves the model, and asks it about a bag and its instances.
+
+use bagwise::evaluate::{Metric, Splits};
+use bagwise::learn::{Learner, Setup};
+use bagwise::method::Explanation;
+use bagwise::model::Trained;
+use bagwise::multiclass::Scheme;
+use bagwise::params::{Fill, Grid};
+use bagwise::train::{Wanted, train};
+use bagwise::{Ctx, io, methods};
+
+#[expect(clippy::print_stdout, reason = "an example shows its result")]
+fn main() -> bagwise::Result<()> {
+    let data = io::read("musk1", &io::ReadOptions::default())?;
+    let method = methods::find("mi-kernel")?;
+    let setup = Setup {
+        method,
+        grid: Grid::new("mi-kernel", method.params(), &[], Fill::Grid, false)?,
+        scale: method.info().scale,
+        scheme: Scheme::OneVsOne,
+        balanced: false,
+        impute: false,
+    };
+    let ctx = Ctx::seeded(0);
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    let wanted = Wanted { metric: Metric::Accuracy, threshold: None };
+    let learner = Learner::new(&data, &setup, None)?;
+    let model = train(&[learner], &all, Splits::KFold(5), &wanted, &ctx)?;
+
+    // What would go to a file: the same model comes back.
+    let model = Trained::from_bytes(&model.to_bytes()?)?;
+    let bag = data.bags.select(&[0]);
+    let answer = &model.predict(&bag, &ctx)?[0];
+    println!("bag {} is of class {:?}, decision value {:.3}", answer.bag, answer.label, answer.outputs[0]);
+    if let Explanation::Additive { bias, parts } = &model.explain(&bag, &ctx)?[0][0] {
+        println!("bias {bias:.3}, parts {parts:.3?}");
+        let sum = bias + parts.iter().sum::<f64>();
+        assert!((sum - answer.outputs[0]).abs() < 1e-10);
+    }
+    Ok(())
+}

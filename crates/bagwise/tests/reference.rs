@@ -1,0 +1,77 @@
+//! `docs/methods.md` is written from the registry: names, formulas, parameters and references have one source. This test
+//! compares, and `cargo xtask golden` (which sets `BAGWISE_REWRITE_DOCS`) writes.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use bagwise::evaluate::{METRICS, Tasks};
+use bagwise::method::Method;
+use bagwise::methods::METHODS;
+
+const INTRODUCTION: &str = "\
+# Methods and metrics
+
+This page is generated from the registry; `bagwise methods NAME` prints the same. Parameters are given as \
+`-p NAME=VALUE`. Where several values are given (`0.1,1,10`, `2^-5..2^5`), or none, they are chosen by inner folds from \
+the list under *tuned over*; where a single parameter set is needed (`gram`, protocol `kfold`) the default is taken. \
+`N/median` is N over the median squared distance of training instances, so that one grid serves data of any scale.
+";
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn section(method: &dyn Method) -> String {
+    let info = method.info();
+    let mut page = format!("\n## {}\n\n{}.\n\n{}\n\n", info.name, capital(info.title), info.about);
+    if !info.aliases.is_empty() {
+        writeln!(page, "- Also called: {}", info.aliases.join(", ")).unwrap();
+    }
+    writeln!(page, "- Family: {}", info.family).unwrap();
+    writeln!(page, "- Predicts: {}", if info.regression { "classes and numbers" } else { "classes" })
+        .unwrap();
+    writeln!(page, "- Scaling by default: {}", info.scale.name()).unwrap();
+    writeln!(page, "- Explanations: {}", info.explains).unwrap();
+    writeln!(page, "- Reference: {}", info.reference).unwrap();
+    if !method.params().is_empty() {
+        page += "\n| parameter | default | tuned over | takes | meaning |\n|---|---|---|---|---|\n";
+        for p in method.params() {
+            let takes = cell(&p.kind.expects());
+            writeln!(page, "| `{}` | `{}` | `{}` | {takes} | {} |", p.name, p.default, p.grid, cell(p.help))
+                .unwrap();
+        }
+    }
+    page
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_string();
+    METHODS.iter().for_each(|method| page += &section(*method));
+    page += "\n## Metrics\n\nFor `--optimize`, in records and in JSON.\n\n";
+    page += "| name | judges | better | definition |\n|---|---|---|---|\n";
+    for m in &METRICS {
+        let judges = match m.tasks {
+            Tasks::Binary => "two classes",
+            Tasks::Classes => "classes",
+            Tasks::Values => "numbers",
+        };
+        let better = if m.larger { "large" } else { "small" };
+        writeln!(page, "| `{}` | {judges} | {better} | {} |", m.name, cell(m.formula)).unwrap();
+    }
+    page
+}
+
+#[test]
+fn the_page_of_methods_is_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
+    if std::env::var_os("BAGWISE_REWRITE_DOCS").is_some() {
+        std::fs::write(&path, page()).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page(), "docs/methods.md is stale: cargo xtask golden writes it");
+}
