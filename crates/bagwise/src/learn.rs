@@ -109,14 +109,12 @@ impl Tuned {
     }
 }
 
-/// Where frames come from while points are compared.
-#[derive(Clone, Copy)]
-pub enum Frames<'f> {
-    /// One that serves every training part, because nothing is learned before training.
-    Shared(&'f Frame),
-    /// One for the training part; its inner folds share it unless labels are learned from.
+/// Which bags a frame is learned from while points are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// The whole training part; its inner folds share the frame unless labels are learned from.
     PerPart,
-    /// One for each fold: nothing crosses a fold, as when the folds themselves are what is reported.
+    /// Each fold's own training bags: nothing crosses a fold, as when the folds themselves are what is reported.
     PerFold,
 }
 
@@ -324,27 +322,22 @@ impl<'a> Learner<'a> {
         train: &[usize],
         inner: &[Fold],
         metric: Metric,
-        frames: Frames<'_>,
+        frames: Frames,
         ctx: &Ctx,
     ) -> Result<Tuned> {
         let grid = &self.setup.grid;
         let mut out_of_fold: Vec<Mat> = Vec::with_capacity(grid.points.len());
         let mut kept: Option<Frame> = None;
-        match frames {
-            Frames::Shared(frame) => out_of_fold = self.cross_fit(frame, train, inner, ctx)?,
-            Frames::PerPart | Frames::PerFold => {
-                for chunk in self.chunks(ctx) {
-                    ctx.check()?;
-                    kept = None;
-                    let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
-                    if matches!(frames, Frames::PerFold) || self.reach(&points) == Learns::Labels {
-                        out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
-                    } else {
-                        let frame = self.frame(train, &points, ctx)?;
-                        out_of_fold.extend(self.cross_fit(&frame, train, inner, ctx)?);
-                        kept = Some(frame);
-                    }
-                }
+        for chunk in self.chunks(ctx) {
+            ctx.check()?;
+            kept = None;
+            let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
+            if frames == Frames::PerFold || self.reach(&points) == Learns::Labels {
+                out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
+            } else {
+                let frame = self.frame(train, &points, ctx)?;
+                out_of_fold.extend(self.cross_fit(&frame, train, inner, ctx)?);
+                kept = Some(frame);
             }
         }
         let truth = self.target.select(train);
@@ -505,18 +498,11 @@ impl<'a> Learner<'a> {
     }
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
-    pub fn refit<'f>(
-        &self,
-        tuned: &mut Tuned,
-        frames: Frames<'f>,
-        train: &[usize],
-        ctx: &Ctx,
-    ) -> Result<Refit<'f>> {
+    pub fn refit(&self, tuned: &mut Tuned, train: &[usize], ctx: &Ctx) -> Result<Refit> {
         let point = &self.setup.grid.points[tuned.best];
-        let frame = match (frames, tuned.frame.take()) {
-            (Frames::Shared(frame), _) => FrameOf::All(frame),
-            (_, Some(frame)) => FrameOf::Part(Box::new(frame)),
-            (_, None) => FrameOf::Part(Box::new(self.frame(train, std::slice::from_ref(point), ctx)?)),
+        let frame = match tuned.frame.take() {
+            Some(frame) => frame,
+            None => self.frame(train, std::slice::from_ref(point), ctx)?,
         };
         let at = frame.points.iter().position(|p| p == point).expect("the frame holds the chosen point");
         let machines = self.fit(&frame, &[at], train, ctx)?.remove(0);
@@ -525,30 +511,11 @@ impl<'a> Learner<'a> {
 }
 
 /// The chosen point, fitted on the whole training part.
-pub struct Refit<'f> {
+pub struct Refit {
     /// The frame of the fit.
-    pub frame: FrameOf<'f>,
+    pub frame: Frame,
     /// Index of the point within the frame.
     pub at: usize,
     /// The machines.
     pub machines: Machines,
-}
-
-/// A frame, by whom it serves.
-pub enum FrameOf<'f> {
-    /// All training parts.
-    All(&'f Frame),
-    /// One training part.
-    Part(Box<Frame>),
-}
-
-impl std::ops::Deref for FrameOf<'_> {
-    type Target = Frame;
-
-    fn deref(&self) -> &Frame {
-        match self {
-            FrameOf::All(frame) => frame,
-            FrameOf::Part(frame) => frame,
-        }
-    }
 }

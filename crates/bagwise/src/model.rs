@@ -111,7 +111,7 @@ impl Trained {
     /// Puts a model together from what was learned on the bags `train`.
     pub(crate) fn new(
         learner: &Learner<'_>,
-        learned: &Learned<'_>,
+        learned: &Learned,
         train: &[usize],
         training: TrainingSummary,
     ) -> Result<Trained> {

@@ -23,6 +23,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Chosen by a metric, no threshold, the simplest of equally good methods.
+    pub fn by(metric: Metric) -> Wanted {
+        Wanted { metric, threshold: None, best: false }
+    }
+
     /// Refuses what has no meaning for this target, before any work.
     pub fn check(&self, target: &Target) -> Result<()> {
         self.metric.check(target)?;
@@ -31,13 +36,13 @@ impl Wanted {
 }
 
 /// A decision rule and how it came about.
-pub struct Learned<'f> {
+pub struct Learned {
     /// Which of the learners was chosen.
     pub which: usize,
     /// What tuning found for it.
     pub tuned: Tuned,
     /// Its machines.
-    pub refit: Refit<'f>,
+    pub refit: Refit,
     /// Outputs to probabilities.
     pub calibration: Calibration,
     /// From here on the positive class; above 0 if not given.
@@ -46,18 +51,17 @@ pub struct Learned<'f> {
     pub threshold_met: bool,
 }
 
-/// Learns from `train`, choosing by `inner` folds over it. `frames` are those of each learner.
-pub fn learn<'f>(
+/// Learns from `train`, choosing by `inner` folds over it.
+pub fn learn(
     learners: &[Learner<'_>],
-    frames: &[Frames<'f>],
     train: &[usize],
     inner: &[Fold],
     wanted: &Wanted,
     ctx: &Ctx,
-) -> Result<Learned<'f>> {
-    let (which, mut tuned) = choose(learners, frames, train, inner, wanted, ctx)?;
+) -> Result<Learned> {
+    let (which, mut tuned) = choose(learners, Frames::PerPart, train, inner, wanted, ctx)?;
     let learner = &learners[which];
-    let refit = learner.refit(&mut tuned, frames[which], train, ctx)?;
+    let refit = learner.refit(&mut tuned, train, ctx)?;
     let truth = learner.target.select(train);
     let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.duels);
     let chosen =
@@ -69,14 +73,14 @@ pub fn learn<'f>(
 /// Tunes every learner and chooses among them.
 fn choose(
     learners: &[Learner<'_>],
-    frames: &[Frames<'_>],
+    frames: Frames,
     train: &[usize],
     inner: &[Fold],
     wanted: &Wanted,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
     let mut candidates: Vec<Candidate> = Vec::with_capacity(learners.len());
-    for (learner, &frames) in learners.iter().zip(frames) {
+    for learner in learners {
         let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
         let mut spread = 0.0;
         if learners.len() > 1 {
@@ -105,8 +109,7 @@ pub fn best(
     wanted: &Wanted,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
-    let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerFold).collect();
-    choose(learners, &frames, all, folds, wanted, ctx)
+    choose(learners, Frames::PerFold, all, folds, wanted, ctx)
 }
 
 /// The threshold by a rule, from out-of-fold outputs.
@@ -195,8 +198,7 @@ pub fn train(
     wanted.check(learner.target)?;
     let pool = crate::evaluate::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
     let inner = inner.inner(pool, train, ctx.seed, 0, 0)?;
-    let frames: Vec<Frames<'_>> = learners.iter().map(|_| Frames::PerPart).collect();
-    let learned = learn(learners, &frames, train, &inner, wanted, ctx)?;
+    let learned = learn(learners, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
     let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
     let summary = TrainingSummary {

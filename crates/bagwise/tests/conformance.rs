@@ -63,7 +63,7 @@ fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: 
 fn fit(setup: &Setup, data: &Dataset, bags: &[usize]) -> Trained {
     let learners = [Learner::new(data, setup, None).unwrap()];
     let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
-    let wanted = Wanted { metric, threshold: None, best: false };
+    let wanted = Wanted::by(metric);
     train(&learners, bags, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
 }
 
@@ -367,6 +367,49 @@ fn test_bags_reach_nothing_that_is_learned() {
                     method.info().name
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn test_bags_reach_no_choice_of_a_run() {
+    // The same question to a whole run: what is chosen does not depend on test bags, to the last bit.
+    let data = toy(30, 2, 10);
+    let given: Vec<String> = (0..30).map(|b| if b % 3 == 0 { "test" } else { "train" }.to_string()).collect();
+    let Instances::F64(m) = data.bags.instances() else { unreachable!() };
+    let mut values = m.data().to_vec();
+    for b in (0..30).step_by(3) {
+        let rows = data.bags.rows(b);
+        values[rows.start * m.cols()..rows.end * m.cols()].iter_mut().for_each(|v| *v = 50.0 - 9.0 * *v);
+    }
+    let bags = Bags::new(Instances::F64(Mat::new(m.rows(), m.cols(), values)), data.bags.offsets().to_vec())
+        .unwrap();
+    let altered = Dataset { bags, ..data.clone() };
+    let plan = Plan {
+        protocol: Protocol::new(ProtocolName::TrainTest, 1, 3),
+        precision: Precision::F64,
+        metric: Metric::Accuracy,
+        threshold: Some(Threshold::Balanced),
+        best: false,
+        positive: None,
+        seed: 5,
+        repeats: 1,
+    };
+    for method in METHODS {
+        for (_, scale) in Scale::ALL {
+            let chosen = |data: &Dataset| {
+                let setups = vec![Setup { scale, ..setup(*method, SMALL, Fill::Grid, data) }];
+                let contenders = [Contender { name: method.info().name.into(), setups }];
+                let run = Run::new(data, &contenders, &plan, Some(&given)).unwrap();
+                let mut found = None;
+                let keep = &mut |r: Record| {
+                    found = Some((r.parameters, r.inner, r.threshold, r.on_edge));
+                    Ok(())
+                };
+                run.carry_out(&|_| false, keep, &Ctx::seeded(5)).unwrap();
+                found.unwrap()
+            };
+            assert_eq!(chosen(&data), chosen(&altered), "{} {scale:?}", method.info().name);
         }
     }
 }

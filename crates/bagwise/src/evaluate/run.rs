@@ -1,8 +1,7 @@
 //! Running an evaluation: every method on every outer fold, one record each, as it happens.
 //!
 //! The folds are the same for every method. A fold is learned by [`learn`](crate::train::learn) from its training
-//! bags alone, and its test bags are answered as new ones; where nothing is learned before training (no scaling,
-//! absolute widths), one frame over all bags serves all folds, since an entry of a Gram depends on its two bags only.
+//! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 
 use std::collections::BTreeMap;
@@ -21,9 +20,9 @@ use crate::ctx::Ctx;
 use crate::dataset::{Dataset, Target};
 use crate::engine::Precision;
 use crate::error::{Error, Result};
-use crate::learn::{Frame, Frames, Learner, Machines, Refit, Setup};
+use crate::learn::{Learner, Machines, Refit, Setup};
 use crate::mat::Mat;
-use crate::method::{Learns, converged};
+use crate::method::converged;
 use crate::params::Point;
 use crate::train::{Wanted, learn};
 
@@ -176,9 +175,6 @@ impl<'a> Run<'a> {
             if !to_do {
                 continue;
             }
-            let budget = ctx.memory / learners.len() as u64;
-            let shared: Vec<Option<Frame>> =
-                learners.iter().map(|l| self.shared(l, budget, ctx)).collect::<Result<_>>()?;
             for (repeat, folds) in self.folds.repeats.iter().enumerate() {
                 if self.plan.protocol.optimistic() {
                     self.best_on_cv(contender, &learners, repeat, folds, done, keep, ctx)?;
@@ -190,7 +186,7 @@ impl<'a> Run<'a> {
                         continue;
                     }
                     let started = Instant::now();
-                    let fitted = self.one_fold(&learners, &shared, repeat, f, fold, ctx);
+                    let fitted = self.one_fold(&learners, repeat, f, fold, ctx);
                     keep(self.record(key, fold, fitted, started.elapsed().as_secs_f64())?)?;
                 }
             }
@@ -209,24 +205,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A frame for all folds, where nothing is learned before training and the whole grid fits the memory.
-    fn shared(&self, learner: &Learner<'_>, budget: u64, ctx: &Ctx) -> Result<Option<Frame>> {
-        let points = &learner.setup.grid.points;
-        let together = learner.setup.method.needs(&self.data.bags).together(budget);
-        let fits = learner.setup.grid.groups.len() <= together;
-        // In single precision the engine rounds about the mean of all bags it is given, test bags included.
-        let double = self.plan.precision == Precision::F64;
-        if !double || learner.reach(points) != Learns::Nothing || !fits || self.plan.protocol.optimistic() {
-            return Ok(None);
-        }
-        let all: Vec<usize> = (0..self.data.bags.len()).collect();
-        learner.frame(&all, points, ctx).map(Some)
-    }
-
     fn one_fold(
         &self,
         learners: &[Learner<'_>],
-        shared: &[Option<Frame>],
         repeat: usize,
         f: usize,
         fold: &Fold,
@@ -235,11 +216,9 @@ impl<'a> Run<'a> {
         let pool = Pool { target: learners[0].target, groups: self.data.groups.as_ref(), given: self.given };
         let inner =
             self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
-        let frames: Vec<Frames<'_>> =
-            shared.iter().map(|s| s.as_ref().map_or(Frames::PerPart, Frames::Shared)).collect();
         let wanted =
             Wanted { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
-        let learned = learn(learners, &frames, &fold.train, &inner, &wanted, ctx)?;
+        let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
         let outputs = learner.outputs(frame, machines, &fold.train, &fold.test, ctx)?;

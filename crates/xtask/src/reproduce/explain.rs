@@ -99,7 +99,7 @@ fn split(data: &Dataset, method: &str, given: &[(&str, &str)], seed: u64) -> Res
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let fold = Splits::Half(1).outer(pool, &all, seed, 0)?.remove(0);
     let ctx = Ctx::seeded(seed);
-    let wanted = Wanted { metric: Metric::Accuracy, threshold: None, best: false };
+    let wanted = Wanted::by(Metric::Accuracy);
     let model = train(&[learner], &fold.train, Splits::KFold(5), &wanted, &ctx)?;
 
     let predicted = model.predict(&data.bags.select(&fold.test), &ctx)?;
