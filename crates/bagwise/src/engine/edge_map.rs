@@ -89,7 +89,7 @@ impl EdgeMap {
         for (x, f) in probes.iter().zip(&functions) {
             for (y, g) in probes.iter().zip(&functions) {
                 let sum: f64 = f.iter().zip(g).map(|(f, g)| f * g).sum();
-                if !((sum - kernel(*x, *y)).abs() <= target / 25.0) {
+                if (sum - kernel(*x, *y)).abs() > target / 25.0 {
                     return None;
                 }
             }

@@ -25,7 +25,7 @@ use crate::method::{State, refuse};
 const PAIR: f64 = 5.0;
 /// What a term costs beside the product: functions, features, packing.
 const TERM: f64 = 30.0;
-/// What a number of an inner product of two bags costs, read from memory.
+/// What a number of an inner product of two bags costs.
 const ENTRY: f64 = 4.0;
 
 /// How edge sums are computed.
@@ -92,7 +92,7 @@ impl Way {
     pub(crate) fn symmetric(&self, edges: &Edges, ctx: &Ctx) -> Result<Mat> {
         match (self, edges) {
             (Way::Direct(gamma), Edges::Points(points)) => Ok(points.symmetric(&[*gamma], ctx)?.remove(0)),
-            (Way::Map(_), Edges::Moments(moments)) => Ok(inner_products(moments, moments)),
+            (Way::Map(_), Edges::Moments(moments)) => Ok(inner_products(moments, None)),
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
     }
@@ -104,7 +104,7 @@ impl Way {
                 let output = [Output { gamma: *gamma, terms: vec![0] }];
                 Ok(engine::rectangular(&rows.side(), &cols.side(), &output, ctx.precision, ctx)?.remove(0))
             }
-            (Way::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => Ok(inner_products(rows, cols)),
+            (Way::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => Ok(inner_products(rows, Some(cols))),
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
     }
@@ -267,12 +267,35 @@ fn vectors(graph: &Graph, orient: Orient) -> Vec<[f64; 4]> {
     graph.edges.iter().map(|e| graph.vector(e, orient)).collect()
 }
 
-/// All inner products of rows.
-fn inner_products(left: &Mat, right: &Mat) -> Mat {
-    let mut out = Mat::zeros(left.rows(), right.rows());
-    out.data_mut().par_chunks_mut(right.rows().max(1)).enumerate().for_each(|(i, row)| {
-        row.iter_mut().enumerate().for_each(|(j, v)| *v = dot(left.row(i), right.row(j)));
+/// All inner products of rows; `left` with itself if there is no other.
+fn inner_products(left: &Mat, right: Option<&Mat>) -> Mat {
+    // Some rows at a time, in slices that stay in the cache while all columns pass by.
+    const ROWS: usize = 8;
+    const SLICE: usize = 1024;
+    let (columns, size) = (right.unwrap_or(left), left.cols());
+    let width = columns.rows();
+    let mut out = Mat::zeros(left.rows(), width);
+    out.data_mut().par_chunks_mut(ROWS * width.max(1)).enumerate().for_each(|(strip, out)| {
+        let rows = strip * ROWS..strip * ROWS + out.len() / width;
+        // Of a symmetric matrix what lies left of the diagonal is enough.
+        let needed = if right.is_some() { width } else { rows.end };
+        for from in (0..size).step_by(SLICE) {
+            let slice = from..(from + SLICE).min(size);
+            for j in 0..needed {
+                let column = &columns.row(j)[slice.clone()];
+                for (i, out) in rows.clone().zip(out.chunks_exact_mut(width)) {
+                    out[j] += dot(&left.row(i)[slice.clone()], column);
+                }
+            }
+        }
     });
+    if right.is_none() {
+        for i in 0..width {
+            for j in 0..i {
+                out.set(j, i, out.get(i, j));
+            }
+        }
+    }
     out
 }
 
