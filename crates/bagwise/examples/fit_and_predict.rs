@@ -23,7 +23,7 @@ fn main() -> bagwise::Result<()> {
     };
     let ctx = Ctx::seeded(0);
     let all: Vec<usize> = (0..data.bags.len()).collect();
-    let wanted = Wanted { metric: Metric::Accuracy, threshold: None };
+    let wanted = Wanted { metric: Metric::Accuracy, threshold: None, best: false };
     let learner = Learner::new(&data, &setup, None)?;
     let model = train(&[learner], &all, Splits::KFold(5), &wanted, &ctx)?;
 
