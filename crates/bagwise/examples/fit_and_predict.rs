@@ -23,11 +23,7 @@ fn main() -> bagwise::Result<()> {
     };
     let ctx = Ctx::seeded(0);
     let all: Vec<usize> = (0..data.bags.len()).collect();
-<<<<<<< HEAD
     let wanted = Wanted::by(Metric::Accuracy);
-=======
-    let wanted = Wanted { metric: Metric::Accuracy, threshold: None, best: false };
->>>>>>> cmd
     let learner = Learner::new(&data, &setup, None)?;
     let model = train(&[learner], &all, Splits::KFold(5), &wanted, &ctx)?;
 
