@@ -70,6 +70,9 @@ impl Choosing {
         if let Some(rule) = self.threshold {
             words += &format!(" --threshold {rule}");
         }
+        if self.best {
+            words += " --best";
+        }
         words
     }
 

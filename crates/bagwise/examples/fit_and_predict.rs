@@ -4,7 +4,6 @@ use bagwise::evaluate::{Metric, Splits};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
-use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::train::{Wanted, train};
 use bagwise::{Ctx, io, methods};
@@ -13,14 +12,7 @@ use bagwise::{Ctx, io, methods};
 fn main() -> bagwise::Result<()> {
     let data = io::read("musk1", &io::ReadOptions::default())?;
     let method = methods::find("mi-kernel")?;
-    let setup = Setup {
-        method,
-        grid: Grid::new("mi-kernel", method.params(), &[], Fill::Grid, false)?,
-        scale: method.info().scale,
-        scheme: Scheme::OneVsOne,
-        balanced: false,
-        impute: false,
-    };
+    let setup = Setup::new(method, Grid::new("mi-kernel", method.params(), &[], Fill::Grid, false)?);
     let ctx = Ctx::seeded(0);
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let wanted = Wanted::by(Metric::Accuracy);

@@ -38,6 +38,14 @@ pub struct Setup {
     pub impute: bool,
 }
 
+impl Setup {
+    /// A method with points to choose from, its own scaling, and the usual for the rest.
+    pub fn new(method: &'static dyn Method, grid: Grid) -> Setup {
+        let scale = method.info().scale;
+        Setup { method, grid, scale, scheme: Scheme::default(), balanced: false, impute: false }
+    }
+}
+
 /// Data and a setup that fit each other.
 pub struct Learner<'a> {
     /// The data.
