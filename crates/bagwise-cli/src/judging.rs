@@ -108,6 +108,17 @@ impl Judging {
 
     /// The fold of each bag, from a kept column or a table.
     pub(crate) fn given(&self, data: &Dataset) -> Result<Option<Vec<String>>> {
+        let folds = self.read_given(data)?;
+        let split = |folds: &Vec<String>| folds.iter().all(|f| f == "train" || f == "test");
+        if self.protocol.is_none() && folds.as_ref().is_some_and(split) {
+            bail!(
+                "the folds are called train and test; say --protocol train-test for one split, or given to test both"
+            );
+        }
+        Ok(folds)
+    }
+
+    fn read_given(&self, data: &Dataset) -> Result<Option<Vec<String>>> {
         if let Some(path) = &self.fold_file {
             return given_by_file(path, data).map(Some);
         }
@@ -366,7 +377,7 @@ impl Live {
         let done = self.several && self.fits == self.per_method && self.bags > 0.0;
         done.then(|| {
             format!(
-                "  {:<18} {} {:.3} in {:.1} s",
+                "  {:<18} {} {:.3} (mean of folds) in {:.1} s",
                 self.method,
                 self.metric.name(),
                 self.sum / self.bags,

@@ -39,6 +39,13 @@ impl Calibration {
                     .unzip();
                 (!scores.is_empty()).then(|| {
                     let platt = Platt::fit(&scores, &labels);
+                    if platt.slope < 0.0 {
+                        // Outputs that run against the classes on bags the machine had not seen say nothing: the
+                        // shares of the classes do.
+                        let plus = labels.iter().filter(|&&y| y > 0.0).count() as f64;
+                        let offset = ((plus + 1.0) / (labels.len() as f64 - plus + 1.0)).ln();
+                        return Sigmoid { slope: 0.0, offset };
+                    }
                     Sigmoid { slope: platt.slope, offset: platt.offset }
                 })
             })
@@ -64,5 +71,24 @@ impl Calibration {
             couple(&machine, duels, classes)
         };
         Mat::from_rows(&(0..outputs.rows()).map(row).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multiclass::{Scheme, duels};
+
+    #[test]
+    fn probabilities_never_run_against_the_outputs() {
+        let truth = Target::from_labels(&["a", "b", "a", "b", "a", "a"]);
+        let duels = duels(2, Scheme::OneVsOne, 1);
+        let against = Mat::new(6, 1, vec![1.0, -1.0, 0.8, -0.7, 0.9, 1.1]);
+        let p = Calibration::fit(&truth, &against, &duels).probabilities(&against, &duels, 2);
+        // Two of six are positive; with one added to each class, three of eight.
+        assert!(p.data().iter().all(|v| (v - 3.0 / 8.0).abs() < 1e-12), "{p:?}");
+        let along = Mat::new(6, 1, against.data().iter().map(|v| -v).collect());
+        let p = Calibration::fit(&truth, &along, &duels).probabilities(&along, &duels, 2);
+        assert!(p.get(1, 0) > 0.5 && p.get(0, 0) < 0.5);
     }
 }

@@ -217,6 +217,11 @@ impl Trained {
         Ok(all)
     }
 
+    /// The class that the first machine says yes to; empty for real values.
+    pub fn positive_name(&self) -> &str {
+        self.header.classes.get(self.header.duels[0].plus as usize).map_or("", String::as_str)
+    }
+
     /// What a machine tells apart, in words: "1 vs 0", "cat vs rest"; empty for real values.
     pub fn machine_name(&self, machine: usize) -> String {
         let (Duel { plus, minus }, classes) = (self.header.duels[machine], &self.header.classes);
@@ -272,9 +277,7 @@ impl Trained {
         }
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
-        let metadata = HashMap::from([("bagwise".to_string(), header)]);
-        safetensors::serialize(&state.tensors, Some(metadata))
-            .map_err(|e| Error::Invalid(format!("the model: {e}")))
+        pack(&header, state)
     }
 
     /// Reads a file, refusing what is damaged or newer.
@@ -293,12 +296,9 @@ impl Trained {
     /// A model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
         let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
-        let (_, metadata) = SafeTensors::read_metadata(bytes)
-            .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
-        let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
-        let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?;
+        let (header, state) = unpack(bytes)?;
         let format: Format =
-            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+            serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
         if format.format > FORMAT {
             return Err(refuse(format!(
                 "it has format {}, this bagwise reads up to {FORMAT}; use bagwise {} or newer",
@@ -306,17 +306,7 @@ impl Trained {
             )));
         }
         let header: Header =
-            serde_json::from_str(header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
-        let file =
-            SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
-        let mut state = State::default();
-        for (name, view) in file.tensors() {
-            let tensor = read_tensor(view.dtype(), view.shape(), view.data());
-            state.tensors.insert(
-                name.clone(),
-                tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?,
-            );
-        }
+            serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
@@ -346,6 +336,57 @@ impl Trained {
         }
         Ok(())
     }
+}
+
+/// The array that guards header and arrays against accidents: copies that broke off, disks that flip bits.
+const CHECKSUM: &str = "checksum";
+
+/// Header and arrays as the bytes of a model file.
+pub fn pack(header: &str, mut state: State) -> Result<Vec<u8>> {
+    let sum = checksum(header, &state);
+    state.tensors.insert(CHECKSUM.into(), Tensor::U64(vec![1], vec![sum]));
+    let metadata = HashMap::from([("bagwise".to_string(), header.to_string())]);
+    safetensors::serialize(&state.tensors, Some(metadata))
+        .map_err(|e| Error::Invalid(format!("the model: {e}")))
+}
+
+/// Header and arrays of a model file, if its checksum is right; what they say is not looked at.
+pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
+    let damaged = |what: String| refuse(format!("{what}; copy it anew, or train it again with bagwise fit"));
+    let (_, metadata) = SafeTensors::read_metadata(bytes)
+        .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
+    let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
+    let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?.clone();
+    let file =
+        SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
+    let mut state = State::default();
+    for (name, view) in file.tensors() {
+        let tensor = read_tensor(view.dtype(), view.shape(), view.data());
+        let tensor = tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?;
+        state.tensors.insert(name.clone(), tensor);
+    }
+    let written = state.tensors.remove(CHECKSUM);
+    if written != Some(Tensor::U64(vec![1], vec![checksum(&header, &state)])) {
+        return Err(damaged("its checksum is not that of its content".into()));
+    }
+    Ok((header, state))
+}
+
+/// FNV-1a over header, names, shapes and numbers. Each step is one to one, so that no single flipped bit goes unseen.
+fn checksum(header: &str, state: &State) -> u64 {
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+    header.bytes().for_each(|b| take(u64::from(b)));
+    for (name, tensor) in &state.tensors {
+        name.bytes().for_each(|b| take(u64::from(b)));
+        tensor.shape().iter().for_each(|&n| take(n as u64));
+        match tensor {
+            Tensor::F64(_, v) => v.iter().for_each(|x| take(x.to_bits())),
+            Tensor::F32(_, v) => v.iter().for_each(|x| take(u64::from(x.to_bits()))),
+            Tensor::U64(_, v) => v.iter().for_each(|&x| take(x)),
+        }
+    }
+    sum
 }
 
 /// Read first, so that a newer header is refused by its version and not by its fields.

@@ -4,7 +4,7 @@
 use bagwise::evaluate::{Metric, Splits};
 use bagwise::learn::{Learner, Setup};
 use bagwise::methods;
-use bagwise::model::Trained;
+use bagwise::model::{Trained, pack, unpack};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
@@ -46,16 +46,12 @@ fn model(method: &str, data: &Dataset) -> Vec<u8> {
     train(&learners, &all, Splits::KFold(2), &wanted, &Ctx::default()).unwrap().to_bytes().unwrap()
 }
 
-/// The same file with another header: the length, the JSON around it and the JSON inside it are rebuilt.
+/// The same file with another header, and the checksum that belongs to it.
 fn with_header(bytes: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
-    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let mut outer: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-    let mut inner: Value = serde_json::from_str(outer["__metadata__"]["bagwise"].as_str().unwrap()).unwrap();
-    change(&mut inner);
-    outer["__metadata__"]["bagwise"] = json!(inner.to_string());
-    let mut header = serde_json::to_vec(&outer).unwrap();
-    header.resize(header.len().next_multiple_of(8), b' ');
-    [&(header.len() as u64).to_le_bytes()[..], &header, &bytes[8 + length..]].concat()
+    let (header, state) = unpack(bytes).unwrap();
+    let mut header: Value = serde_json::from_str(&header).unwrap();
+    change(&mut header);
+    pack(&header.to_string(), state).unwrap()
 }
 
 fn classes() -> Dataset {

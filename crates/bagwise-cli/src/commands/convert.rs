@@ -42,6 +42,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.data.read_options();
     options.unlabelled = args.unlabelled;
     let data = session.read(&args.input, &options)?;
+    let whole = |path: &std::path::Path| path.canonicalize().ok();
+    if let (Some(from), Some(to)) = (whole(std::path::Path::new(&args.input)), whole(&args.output))
+        && from == to
+    {
+        anyhow::bail!("{}: input and output are the same file; choose another name", args.output.display());
+    }
     bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
     session.say(&format!(
         "wrote {}: {} bags, {} instances, {} attributes",

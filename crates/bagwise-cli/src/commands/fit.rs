@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use bagwise::evaluate::{Pool, Splits};
 use bagwise::io::check_writable;
 use bagwise::learn::Learner;
+use bagwise::model::Trained;
 use bagwise::params::Fill;
 use bagwise::train::{Wanted, train};
 
@@ -50,6 +51,12 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &args.read.read_options())?;
     check_writable(&args.output)?;
+    if args.output.is_file() && Trained::load(&args.output).is_err() {
+        bail!(
+            "{}: there is a file of this name that is not a model; choose another name",
+            args.output.display()
+        );
+    }
     let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), Fill::Grid)?;
     let learners: Vec<Learner<'_>> = setups
         .iter()
@@ -73,7 +80,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
     let chosen = setups.len() > 1 || setups[0].grid.points.len() > 1;
     let remark = if chosen {
-        " (optimistic: it was maximised; bagwise evaluate gives an honest estimate)"
+        " (optimistic: parameters were chosen by it; bagwise evaluate gives an honest estimate)"
     } else {
         ""
     };
@@ -81,6 +88,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         "{} {}\n{} over {} inner folds: {inner}{remark}",
         header.method, header.parameters, header.training.chosen_by, args.inner
     ));
+    if let Some(threshold) = header.threshold {
+        session.say(&format!("threshold: scores from {threshold:.4} on are {}", model.positive_name()));
+    }
     if !header.training.threshold_met {
         session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
     }
@@ -94,7 +104,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let file = quoted(&args.output.to_string_lossy());
     session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
     if let Err(why) = model.explain(&data.bags.select(&[0]), &ctx) {
-        session.say(&format!("bagwise explain will not do: {why}"));
+        session.say(&format!("bagwise explain cannot take this model apart: {why}"));
     }
     Ok(Outcome::Done)
 }

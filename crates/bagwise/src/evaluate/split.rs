@@ -214,7 +214,7 @@ fn enough(parts: usize, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
     }
     let found = if count == 1 { format!("one {one}") } else { format!("{count} {many}") };
     let remedy = if count >= 2 {
-        format!("ask for at most {count} folds, or leave one out")
+        format!("ask for at most {count} folds (--folds, --inner), or leave one out")
     } else if pool.groups.is_some() {
         "groups are never split: give a finer grouping, or none".into()
     } else {

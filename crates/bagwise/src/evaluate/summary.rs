@@ -47,7 +47,7 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// Their standard deviation, from two values on.
     pub sd: Option<f64>,
-    /// Nadeau and Bengio's interval over single folds, around the mean of folds; none unless two folds have a value.
+    /// As wide as Nadeau and Bengio's over single folds, about `mean`; none unless every fold has a value and they differ.
     pub interval: Option<Interval>,
     /// Folds that have a value, and all folds.
     pub folds: (usize, usize),
@@ -209,6 +209,18 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some((values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / (values.len() - 1) as f64).sqrt())
 }
 
+/// An interval of the same width about the value that is shown. Folds that do not differ at all give none: they say
+/// nothing of how much values differ.
+fn about(shown: Option<f64>, interval: Option<Interval>) -> Option<Interval> {
+    let (shown, Interval { estimate, low, high, level }) = (shown?, interval?);
+    (high > low).then(|| Interval {
+        estimate: shown,
+        low: low + shown - estimate,
+        high: high + shown - estimate,
+        level,
+    })
+}
+
 /// The table: one line per method, sorted by name.
 pub fn summarise(
     records: &[Record],
@@ -236,8 +248,12 @@ pub fn summarise(
                 metric,
                 mean: mean(&there),
                 sd: deviation(&there),
-                interval: corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?
-                    .map(|interval| interval.within(metric.range())),
+                interval: about(
+                    mean(&there),
+                    corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?,
+                )
+                .filter(|_| of_folds.len() == folds.len())
+                .map(|interval| interval.within(metric.range())),
                 folds: (of_folds.len(), folds.len()),
                 values,
             });
