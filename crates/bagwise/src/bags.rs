@@ -268,6 +268,19 @@ impl Bags {
         self.instances.cols()
     }
 
+    /// Stored numbers per instance, on average: the width, or less where rows are sparse.
+    pub fn values_per_instance(&self) -> f64 {
+        match &self.instances {
+            Instances::Sparse(rows) => rows.nnz() as f64 / rows.rows() as f64,
+            dense => dense.cols() as f64,
+        }
+    }
+
+    /// Pairs of instances that share a bag, each once.
+    pub fn pairs_within(&self) -> f64 {
+        self.offsets.windows(2).map(|w| ((w[1] - w[0]) * (w[1] - w[0])) as f64 / 2.0).sum()
+    }
+
     /// The instances of all bags.
     pub fn instances(&self) -> &Instances {
         &self.instances

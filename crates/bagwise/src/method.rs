@@ -136,6 +136,9 @@ pub trait Method: Send + Sync {
     /// What is learned before training, for these points.
     fn learns(&self, points: &[Point]) -> Learns;
 
+    /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
+    fn work(&self, bags: &Bags, representations: usize) -> f64;
+
     /// Memory that `prepare` will need.
     fn needs(&self, bags: &Bags) -> Needs;
 

@@ -403,11 +403,6 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
     const PAIRS: f64 = 1e10;
     const SOLVER: f64 = 1e9;
     let bags = data.bags.len() as f64;
-    let instances = data.bags.instance_count() as f64;
-    let nonzeros = match data.bags.instances() {
-        crate::bags::Instances::Sparse(m) => m.nnz() as f64 / instances,
-        dense => dense.cols() as f64,
-    };
     let folds = match plan.protocol.outer {
         super::split::Splits::KFold(k) | super::split::Splits::Half(k) => k as f64,
         super::split::Splits::LeaveOneOut => bags,
@@ -426,17 +421,11 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
     };
     let one = |setup: &Setup| {
         let points = setup.grid.points.len() as f64;
-        let representations = setup.grid.groups.len() as f64;
-        let frames = if setup.scale == crate::preprocess::Scale::None { 1.0 } else { folds };
-        let pair_sums = match setup.method.info().family {
-            "set kernel + SVM" => instances * instances / 2.0 * (nonzeros + 3.0 * representations),
-            // Bag vectors are dense.
-            _ => bags * bags / 2.0 * (data.bags.width() as f64 + 3.0 * representations),
-        };
+        let work = setup.method.work(&data.bags, setup.grid.groups.len());
         // A machine of a pair of classes sees their bags only; iterations grow with the bags.
         let per_machine = bags / machines.sqrt().max(1.0);
         let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
-        if setup.method.params().is_empty() { 0.0 } else { frames * pair_sums / PAIRS + solves / SOLVER }
+        if setup.method.params().is_empty() { 0.0 } else { folds * work / PAIRS + solves / SOLVER }
     };
     contender.setups.iter().map(one).sum()
 }

@@ -33,6 +33,9 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     /// What is learned before training.
     fn learns(&self, points: &[Point]) -> Learns;
 
+    /// Multiply-adds of the Grams, roughly.
+    fn work(&self, bags: &Bags, representations: usize) -> f64;
+
     /// Memory needed while Grams are made, besides the Grams.
     fn needs_besides(&self, bags: &Bags) -> Needs;
 
@@ -112,6 +115,10 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn learns(&self, points: &[Point]) -> Learns {
         self.0.learns(points)
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        self.0.work(bags, representations)
     }
 
     fn needs(&self, bags: &Bags) -> Needs {

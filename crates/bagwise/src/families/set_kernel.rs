@@ -80,6 +80,11 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        let within = if self.0.looks_within() { bags.pairs_within() } else { 0.0 };
+        pass(bags, representations) + within * (bags.values_per_instance() + 20.0 * representations as f64)
+    }
+
     fn needs_besides(&self, bags: &Bags) -> Needs {
         // The engine's packed copy of the instances, and a weight vector.
         let packed = match bags.instances() {
@@ -196,6 +201,12 @@ pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -
         .collect();
     let mean = squared.iter().sum::<f64>() / PAIRS as f64;
     [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
+}
+
+/// Multiply-adds of one pass of the pairs engine: products, and some three for each width.
+pub(crate) fn pass(bags: &Bags, representations: usize) -> f64 {
+    let n = bags.instance_count() as f64;
+    n * n / 2.0 * (bags.values_per_instance() + 3.0 * representations as f64)
 }
 
 /// An error if the distances inside the largest bag would exceed the memory budget.

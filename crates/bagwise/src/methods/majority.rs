@@ -45,6 +45,10 @@ impl Method for Majority {
         Learns::Nothing
     }
 
+    fn work(&self, _: &Bags, _: usize) -> f64 {
+        0.0
+    }
+
     fn needs(&self, _: &Bags) -> Needs {
         Needs::default()
     }

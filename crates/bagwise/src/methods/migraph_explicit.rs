@@ -30,7 +30,7 @@ use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::edge_sums::{Edges, Points, Way};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, resolve, save_bags, shares};
+use crate::families::set_kernel::{WIDTH, load_bags, normalise, pass, resolve, save_bags, shares};
 use crate::families::svm;
 use crate::graph::{Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
@@ -174,6 +174,13 @@ impl BagKernel for ExplicitMiGraph {
 
     fn learns(&self, points: &[Point]) -> Learns {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        // If half of all pairs are edges, each an outer product of the map's terms: the mean of their squares over the
+        // default widths.
+        const TERMS_SQUARED: f64 = 17_000.0;
+        pass(bags, representations) + bags.pairs_within() / 2.0 * TERMS_SQUARED * representations as f64
     }
 
     fn needs_besides(&self, bags: &Bags) -> Needs {

@@ -74,6 +74,12 @@ impl BagKernel for SimpleMi {
         if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        // Vectors are dense, also those of sparse bags.
+        let n = bags.len() as f64;
+        n * n / 2.0 * (2 * bags.width() + 3 * representations) as f64
+    }
+
     fn needs_besides(&self, bags: &Bags) -> Needs {
         // The vectors of the three embeddings and the engine's packed copy of one.
         Needs { fixed: 6 * 8 * (bags.len() * bags.width()) as u64, each: 0 }
