@@ -213,7 +213,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
 /// nothing of how much values differ.
 fn about(shown: Option<f64>, interval: Option<Interval>) -> Option<Interval> {
     let (shown, Interval { estimate, low, high, level }) = (shown?, interval?);
-    (high > low).then(|| Interval {
+    (high > low).then_some(Interval {
         estimate: shown,
         low: low + shown - estimate,
         high: high + shown - estimate,
