@@ -7,7 +7,7 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::mat::Mat;
-use crate::method::{Learns, Method, Scope};
+use crate::method::{Method, Scope};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 
@@ -30,7 +30,7 @@ pub fn gram(
     if !impute && (bags.has_missing() || reference.has_missing()) {
         return Err(Error::Invalid("some values are missing; fill them in or use --missing median".into()));
     }
-    if method.learns(points) == Learns::Labels {
+    if method.learns_labels() {
         return Err(Error::Invalid(format!(
             "{} learns its kernel from labels, so one Gram over all bags would leak; use fit or evaluate",
             method.info().name

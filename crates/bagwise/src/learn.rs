@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::evaluate::{Classified, Fold, Metric, Predictions};
 use crate::mat::Mat;
-use crate::method::{Fit, Learns, Method, Model, Prepared, Scope, Training};
+use crate::method::{Fit, Method, Model, Prepared, Scope, Training};
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -203,17 +203,11 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// How far one frame reaches for these points.
-    pub fn reach(&self, points: &[Point]) -> Learns {
+    /// True if labels are learned from before training (by the method, or as the meaning of categories): then inner
+    /// folds cannot share a frame.
+    fn learns_labels(&self) -> bool {
         let categories = self.bags.features().iter().any(|f| f.is_categorical());
-        let transform = if categories && !self.is_regression() {
-            Learns::Labels
-        } else if self.setup.scale != Scale::None || self.setup.impute {
-            Learns::Instances
-        } else {
-            Learns::Nothing
-        };
-        transform.max(self.setup.method.learns(points))
+        self.setup.method.learns_labels() || categories && !self.is_regression()
     }
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.
@@ -226,7 +220,7 @@ impl<'a> Learner<'a> {
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
-        let prepared = if self.setup.method.learns(points) == Learns::Labels {
+        let prepared = if self.setup.method.learns_labels() {
             let scoped = self.duels.iter().map(|duel| {
                 let (own, y) = self.problem(duel, train);
                 let own: Vec<usize> = own.iter().filter_map(|&b| position[b]).collect();
@@ -340,7 +334,7 @@ impl<'a> Learner<'a> {
             ctx.check()?;
             kept = None;
             let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
-            if frames == Frames::PerFold || self.reach(&points) == Learns::Labels {
+            if frames == Frames::PerFold || self.learns_labels() {
                 out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
             } else {
                 let frame = self.frame(train, &points, ctx)?;

@@ -51,17 +51,6 @@ pub struct Info {
     pub explains: &'static str,
 }
 
-/// What a method learns before any training problem is posed, hence how far one `prepare` reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Learns {
-    /// Nothing: an entry of the Gram depends on its two bags alone. One `prepare` serves the data set.
-    Nothing,
-    /// From training instances (a width, a partition). One `prepare` per outer fold; inner folds share it.
-    Instances,
-    /// From training labels. One `prepare` per training problem, inner folds included.
-    Labels,
-}
-
 /// What learning may see: the bags of one training part and, if labels are learned from, their targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
@@ -133,8 +122,10 @@ pub trait Method: Send + Sync {
     /// The table of parameters.
     fn params(&self) -> &'static [ParamSpec];
 
-    /// What is learned before training, for these points.
-    fn learns(&self, points: &[Point]) -> Learns;
+    /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
+    fn learns_labels(&self) -> bool {
+        false
+    }
 
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
     fn work(&self, bags: &Bags, representations: usize) -> f64;

@@ -19,7 +19,7 @@ use crate::families::svm;
 use crate::graph::Graph;
 use crate::mat::Mat;
 use crate::method::{
-    Answer, Explanation, Fit, Info, Learns, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{ParamSpec, Point, same_representation};
 
@@ -29,9 +29,6 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
 
     /// The whole table, those of [`svm`] included.
     fn params(&self) -> &'static [ParamSpec];
-
-    /// What is learned before training.
-    fn learns(&self, points: &[Point]) -> Learns;
 
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
@@ -111,10 +108,6 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn params(&self) -> &'static [ParamSpec] {
         self.0.params()
-    }
-
-    fn learns(&self, points: &[Point]) -> Learns {
-        self.0.learns(points)
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {

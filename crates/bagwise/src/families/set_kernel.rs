@@ -16,7 +16,7 @@ use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::mat::{Csr, Mat};
-use crate::method::{Info, Learns, Needs, Scope, State, Tensor, refuse};
+use crate::method::{Info, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::median;
 use crate::rng::Rng;
@@ -74,10 +74,6 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
 
     fn params(&self) -> &'static [ParamSpec] {
         self.0.params()
-    }
-
-    fn learns(&self, points: &[Point]) -> Learns {
-        if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -180,7 +176,7 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
+fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
@@ -263,6 +259,13 @@ fn bag_factors(norm: Norm, own: &[f64], weights: &[f64], offsets: &[usize]) -> V
             Norm::Cosine => own[b].sqrt(),
         })
         .collect()
+}
+
+/// Sums of instances x kept bags as parts: divided as the bags they belong to are, with shares by weight.
+pub(crate) fn parts_of(mut sums: Mat, bags: &Bags, weights: &[f64], factors: &[f64], kept: &[f64]) -> Parts {
+    let of_instance: Vec<f64> = (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| factors[b])).collect();
+    normalise(&mut sums, &of_instance, kept);
+    Parts { kernel: sums, share: shares(weights, bags.offsets()) }
 }
 
 /// The share of each instance in the weight of its bag.
@@ -376,12 +379,8 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         // Every instance as a bag of its own, with the weight it has in its bag.
         let single: Vec<usize> = (0..=bags.instance_count()).collect();
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let mut parts =
-            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
-        let of_instance: Vec<f64> =
-            (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| factors[b]).collect();
-        normalise(&mut parts, &of_instance, &self.factors);
-        Ok(Parts { kernel: parts, share: shares(&weights[0], bags.offsets()) })
+        let sums = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        Ok(parts_of(sums, bags, &weights[0], &factors, &self.factors))
     }
 
     fn save(&self) -> State {

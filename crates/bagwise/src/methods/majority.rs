@@ -8,7 +8,7 @@ use crate::ctx::Ctx;
 use crate::error::Result;
 use crate::mat::Mat;
 use crate::method::{
-    Answer, Explanation, Fit, Info, Learns, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -39,10 +39,6 @@ impl Method for Majority {
 
     fn params(&self) -> &'static [ParamSpec] {
         &[]
-    }
-
-    fn learns(&self, _: &[Point]) -> Learns {
-        Learns::Nothing
     }
 
     fn work(&self, _: &Bags, _: usize) -> f64 {

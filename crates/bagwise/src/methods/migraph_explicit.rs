@@ -30,11 +30,11 @@ use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::edge_sums::{Edges, Points, Way};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, pass, resolve, save_bags, shares};
+use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
 use crate::families::svm;
 use crate::graph::{Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Needs, Scope, State, refuse};
+use crate::method::{Info, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 
@@ -170,10 +170,6 @@ impl BagKernel for ExplicitMiGraph {
 
     fn params(&self) -> &'static [ParamSpec] {
         PARAMS
-    }
-
-    fn learns(&self, points: &[Point]) -> Learns {
-        if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -429,11 +425,8 @@ impl Bank for GraphBank {
         let cols = self.nodes.side(&self.bags);
         let mut parts = engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);
         self.way.halves(&look.graphs, orient(&self.point), &self.edges, &mut parts, ctx)?;
-        let of_instance: Vec<f64> =
-            (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| b)).map(|b| look.factors[b]).collect();
-        normalise(&mut parts, &of_instance, &self.factors);
         let equal = vec![1.0; bags.instance_count()];
-        Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
+        Ok(parts_of(parts, bags, &equal, &look.factors, &self.factors))
     }
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {

@@ -11,11 +11,11 @@ use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
 use crate::error::{Error, Result};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
-use crate::families::set_kernel::{WIDTH, median_squared_distance, shares};
+use crate::families::set_kernel::{WIDTH, resolve, shares};
 use crate::families::svm;
 use crate::mat::Mat;
-use crate::method::{Info, Learns, Needs, Scope, State, refuse};
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::method::{Info, Needs, Scope, State, refuse};
+use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
 
 /// The method, for the registry.
@@ -70,10 +70,6 @@ impl BagKernel for SimpleMi {
         PARAMS
     }
 
-    fn learns(&self, points: &[Point]) -> Learns {
-        if points.iter().any(Point::is_relative) { Learns::Instances } else { Learns::Nothing }
-    }
-
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         // Vectors are dense, also those of sparse bags.
         let n = bags.len() as f64;
@@ -92,34 +88,24 @@ impl BagKernel for SimpleMi {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
-        let mut embeddings: Vec<(&str, Arc<Bags>, f64)> = Vec::new();
-        for point in points {
-            let embed = point.word("embed");
-            if embeddings.iter().all(|(name, ..)| *name != embed) {
-                let vectors = Arc::new(embedded(embed, &bags)?);
-                let typical = median_squared_distance(&vectors, scope.train, ctx.seed);
-                embeddings.push((embed, vectors, typical));
-            }
-        }
-        let mut kernels: Vec<(usize, VectorKernel)> = Vec::with_capacity(points.len());
-        for point in points {
-            let embed = embeddings.iter().position(|(name, ..)| *name == point.word("embed"));
-            let embed = embed.expect("embedded above");
-            let kernel = match (point.word("kernel"), point.get("gamma")) {
-                ("linear", _) => VectorKernel::Linear,
-                (_, Value::OverMedian(n)) => VectorKernel::Rbf(n / embeddings[embed].2),
-                (_, Value::Number(gamma)) => VectorKernel::Rbf(*gamma),
-                (_, Value::Word(_)) => unreachable!("the table lets no word through"),
-            };
-            kernels.push((embed, kernel));
-        }
         let mut representations: Vec<Option<Representation>> = points.iter().map(|_| None).collect();
-        for (e, (name, vectors, _)) in embeddings.iter().enumerate() {
+        let mut embeds: Vec<&str> = points.iter().map(|p| p.word("embed")).collect();
+        embeds.sort_unstable();
+        embeds.dedup();
+        for embed in embeds {
             // One pass over the vectors for all widths.
-            let own: Vec<usize> = (0..points.len()).filter(|&i| kernels[i].0 == e).collect();
-            let asked: Vec<VectorKernel> = own.iter().map(|&i| kernels[i].1).collect();
-            for (i, gram) in own.into_iter().zip(VectorKernel::matrices(&asked, vectors, vectors, ctx)?) {
-                let (embed, kernel, vectors) = (name.to_string(), kernels[i].1, Arc::clone(vectors));
+            let own: Vec<usize> = (0..points.len()).filter(|&i| points[i].word("embed") == embed).collect();
+            let here: Vec<&Point> = own.iter().map(|&i| points[i]).collect();
+            let vectors = Arc::new(embedded(embed, &bags)?);
+            let gammas = resolve(&here, &vectors, scope, ctx);
+            let kernel_of = |(point, gamma): (&&Point, f64)| match point.word("kernel") {
+                "linear" => VectorKernel::Linear,
+                _ => VectorKernel::Rbf(gamma),
+            };
+            let kernels: Vec<VectorKernel> = here.iter().zip(gammas).map(kernel_of).collect();
+            let grams = VectorKernel::matrices(&kernels, &vectors, &vectors, ctx)?;
+            for ((i, kernel), gram) in own.into_iter().zip(kernels).zip(grams) {
+                let (embed, vectors) = (embed.to_string(), Arc::clone(&vectors));
                 representations[i] = Some(Representation { embed, kernel, vectors, gram });
             }
         }
