@@ -7,6 +7,7 @@ mod bench_pairs;
 mod bench_svm;
 mod golden;
 mod house;
+mod python;
 mod reproduce;
 mod run;
 mod steps;
@@ -34,6 +35,9 @@ const WORDS: &[Word] = &[
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
         golden::run_all()
+    }),
+    ("python", "", "write the estimators of python/bagwise from the registry of methods", |_| {
+        python::write()
     }),
     (
         "venv",

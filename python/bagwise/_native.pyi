@@ -1,0 +1,94 @@
+"""The compiled part: conversions and one door to the Rust library. Use the package, not this."""
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Floats = NDArray[np.float64]
+_Longs = NDArray[np.int64]
+_Reason = tuple[float | None, _Floats, int | None]
+
+class Bags:
+    def __init__(
+        self,
+        instances: NDArray[Any] | tuple[int, _Longs, _Longs, _Floats],
+        offsets: _Longs,
+        ids: list[str] | None,
+        features: list[str] | None,
+        categories: dict[str, list[str]],
+        missing: bool,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def instance_count(self) -> int: ...
+    @property
+    def offsets(self) -> _Longs: ...
+    @property
+    def ids(self) -> list[str]: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def categories(self) -> dict[str, list[str]]: ...
+    @property
+    def missing(self) -> bool: ...
+    @property
+    def instances(self) -> NDArray[Any] | tuple[int, _Longs, _Longs, _Floats]: ...
+    def bag(self, bag: int) -> NDArray[Any]: ...
+    def select(self, bags: _Longs) -> Bags: ...
+    def named(self, features: list[str], categories: dict[str, list[str]]) -> Bags: ...
+
+class Model:
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model: ...
+    def to_bytes(self) -> bytes: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def header(self) -> str: ...
+    def machines(self) -> list[str]: ...
+    def answer(
+        self, bags: Bags, around: dict[str, Any]
+    ) -> tuple[_Floats, _Longs, _Floats, _Floats, _Floats, NDArray[np.bool_]]: ...
+    def explain(self, bags: Bags, around: dict[str, Any]) -> list[list[_Reason]]: ...
+
+def fit(
+    bags: Bags,
+    y: _Floats,
+    classes: list[str] | None,
+    groups: list[str] | None,
+    weights: _Floats | None,
+    inner: int,
+    learning: dict[str, Any],
+    around: dict[str, Any],
+) -> Model: ...
+def evaluate(
+    bags: Bags,
+    y: _Floats,
+    classes: list[str] | None,
+    groups: list[str] | None,
+    learning: dict[str, Any],
+    judging: dict[str, Any],
+    around: dict[str, Any],
+) -> str: ...
+def gram(bags: Bags, against: Bags | None, learning: dict[str, Any], around: dict[str, Any]) -> _Floats: ...
+def read(
+    name: str, reading: dict[str, Any], around: dict[str, Any]
+) -> tuple[
+    str,
+    Bags,
+    list[str] | None,
+    list[float] | None,
+    list[str] | None,
+    list[tuple[str, list[str]]],
+    list[str] | None,
+    list[str],
+]: ...
+def methods() -> str: ...
+def builtin_names() -> list[str]: ...
+def main(args: list[str]) -> int: ...
