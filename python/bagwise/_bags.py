@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, Union, cast, overload
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from bagwise import _native
+from bagwise._native import Bags as NativeBags
 
 #: What can be given where bags are wanted; see :class:`Bags`.
 BagsLike: TypeAlias = Any
@@ -61,7 +61,7 @@ class Bags:
     ['b', 'a']
     """
 
-    _native: _native.Bags
+    _native: NativeBags
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class Bags:
             left = [c for c in bags.columns if c != "bag"]
             bags, features, categories = matrix_of(bags, left)
         instances, offsets, found = _rows(bags, bag_ids)
-        self._native = _native.Bags(instances, offsets, names or found, features, categories, missing)
+        self._native = NativeBags(instances, offsets, names or found, features, categories, missing)
 
     @classmethod
-    def _of(cls, native: _native.Bags) -> Bags:
+    def _of(cls, native: NativeBags) -> Bags:
         new = cls.__new__(cls)
         new._native = native
         return new
@@ -170,12 +170,9 @@ class Bags:
         return _rebuild, parts
 
 
-#: For annotations of what :func:`as_bags` takes.
-Given: TypeAlias = Union[Bags, Sequence[NDArray[Any]], NDArray[Any], Any]
-
 
 def _rebuild(*parts: Any) -> Bags:
-    return Bags._of(_native.Bags(*parts))
+    return Bags._of(NativeBags(*parts))
 
 
 def is_frame(given: Any) -> bool:
@@ -231,6 +228,8 @@ def _rows(bags: Any, bag_ids: ArrayLike | None) -> tuple[Any, NDArray[np.int64],
         if array.ndim == 1 and array.dtype == object:
             return _joined(list(array), bag_ids)
         if array.ndim == 2:
+            if array.shape[1] == 0:
+                raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
             matrix = _numbers(array, "the instances")
             order, offsets, names = _cut(len(matrix), bag_ids)
             return (matrix if order is None else matrix[order]), offsets, names
@@ -242,7 +241,11 @@ def _rows(bags: Any, bag_ids: ArrayLike | None) -> tuple[Any, NDArray[np.int64],
         )
     if isinstance(bags, (str, bytes)) or not isinstance(bags, Iterable):
         raise TypeError(f"a {type(bags).__name__} holds no bags; give a list of 2-D arrays, (X, bag_ids) or a frame")
-    return _joined(list(bags), bag_ids)
+    several = list(bags)
+    if several and all(isinstance(row, (list, tuple)) and row and np.isscalar(row[0]) for row in several):
+        # Rows of plain numbers are one matrix, as everywhere in scikit-learn.
+        return _rows(np.asarray(several), bag_ids)
+    return _joined(several, bag_ids)
 
 
 def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> tuple[Any, NDArray[np.int64], None]:

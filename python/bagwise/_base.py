@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -260,10 +261,15 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     """A method that tells classes apart; use its subclasses."""
 
     multiclass: str
-    class_weight: str | None
+    class_weight: Any
     threshold: float | str | None
 
     classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._method == "majority"
+        return tags
 
     def _learning(self) -> dict[str, Any]:
         rule = None if self.threshold is None else text_of(self.threshold)
@@ -301,7 +307,9 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         ready = self._bags(bags)
         codes, classes = encoded(y, type(self).__name__)
         self.classes_ = classes
-        return self._fit(ready, codes, class_names(classes), sample_weight, groups)  # type: ignore[attr-defined]
+        if isinstance(self.class_weight, Mapping):
+            sample_weight = weighed(self.class_weight, classes, codes, sample_weight)
+        return self._fit(ready, codes, class_names(classes), sample_weight, groups)
 
     def predict(self, bags: BagsLike) -> NDArray[Any]:
         """The class of each bag.
@@ -315,7 +323,9 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags,)
         """
-        return self.classes_[self._answer(bags)[1]] if hasattr(self, "model_") else self._answer(bags)[1]
+        codes = self._answer(bags)[1]
+        found: NDArray[Any] = self.classes_[codes]
+        return found
 
     def predict_proba(self, bags: BagsLike) -> NDArray[np.float64]:
         """The probability of each class, calibrated on inner folds of the training bags.
@@ -352,6 +362,11 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
 
 class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
     """A method that predicts numbers; use its subclasses."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._method == "majority"
+        return tags
 
     def fit(
         self: _Self,
@@ -410,6 +425,15 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     return codes.reshape(-1).astype(np.float64), classes
 
 
+def weighed(
+    class_weight: Mapping[Any, float], classes: NDArray[Any], codes: NDArray[np.float64], sample_weight: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Weights of bags times those of their classes, 1 for a class that is not named."""
+    own = np.asarray([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
+    weights = own[codes.astype(np.int64)]
+    return weights if sample_weight is None else weights * np.asarray(sample_weight, dtype=np.float64)
+
+
 def class_names(classes: NDArray[Any]) -> list[str]:
     """Classes as text, as a file would have them."""
     whole = classes.dtype.kind == "f" and bool((classes == np.floor(classes)).all())
@@ -420,7 +444,7 @@ def numbers_of(y: ArrayLike, who: str) -> NDArray[np.float64]:
     """Real values of bags."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    values = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
+    values: NDArray[np.float64] = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
     if not np.isfinite(values).all():
         raise ValueError("Input y contains NaN or infinity; give every bag a finite number")
     if len(values) < 2:
@@ -445,7 +469,7 @@ def problem_parts(
         if len(weights) != len(bags):
             raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(len(bags),)}!")
         if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
-            raise ValueError("sample_weight must be finite numbers not below 0, at least one of them above")
+            raise ValueError("sample_weight must be finite, nowhere below 0, and not zero for all: a weight above zero")
     owners = None
     if groups is not None:
         owners = [str(g) for g in np.asarray(groups).tolist()]

@@ -35,8 +35,8 @@ class MajorityClassifier(BagClassifier):
     ----------
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -86,7 +86,7 @@ class MajorityClassifier(BagClassifier):
         self,
         *,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
@@ -200,8 +200,8 @@ class SimpleMIClassifier(BagClassifier):
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -255,7 +255,7 @@ class SimpleMIClassifier(BagClassifier):
         gamma: float | str = "1/median",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
@@ -399,8 +399,8 @@ class MIKernelClassifier(BagClassifier):
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -453,7 +453,7 @@ class MIKernelClassifier(BagClassifier):
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
@@ -585,8 +585,8 @@ class WMKSVMClassifier(BagClassifier):
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -639,7 +639,7 @@ class WMKSVMClassifier(BagClassifier):
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
@@ -778,8 +778,8 @@ class MiGraphClassifier(BagClassifier):
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -840,7 +840,7 @@ class MiGraphClassifier(BagClassifier):
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
@@ -1008,8 +1008,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
         How several classes become machines.
-    class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
@@ -1076,7 +1076,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         tol: float = 1e-8,
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",

@@ -63,8 +63,9 @@ def from_frame(
     ids = np.asarray(frame[bag])
     features = [c for c in columns if c not in roles]
     matrix, features, categories = matrix_of(frame, features)
-    kind = {"missing": missing, "feature_names": features}
-    bags = Bags(matrix, ids, **kind) if not categories else _with_categories(matrix, ids, categories, **kind)
+    bags = Bags(matrix, ids, feature_names=features, missing=missing)
+    if categories:
+        bags = Bags._of(bags._native.named(features, categories))
     # Rows are brought together as those of the bags are.
     position = {name: b for b, name in enumerate(bags.ids)}
     of_row = np.asarray([position[str(i)] for i in ids])
@@ -84,12 +85,6 @@ def from_frame(
     y = per_bag(label)
     kept = {c: np.asarray(frame[c])[order] for c in keep}
     return Dataset("the frame", bags, None if y is None else labels_of(y), per_bag(group), kept)
-
-
-def _with_categories(
-    matrix: NDArray[Any], ids: NDArray[Any], categories: dict[str, list[str]], **kind: Any
-) -> Bags:
-    return Bags._of(Bags(matrix, ids, **kind)._native.named(kind["feature_names"], categories))
 
 
 def matrix_of(frame: Any, columns: list[Any]) -> tuple[NDArray[Any], list[str], dict[str, list[str]]]:

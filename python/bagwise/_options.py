@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def around(
     random_state: Any = None, n_jobs: Any = None, memory: Any = MEMORY, precision: str = "f64"
 ) -> dict[str, Any]:
     """The surroundings of a computation."""
-    if not isinstance(memory, numbers.Real) or memory < 1e6:
+    if not isinstance(memory, (int, float, np.number)) or memory < 1e6:
         raise ValueError(f"memory is {memory!r}; give bytes, at least 1e6")
     return {
         "seed": seed_of(random_state),
@@ -94,12 +95,13 @@ def learning(
 
 def balanced_of(class_weight: Any) -> bool:
     """Whether every class has the same total cost."""
-    if class_weight is None:
+    if class_weight is None or isinstance(class_weight, Mapping):
+        # Costs of single classes go into the weights of their bags.
         return False
     if class_weight == "balanced":
         return True
     raise ValueError(
-        f"class_weight is {class_weight!r}; give None or 'balanced', and weigh bags one by one with sample_weight"
+        f"class_weight is {class_weight!r}; give None, 'balanced' or a dictionary from class to cost"
     )
 
 

@@ -7,7 +7,7 @@ use bagwise::evaluate::{Metric, Splits, Threshold};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
-use bagwise::multiclass::{Scheme, class_scores};
+use bagwise::multiclass::{Duel, Scheme, class_scores};
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
 use bagwise::train::{Wanted, train};
@@ -46,9 +46,18 @@ impl Learning {
         let one = |(name, given): &(String, Vec<(String, String)>)| {
             let method = methods::find(name)?;
             let info = method.info();
+            let grid = Grid::new(info.name, method.params(), given, fill, regression)?;
+            if !self.tuned && grid.points.len() > 1 {
+                return Err(Error::Invalid(format!(
+                    "{} is given {} points; give every parameter one value, and choose among several with bagwise.fit, \
+                     bagwise.evaluate or GridSearchCV",
+                    info.name,
+                    grid.points.len()
+                )));
+            }
             Ok(Setup {
                 method,
-                grid: Grid::new(info.name, method.params(), given, fill, regression)?,
+                grid,
                 scale: scale.unwrap_or(info.scale),
                 scheme,
                 balanced: self.balanced,
@@ -134,13 +143,28 @@ pub(crate) fn fit(
     Ok(Model { trained: Arc::new(trained) })
 }
 
+/// One decision value per class, the largest that of the elected class unless votes tie. Pairs of classes vote, and the
+/// sum of the outputs in favour of a class, squeezed to less than half a vote, orders classes with equal votes.
+fn decision_values(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
+    let mut values = class_scores(outputs, duels, classes);
+    if duels.iter().all(|d| d.minus.is_none()) {
+        return values;
+    }
+    values.iter_mut().for_each(|v| *v /= 3.0 * (v.abs() + 1.0));
+    for (output, duel) in outputs.iter().zip(duels) {
+        let winner = if *output > 0.0 { duel.plus } else { duel.minus.unwrap_or(duel.plus) };
+        values[winner as usize] += 1.0;
+    }
+    values
+}
+
 /// A trained model.
 #[pyclass(module = "bagwise._native", frozen)]
 pub(crate) struct Model {
     trained: Arc<Trained>,
 }
 
-/// Scores (bags x 1, or bags x classes), the code of each bag's class, the probability of each class, the similarity to
+/// Decision values (bags x 1, or bags x classes), the code of each bag's class, the probability of each class, the similarity to
 /// the nearest training bag, the share of values out of the training range, and whether the bag is familiar.
 type Answers<'py> = (
     Bound<'py, PyArray2<f64>>,
@@ -206,7 +230,7 @@ impl Model {
         let classes = header.classes.len();
         let scores: Vec<Vec<f64>> = match header.duels.len() {
             1 => said.iter().map(|p| p.outputs.clone()).collect(),
-            _ => said.iter().map(|p| class_scores(&p.outputs, &header.duels, classes)).collect(),
+            _ => said.iter().map(|p| decision_values(&p.outputs, &header.duels, classes)).collect(),
         };
         let code = |label: &Option<String>| {
             label.as_ref().and_then(|l| header.classes.iter().position(|c| c == l)).map_or(-1, |c| c as i64)

@@ -28,10 +28,16 @@ pub(crate) fn gram<'py>(
     let columns = against.map(|a| Arc::clone(&a.get().bags));
     let gram = enter(py, &around, move |ctx| {
         let setup: Setup = learning.setups(false)?.remove(0);
-        let [point] = setup.grid.points.as_slice() else {
-            return Err(Error::Invalid("a Gram is of one point; give every parameter a single value".into()));
-        };
-        bagwise::gram(setup.method, point, setup.scale, setup.impute, &rows, columns.as_deref(), None, ctx)
+        bagwise::gram(
+            setup.method,
+            &setup.grid.points[0],
+            setup.scale,
+            setup.impute,
+            &rows,
+            columns.as_deref(),
+            None,
+            ctx,
+        )
     })?;
     matrix(py, &gram)
 }

@@ -30,17 +30,27 @@ const CLASSES: &[(&str, &str)] = &[
     ("wmksvm", "WMKSVM"),
 ];
 
-/// Writes the file.
+/// Writes the files.
 pub(crate) fn write() -> Result<()> {
-    let path = path();
-    std::fs::write(&path, module()).with_context(|| format!("writing {}", path.display()))?;
-    say("wrote python/bagwise/_estimators.py");
+    for (name, text) in files() {
+        std::fs::write(path(name), text).with_context(|| format!("writing {name}"))?;
+        say(&format!("wrote python/bagwise/{name}"));
+    }
     Ok(())
 }
 
-fn path() -> PathBuf {
-    root().join("python/bagwise/_estimators.py")
+fn path(name: &str) -> PathBuf {
+    root().join("python/bagwise").join(name)
 }
+
+/// The classes, and their names alone: the package says what it has without loading it.
+fn files() -> [(&'static str, String); 2] {
+    [("_estimators.py", module()), ("_names.py", format!("{NAMES_HEAD}{}", names()))]
+}
+
+const NAMES_HEAD: &str = "\
+\"\"\"Names of the estimators. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
+";
 
 const HEAD: &str = "\
 \"\"\"Estimators, one per method and task. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
@@ -93,8 +103,9 @@ const OF_CLASSIFIERS: &[(&str, &str)] = &[
          machines.",
     ),
     (
-        "class_weight: Literal[\"balanced\"] | None = None",
-        "class_weight : {\"balanced\"}, optional\n    Give every class the same total cost, however rare.",
+        "class_weight: Literal[\"balanced\"] | dict[Any, float] | None = None",
+        "class_weight : {\"balanced\"} or dict, optional\n    Give every class the same total cost, however rare; or what \
+         an error costs, class by class.",
     ),
     (
         "threshold: float | str | None = None",
@@ -103,32 +114,36 @@ const OF_CLASSIFIERS: &[(&str, &str)] = &[
     ),
 ];
 
-fn module() -> String {
-    let mut all: Vec<(String, &str, bool, String)> = Vec::new();
+/// The name of each class, its method, and whether it predicts numbers.
+fn classes() -> Vec<(String, &'static dyn Method, bool)> {
+    let mut all = Vec::new();
     for method in METHODS {
         let name = class_name(method.info().name);
-        let class = |task: &str, regression: bool| {
-            let name = format!("{name}{task}");
-            let text = class(*method, &name, regression);
-            (name, method.info().name, regression, text)
-        };
-        all.push(class("Classifier", false));
+        all.push((format!("{name}Classifier"), *method, false));
         if method.info().regression {
-            all.push(class("Regressor", true));
+            all.push((format!("{name}Regressor"), *method, true));
         }
     }
-    let mut names: Vec<&str> = all.iter().map(|c| c.0.as_str()).collect();
+    all
+}
+
+/// `__all__` of the classes.
+fn names() -> String {
+    let mut names: Vec<String> = classes().into_iter().map(|c| c.0).collect();
     names.sort_unstable();
-    let mut page = HEAD.to_string();
-    page += "\n__all__ = [\n";
-    names.iter().for_each(|name| writeln!(page, "    \"{name}\",").expect("text grows"));
-    page += "]\n";
-    all.iter().for_each(|(_, _, _, text)| page += text);
+    let lines: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
+    format!("\n__all__ = [\n{lines}]\n")
+}
+
+fn module() -> String {
+    let all = classes();
+    let mut page = format!("{HEAD}{}", names());
+    all.iter().for_each(|(name, method, regression)| page += &class(*method, name, *regression));
     page += "\n\n#: Classes by method and by whether they predict numbers.\n";
     page += "ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {\n";
-    for (name, method, regression, _) in &all {
+    for (name, method, regression) in &all {
         let regression = if *regression { "True" } else { "False" };
-        writeln!(page, "    (\"{method}\", {regression}): {name},").expect("text grows");
+        writeln!(page, "    (\"{}\", {regression}): {name},", method.info().name).expect("text grows");
     }
     page += "}\n";
     page
@@ -287,8 +302,10 @@ mod tests {
 
     #[test]
     fn the_estimators_are_fresh() {
-        let found = std::fs::read_to_string(path()).unwrap_or_default();
-        assert!(found == module(), "python/bagwise/_estimators.py is stale: cargo xtask python writes it");
+        for (name, text) in files() {
+            let found = std::fs::read_to_string(path(name)).unwrap_or_default();
+            assert!(found == text, "python/bagwise/{name} is stale: cargo xtask python writes it");
+        }
     }
 
     #[test]
