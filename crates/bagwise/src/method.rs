@@ -79,8 +79,30 @@ pub struct Fit {
     pub point: usize,
     /// How the solver ended; nothing for methods without one.
     pub outcome: Option<Outcome>,
+    /// How the alternation went; nothing for methods that train once.
+    pub rounds: Option<Rounds>,
     /// The solution, known to the family that made it.
     pub solution: Box<dyn Any + Send + Sync>,
+}
+
+/// How an alternation between training and choosing went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// How it ended.
+    pub ended: Ended,
+    /// How many choices changed after each round.
+    pub changed: Vec<usize>,
+}
+
+/// How an alternation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing changed any more.
+    Converged,
+    /// The choices were those of so many rounds ago.
+    Cycle(usize),
+    /// At the limit of rounds.
+    Limit,
 }
 
 /// True if the solver reached its tolerance, or what double precision can tell.
