@@ -23,6 +23,7 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 use crate::mat::Mat;
+use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
 
@@ -144,6 +145,12 @@ pub trait Method: Send + Sync {
     /// The table of parameters.
     fn params(&self) -> &'static [ParamSpec];
 
+    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
+    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    fn scheme(&self) -> Scheme {
+        Scheme::default()
+    }
+
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
         false
@@ -218,6 +225,19 @@ pub enum Explanation {
     },
 }
 
+/// The instance that stands for a training bag in one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Representative {
+    /// The bag's name.
+    pub bag: String,
+    /// Its instance, counted from 0.
+    pub instance: usize,
+    /// Which output of the model.
+    pub output: usize,
+    /// The output of the instance.
+    pub value: f64,
+}
+
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
     /// Number of outputs.
@@ -231,6 +251,11 @@ pub trait Model: Send + Sync {
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// The instances that stand for training bags, if the method chooses such.
+    fn representatives(&self) -> &[Representative] {
+        &[]
+    }
 
     /// The graph of each bag, if the method draws such.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
