@@ -260,7 +260,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     """A method that tells classes apart; use its subclasses."""
 
-    multiclass: str
+    multiclass: str | None
     class_weight: Any
     threshold: float | str | None
 

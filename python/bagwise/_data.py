@@ -69,13 +69,18 @@ def read(
     task: str = "auto",
     missing: bool = False,
     format: str | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    coords: str | os.PathLike[str] | None = None,
+    max_instances: int | None = None,
+    random_state: Any = 0,
 ) -> Dataset:
     """Read a data set as the command line does.
 
     Parameters
     ----------
     path : str or path
-        A file, a built-in name such as ``"musk1"``, or a generator such as ``"synthetic:gauss?bags=40"``.
+        A file, a folder with an .npy file per bag, a built-in name such as ``"musk1"``, or a generator such as
+        ``"synthetic:gauss?bags=40"``.
     bag, label, group, instance_label : str or int, optional
         Columns by name, or by number from 1; by default those of that name.
     keep : iterable of str or int
@@ -92,6 +97,14 @@ def read(
         Let empty cells become NaN instead of refusing them.
     format : str, optional
         Format of the file; found by content and name if not given.
+    labels : str or path, optional
+        Of a folder: the table with the bags' names, labels and groups.
+    coords : str or path, optional
+        Of a folder: another one with the coordinates of each bag's instances, carried along in `kept`.
+    max_instances : int, optional
+        At most so many instances of each bag, drawn with the seed.
+    random_state : int, default=0
+        The seed of that draw.
 
     Returns
     -------
@@ -122,8 +135,11 @@ def read(
         "task": task,
         "missing": missing,
         "format": format,
+        "labels": labels,
+        "coords": coords,
+        "max_instances": max_instances,
     }
-    name, bags, classes, values, groups, kept, truth, said = _native.read(os.fspath(path), reading, around())
+    name, bags, classes, values, groups, kept, truth, said = _native.read(os.fspath(path), reading, around(random_state))
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
     y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)

@@ -33,8 +33,8 @@ class MajorityClassifier(BagClassifier):
 
     Parameters
     ----------
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -85,7 +85,7 @@ class MajorityClassifier(BagClassifier):
     def __init__(
         self,
         *,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
@@ -198,8 +198,8 @@ class SimpleMIClassifier(BagClassifier):
         median squared distance of training instances).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -254,7 +254,7 @@ class SimpleMIClassifier(BagClassifier):
         kernel: Literal["rbf", "linear"] = "rbf",
         gamma: float | str = "1/median",
         c: float = 100,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
@@ -397,8 +397,8 @@ class MIKernelClassifier(BagClassifier):
         mean | sqrt.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -452,7 +452,7 @@ class MIKernelClassifier(BagClassifier):
         gamma: float | str = "1/median",
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
@@ -583,8 +583,8 @@ class WMKSVMClassifier(BagClassifier):
         Normalisation: none, as printed, or by the self-similarities (sqrt). It takes none | sqrt.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -638,7 +638,7 @@ class WMKSVMClassifier(BagClassifier):
         gamma: float | str = "1/median",
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
@@ -776,8 +776,8 @@ class MiGraphClassifier(BagClassifier):
         (sqrtsum), or none. It takes eq5 | sqrt | sqrtsum | none.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -839,7 +839,7 @@ class MiGraphClassifier(BagClassifier):
         delta: float | str = "mean",
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
         c: float = 100,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,
@@ -1006,8 +1006,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
         takes a number not below 0.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
     threshold : float or str, optional
@@ -1075,7 +1075,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         norm: Literal["sqrt", "none"] = "sqrt",
         tol: float = 1e-8,
         c: float = 100,
-        multiclass: Literal["one-vs-one", "one-vs-rest"] = "one-vs-one",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         threshold: float | str | None = None,
         scale: str | None = None,

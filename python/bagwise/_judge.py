@@ -202,7 +202,7 @@ def _judge(
     optimize: str | None,
     threshold: float | str | None,
     scale: str | None,
-    multiclass: str,
+    multiclass: str | None,
     class_weight: str | None,
     missing: str,
     task: str,
@@ -266,7 +266,7 @@ def compare(
     optimize: str | None = None,
     threshold: float | str | None = None,
     scale: str | None = None,
-    multiclass: str = "one-vs-one",
+    multiclass: str | None = None,
     class_weight: str | None = None,
     missing: str = "refuse",
     task: str = "auto",
@@ -307,8 +307,8 @@ def compare(
         Where the second of two classes begins: ``"recall=0.95"``, ``"precision=0.9"``, ``"balanced"`` or a number.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method if not given.
-    multiclass : {"one-vs-one", "one-vs-rest"}, default="one-vs-one"
-        How several classes become machines.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method if not given.
     class_weight : {"balanced"}, optional
         Give every class the same total cost, however rare.
     missing : {"refuse", "median"}, default="refuse"
@@ -380,7 +380,7 @@ def evaluate(
     optimize: str | None = None,
     threshold: float | str | None = None,
     scale: str | None = None,
-    multiclass: str = "one-vs-one",
+    multiclass: str | None = None,
     class_weight: str | None = None,
     missing: str = "refuse",
     task: str = "auto",
@@ -462,7 +462,7 @@ def fit(
     optimize: str | None = None,
     threshold: float | str | None = None,
     scale: str | None = None,
-    multiclass: str = "one-vs-one",
+    multiclass: str | None = None,
     class_weight: str | None = None,
     missing: str = "refuse",
     task: str = "auto",

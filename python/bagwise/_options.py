@@ -70,7 +70,7 @@ def learning(
     *,
     tuned: bool,
     scale: str | None = None,
-    multiclass: str = "one-vs-one",
+    multiclass: str | None = None,
     balanced: bool = False,
     impute: bool = False,
     positive: str | None = None,

@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod experiment;
 mod judging;
 mod learning;
 mod output;
@@ -14,7 +15,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict};
+use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict, run};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -47,6 +48,7 @@ enum Verb {
     Predict(predict::Args),
     Explain(explain::Args),
     Evaluate(evaluate::Args),
+    Run(run::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
@@ -73,6 +75,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         None => compare::demo(&compare::DemoArgs::default(), &session),
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Run(args)) => run::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),

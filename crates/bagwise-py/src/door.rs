@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Around {
-    seed: u64,
+    pub(crate) seed: u64,
     memory: u64,
     precision: String,
     threads: Option<usize>,

@@ -28,7 +28,7 @@ pub(crate) struct Learning {
     /// Parameters that are not given are tuned; else they have their defaults.
     tuned: bool,
     scale: Option<String>,
-    multiclass: String,
+    multiclass: Option<String>,
     balanced: bool,
     impute: bool,
     pub(crate) positive: Option<String>,
@@ -42,7 +42,7 @@ impl Learning {
     pub(crate) fn setups(&self, regression: bool) -> bagwise::Result<Vec<Setup>> {
         let fill = if self.tuned { Fill::Grid } else { Fill::Default };
         let scale: Option<Scale> = self.scale.as_deref().map(str::parse).transpose()?;
-        let scheme: Scheme = self.multiclass.parse()?;
+        let scheme: Option<Scheme> = self.multiclass.as_deref().map(str::parse).transpose()?;
         let one = |(name, given): &(String, Vec<(String, String)>)| {
             let method = methods::find(name)?;
             let info = method.info();
@@ -59,7 +59,7 @@ impl Learning {
                 method,
                 grid,
                 scale: scale.unwrap_or(info.scale),
-                scheme,
+                scheme: scheme.unwrap_or_else(|| method.scheme()),
                 balanced: self.balanced,
                 impute: self.impute,
             })

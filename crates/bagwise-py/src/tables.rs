@@ -1,5 +1,8 @@
 //! What is read or asked for without learning: files, Gram matrices, the registry of methods.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use bagwise::io::{Column, ReadOptions, Task};
 use bagwise::learn::Setup;
 use bagwise::method::Method;
@@ -8,7 +11,6 @@ use bagwise::{Dataset, Error, Target};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use serde_json::json;
-use std::sync::Arc;
 
 use crate::bags::{NativeBags, matrix};
 use crate::door::{Around, enter, exception};
@@ -57,10 +59,13 @@ pub(crate) struct Reading {
     task: String,
     missing: bool,
     format: Option<String>,
+    labels: Option<PathBuf>,
+    coords: Option<PathBuf>,
+    max_instances: Option<usize>,
 }
 
 impl Reading {
-    fn options(&self) -> bagwise::Result<ReadOptions> {
+    fn options(&self, seed: u64) -> bagwise::Result<ReadOptions> {
         let column = |text: &String| text.parse::<Column>().unwrap_or_else(|never| match never {});
         let one = |text: &Option<String>| text.as_ref().map(column);
         let several = |texts: &[String]| texts.iter().map(column).collect();
@@ -86,6 +91,10 @@ impl Reading {
             // Data without labels can be read; what learns from them asks for labels.
             unlabelled: true,
             features: Vec::new(),
+            labels: self.labels.clone(),
+            coords: self.coords.clone(),
+            max_instances: self.max_instances,
+            seed,
         })
     }
 }
@@ -105,7 +114,7 @@ type Read = (
 /// Reads a file, a folder, a built-in name or a generator.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: Around) -> PyResult<Read> {
-    let options = reading.options().map_err(exception)?;
+    let options = reading.options(around.seed).map_err(exception)?;
     let data: Dataset = enter(py, &around, move |_| bagwise::io::read(&name, &options))?;
     let of = |codes: &[u32], names: &[String]| codes.iter().map(|&c| names[c as usize].clone()).collect();
     let (labels, values) = match &data.target {

@@ -98,9 +98,9 @@ const COMMON: &[(&str, &str)] = &[
 /// Further ones of classifiers.
 const OF_CLASSIFIERS: &[(&str, &str)] = &[
     (
-        "multiclass: Literal[\"one-vs-one\", \"one-vs-rest\"] = \"one-vs-one\"",
-        "multiclass : {\"one-vs-one\", \"one-vs-rest\"}, default=\"one-vs-one\"\n    How several classes become \
-         machines.",
+        "multiclass: Literal[\"one-vs-one\", \"one-vs-rest\"] | None = None",
+        "multiclass : {\"one-vs-one\", \"one-vs-rest\"}, optional\n    How several classes become machines; what suits \
+         the method ({SCHEME}) if not given.",
     ),
     (
         "class_weight: Literal[\"balanced\"] | dict[Any, float] | None = None",
@@ -218,7 +218,7 @@ fn documentation<'c>(
         page += &indented(4, &wrapped(&help, 108));
     }
     for text in common {
-        writeln!(page, "{}", text.replace("{SCALE}", info.scale.name())).expect("text grows");
+        writeln!(page, "{}", text.replace("{SCALE}", info.scale.name()).replace("{SCHEME}", method.scheme().name())).expect("text grows");
     }
     page += "\nAttributes\n----------\n";
     if !regression {
