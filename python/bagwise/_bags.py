@@ -170,7 +170,6 @@ class Bags:
         return _rebuild, parts
 
 
-
 def _rebuild(*parts: Any) -> Bags:
     return Bags._of(NativeBags(*parts))
 
@@ -292,9 +291,7 @@ def _numbers(array: NDArray[Any], what: str) -> NDArray[Any]:
         raise ValueError(f"{what} must hold numbers: {error}") from error
 
 
-def _cut(
-    rows: int, bag_ids: ArrayLike | None
-) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], list[str] | None]:
+def _cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], list[str] | None]:
     """The order of rows that brings bags together (None: as they are), offsets, names."""
     if bag_ids is None:
         return None, np.arange(rows + 1, dtype=np.int64), None

@@ -426,7 +426,10 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
 
 
 def weighed(
-    class_weight: Mapping[Any, float], classes: NDArray[Any], codes: NDArray[np.float64], sample_weight: ArrayLike | None
+    class_weight: Mapping[Any, float],
+    classes: NDArray[Any],
+    codes: NDArray[np.float64],
+    sample_weight: ArrayLike | None,
 ) -> NDArray[np.float64]:
     """Weights of bags times those of their classes, 1 for a class that is not named."""
     own = np.asarray([float(class_weight.get(c, 1.0)) for c in classes.tolist()])

@@ -139,7 +139,9 @@ def read(
         "coords": coords,
         "max_instances": max_instances,
     }
-    name, bags, classes, values, groups, kept, truth, said = _native.read(os.fspath(path), reading, around(random_state))
+    name, bags, classes, values, groups, kept, truth, said = _native.read(
+        os.fspath(path), reading, around(random_state)
+    )
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
     y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)

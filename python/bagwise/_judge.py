@@ -565,8 +565,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "m.bagwise")
     ...     bagwise.MIKernelClassifier(c=10).fit(bags, y).save(path)
-    ...     bagwise.load(path).c
-    10
+    ...     float(bagwise.load(path).c)
+    10.0
     """
     model = _native.Model.load(path)
     return _class_of(model)._of(model)

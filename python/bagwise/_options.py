@@ -100,9 +100,7 @@ def balanced_of(class_weight: Any) -> bool:
         return False
     if class_weight == "balanced":
         return True
-    raise ValueError(
-        f"class_weight is {class_weight!r}; give None, 'balanced' or a dictionary from class to cost"
-    )
+    raise ValueError(f"class_weight is {class_weight!r}; give None, 'balanced' or a dictionary from class to cost")
 
 
 def impute_of(missing: Any) -> bool:

@@ -75,9 +75,7 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     words = ["compare", name, "--methods", "mi-kernel", "-p", "mi-kernel.c=1,10", "--folds", "4", "-o", "out"]
     there = json.loads(command(*words, "--format", "json", folder=tmp_path))
     params = {"mi-kernel": {"c": [1, 10]}}
-    here = bagwise.compare(
-        data.bags, data.y, groups=data.groups, methods=["mi-kernel"], params=params, folds=4
-    )
+    here = bagwise.compare(data.bags, data.y, groups=data.groups, methods=["mi-kernel"], params=params, folds=4)
     found = {row["method"]: row["accuracy"] for row in here}
     assert found == {m["method"]: m["accuracy"]["mean"] for m in there["methods"]}
     frame = here.to_frame()

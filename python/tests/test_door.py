@@ -173,7 +173,9 @@ def test_what_did_not_converge_is_warned_of(small: Dataset, monkeypatch: pytest.
 def test_a_threshold_is_met(small: Dataset) -> None:
     y = small.y.copy()
     low = MIKernelClassifier(threshold="recall=1").fit(small.bags, y).predict(small.bags)
-    assert (low[y == 1] == 1).mean() >= (MIKernelClassifier().fit(small.bags, y).predict(small.bags)[y == 1] == 1).mean()
+    assert (low[y == 1] == 1).mean() >= (
+        MIKernelClassifier().fit(small.bags, y).predict(small.bags)[y == 1] == 1
+    ).mean()
 
 
 def test_strange_bags_are_not_familiar(small: Dataset) -> None:

@@ -54,7 +54,9 @@ def test_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ESTIMATORS)
-def test_every_estimator_learns_answers_explains_and_travels(key: tuple[str, bool], small: Dataset, tmp_path: Any) -> None:
+def test_every_estimator_learns_answers_explains_and_travels(
+    key: tuple[str, bool], small: Dataset, tmp_path: Any
+) -> None:
     cls = ESTIMATORS[key]
     bags = small.bags
     y = bags.sizes().astype(float) if key[1] else small.y
@@ -135,9 +137,7 @@ def test_other_processes(small: Dataset) -> None:
     one = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, method="decision_function")
     two = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, n_jobs=2, method="decision_function")
     assert np.array_equal(one, two)
-    fits = joblib.Parallel(n_jobs=2)(
-        joblib.delayed(MIKernelClassifier(c=c).fit)(small.bags, small.y) for c in (1, 10)
-    )
+    fits = joblib.Parallel(n_jobs=2)(joblib.delayed(MIKernelClassifier(c=c).fit)(small.bags, small.y) for c in (1, 10))
     assert [m.c for m in fits] == [1, 10]
     assert fits[1].score(small.bags, small.y) > 0.9
 

@@ -4,6 +4,7 @@
 mod bench;
 mod bench_migraph;
 mod bench_pairs;
+mod bench_python;
 mod bench_svm;
 mod golden;
 mod house;
@@ -13,6 +14,7 @@ mod run;
 mod steps;
 mod test;
 mod venv;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -24,7 +26,7 @@ type Word = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<(
 const WORDS: &[Word] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
     ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
-    ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
+    ("test", "[STEP]", "everything that must pass, or one step of it", test::run_named),
     ("bench", "[NAME]", "a measurement; without a name, which there are", bench::run),
     (
         "reproduce",
@@ -39,6 +41,7 @@ const WORDS: &[Word] = &[
     ("python", "", "write the estimators of python/bagwise from the registry of methods", |_| {
         python::write()
     }),
+    ("wheel", "", "build the Python package and install it under target/venv", |_| wheel::command()),
     (
         "venv",
         "[PACKAGE…]",
