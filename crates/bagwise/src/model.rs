@@ -20,7 +20,7 @@ use crate::familiar::Familiarity;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
 use crate::mat::Mat;
-use crate::method::{Explanation, Model, State, Tensor, refuse};
+use crate::method::{Explanation, Model, Representative, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
@@ -218,6 +218,22 @@ impl Trained {
             })?);
         }
         Ok(all)
+    }
+
+    /// The instances that stand for training bags, machine after machine; empty if the method chooses none.
+    pub fn representatives(&self) -> Vec<Representative> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(
+                model
+                    .representatives()
+                    .iter()
+                    .map(|r| Representative { output: first + r.output, ..r.clone() }),
+            );
+            first += model.outputs();
+        }
+        all
     }
 
     /// The class that the first machine says yes to; empty for real values.

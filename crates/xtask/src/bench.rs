@@ -12,6 +12,16 @@ const ALL: &[Bench] = &[
         "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",
         crate::bench_migraph::run,
     ),
+    (
+        "mirsvm",
+        "MIRSVM beside scikit-learn's SVC in the same loop, mi-SVM beside Weka",
+        crate::bench_mirsvm::run,
+    ),
+    (
+        "mirsvm-large",
+        "mirsvm, mi-svm-bag and mi-svm on 120,000 instances: time and memory",
+        crate::bench_mirsvm::run_large,
+    ),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),

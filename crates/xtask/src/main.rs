@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_migraph;
+mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
 mod golden;

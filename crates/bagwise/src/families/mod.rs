@@ -1,5 +1,6 @@
 //! Families: each adapter turns the page that a method's author writes into the full [`Method`](crate::method::Method).
 
+pub(crate) mod alternating;
 pub(crate) mod edge_sums;
 pub(crate) mod kernel_svm;
 pub(crate) mod set_kernel;

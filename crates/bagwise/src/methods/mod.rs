@@ -5,8 +5,12 @@ use crate::method::Method;
 
 mod majority;
 mod mi_kernel;
+pub(crate) mod mi_svm;
+pub(crate) mod mi_svm_bag;
 mod migraph;
 mod migraph_explicit;
+pub(crate) mod mirsvm;
+pub(crate) mod sil;
 mod simple_mi;
 mod wmksvm;
 
@@ -14,8 +18,12 @@ mod wmksvm;
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
+    &sil::METHOD,
     &mi_kernel::METHOD,
     &wmksvm::METHOD,
+    &mi_svm::METHOD,
+    &mi_svm_bag::METHOD,
+    &mirsvm::METHOD,
     &migraph::METHOD,
     &migraph_explicit::METHOD,
 ];
