@@ -3,7 +3,8 @@
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
 //! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
 //! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+//! distance of training instances), `mean`, `11/20` (a fraction, kept as one, so that comparisons with it are exact);
+//! several with commas, powers and fractions as a range: `2^-5..2^5`, `11/20..20/20`. Fractions descend.
 
 use std::fmt;
 
@@ -46,6 +47,17 @@ pub enum Kind {
     },
     /// A number above 0, or `N/median`.
     Width,
+    /// A whole number within these ends (inclusive), or one of the words.
+    Whole {
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+        /// What may stand in its place.
+        words: &'static [&'static str],
+    },
+    /// A fraction from 0 to 1: `11/20`, or with a decimal point, which is the same. Tried from the largest down.
+    Fraction,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a number not below 0 (infinity allowed: `inf`).
@@ -62,6 +74,11 @@ impl Kind {
                 "a number above 0, or N/median (N over the median squared distance of training instances)"
                     .into()
             }
+            Kind::Whole { least, most, words } => {
+                let number = format!("a whole number from {least} to {most}");
+                words.iter().map(|w| w.to_string()).chain([number]).collect::<Vec<_>>().join(" | ")
+            }
+            Kind::Fraction => "a fraction from 0 to 1, such as 11/20".into(),
             Kind::Word(words) => words.join(" | "),
             Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
         }
@@ -84,8 +101,22 @@ pub enum Value {
     Number(f64),
     /// A number over the median squared distance of training instances.
     OverMedian(f64),
+    /// A fraction in lowest terms.
+    Fraction(u32, u32),
     /// A word.
     Word(String),
+}
+
+impl Value {
+    /// A fraction, reduced, so that equal ones are equal.
+    pub fn fraction(numerator: u32, denominator: u32) -> Value {
+        let (mut a, mut b) = (numerator, denominator);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        let common = a.max(1);
+        Value::Fraction(numerator / common, denominator / common)
+    }
 }
 
 impl fmt::Display for Value {
@@ -93,16 +124,20 @@ impl fmt::Display for Value {
         match self {
             Value::Number(v) => write!(f, "{v}"),
             Value::OverMedian(v) => write!(f, "{v}/median"),
+            Value::Fraction(n, d) => write!(f, "{n}/{d}"),
             Value::Word(w) => f.write_str(w),
         }
     }
 }
 
-/// A number (also `2^-5`), `N/median`, else a word.
+/// A number (also `2^-5`), `N/median`, a fraction, else a word.
 fn parse_value(text: &str) -> Value {
     let text = text.trim();
     if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
         return Value::OverMedian(n);
+    }
+    if let Some((n, d)) = parse_fraction(text) {
+        return Value::fraction(n, d);
     }
     parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
 }
@@ -112,6 +147,22 @@ fn parse_number(text: &str) -> Option<f64> {
         Some((base, exponent)) => Some(base.powi(exponent)),
         None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
     }
+}
+
+/// `11/20`, not reduced.
+fn parse_fraction(text: &str) -> Option<(u32, u32)> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let denominator = denominator.trim().parse().ok().filter(|&d| d > 0)?;
+    Some((numerator.trim().parse().ok()?, denominator))
+}
+
+/// `0.55` as 55/100: what is written, not its nearest double.
+fn parse_decimal(text: &str) -> Option<Value> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let denominator = 10u32.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| format!("0{t}").parse::<u32>().ok());
+    let (whole, part) = (digits(whole)??, digits(part)??);
+    Some(Value::fraction(whole.checked_mul(denominator)?.checked_add(part)?, denominator))
 }
 
 fn parse_power(text: &str) -> Option<(f64, i32)> {
@@ -125,8 +176,21 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
     for item in text.split(',') {
         let item = item.trim();
         match item.split_once("..") {
-            None => values.push(parse_value(item)),
+            None => values.push(match (spec.kind, parse_decimal(item)) {
+                (Kind::Fraction, Some(fraction)) => fraction,
+                _ => parse_value(item),
+            }),
             Some((from, to)) => {
+                if let (Kind::Fraction, Some((low, d)), Some((high, e))) =
+                    (spec.kind, parse_fraction(from), parse_fraction(to))
+                    && d == e
+                    && low <= high
+                    && high <= d
+                    && high - low < 200
+                {
+                    values.extend((low..=high).map(|n| Value::fraction(n, d)));
+                    continue;
+                }
                 let (to, relative) = match to.strip_suffix("/median") {
                     Some(to) => (to, true),
                     None => (to, false),
@@ -146,9 +210,14 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
                         return Err(Error::param(
                             method,
                             spec.name,
-                            format!(
-                                "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
-                            ),
+                            match spec.kind {
+                                Kind::Fraction => format!(
+                                    "'{item}' is not a range; write fractions of one denominator, ascending: 11/20..20/20"
+                                ),
+                                _ => format!(
+                                    "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
+                                ),
+                            },
                         ));
                     }
                 }
@@ -160,6 +229,9 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
     }
     if values.iter().all(|v| magnitude(v).is_some()) {
         values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
+        if matches!(spec.kind, Kind::Fraction) {
+            values.reverse();
+        }
     }
     let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
     for value in values {
@@ -175,6 +247,11 @@ fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
         (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
         (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
         (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Whole { least, most, .. }, Value::Number(v)) => {
+            v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
+        }
+        (Kind::Fraction, Value::Fraction(n, d)) => n <= d && *d > 0,
+        (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
         _ => false,
@@ -211,6 +288,25 @@ impl Point {
         match self.get(name) {
             Value::Number(v) => *v,
             other => panic!("parameter '{name}' is {other}, not a number"),
+        }
+    }
+
+    /// A whole number; nothing where a word stands for it.
+    pub fn whole(&self, name: &str) -> Option<usize> {
+        match self.get(name) {
+            Value::Number(v) => Some(*v as usize),
+            _ => None,
+        }
+    }
+
+    /// A fraction: numerator and denominator.
+    ///
+    /// # Panics
+    /// If the parameter is not a fraction.
+    pub fn fraction(&self, name: &str) -> (u32, u32) {
+        match self.get(name) {
+            Value::Fraction(n, d) => (*n, *d),
+            other => panic!("parameter '{name}' is {other}, not a fraction"),
         }
     }
 
@@ -403,6 +499,7 @@ impl Grid {
 fn magnitude(value: &Value) -> Option<f64> {
     match value {
         Value::Number(v) | Value::OverMedian(v) => Some(*v),
+        Value::Fraction(n, d) => Some(f64::from(*n) / f64::from(*d)),
         Value::Word(_) => None,
     }
 }
@@ -495,6 +592,36 @@ mod tests {
         let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
         assert_eq!(g.edges(&g.points[0]), ["gamma"]);
         assert!(g.edges(&g.points[2]).is_empty());
+    }
+
+    #[test]
+    fn fractions_are_exact_descend_and_survive_json() {
+        const EPSILON: &[ParamSpec] = &[ParamSpec {
+            name: "epsilon",
+            help: "similar above",
+            kind: Kind::Fraction,
+            default: "1",
+            grid: "17/20..20/20",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let texts = |text: &str| {
+            let given = [("epsilon".to_string(), text.to_string())];
+            let grid = Grid::new("toy", EPSILON, &given, Fill::Default, false)?;
+            Ok::<_, Error>(grid.points.iter().map(Point::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            texts("17/20..20/20").unwrap(),
+            ["epsilon=1/1", "epsilon=19/20", "epsilon=9/10", "epsilon=17/20"]
+        );
+        assert_eq!(texts("0.55,11/20,1").unwrap(), ["epsilon=1/1", "epsilon=11/20"]);
+        for bad in ["21/20", "1/0", "-1", "0.1e1", "word", "1/2..1/3"] {
+            assert!(texts(bad).is_err(), "{bad}");
+        }
+        let point = &Grid::new("toy", EPSILON, &[], Fill::Default, false).unwrap().points[0];
+        let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+        back.check("toy", EPSILON).unwrap();
+        assert_eq!((&back, back.fraction("epsilon")), (point, (1, 1)));
     }
 
     #[test]

@@ -132,10 +132,11 @@ fn setup(method: &str, given: &[(&str, &str)], scale: Option<Scale>) -> Result<S
     let method = methods::find(method)?;
     let info = method.info();
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let grid = Grid::new(info.name, method.params(), &given, Fill::Grid, false)?;
     Ok(Setup {
         method,
-        grid: Grid::new(info.name, method.params(), &given, Fill::Grid, false)?,
-        scale: scale.unwrap_or(info.scale),
+        scale: scale.unwrap_or_else(|| method.scale(&grid.points)),
+        grid,
         scheme: Scheme::default(),
         balanced: false,
         impute: false,

@@ -170,7 +170,7 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
             Value::OverMedian(n) => {
                 n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
             }
-            Value::Word(_) => unreachable!("the table lets no word through"),
+            other => unreachable!("the table lets no {other} through"),
         })
         .collect()
 }
