@@ -2,5 +2,6 @@
 
 pub(crate) mod edge_sums;
 pub(crate) mod kernel_svm;
+pub(crate) mod map_svm;
 pub(crate) mod set_kernel;
 pub(crate) mod svm;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::method::Method;
 
+mod isk;
 mod majority;
 mod mi_kernel;
 mod migraph;
@@ -17,6 +18,7 @@ pub static METHODS: &[&dyn Method] = &[
     &mi_kernel::METHOD,
     &wmksvm::METHOD,
     &migraph::METHOD,
+    &isk::METHOD,
     &migraph_explicit::METHOD,
 ];
 
