@@ -233,6 +233,7 @@ impl<'a> Learner<'a> {
         } else {
             vec![prepare(&Scope { train: &all, y: &[] })?]
         };
+        bags.check_read()?;
         Ok(Frame { transform, points: points.to_vec(), position, prepared })
     }
 
@@ -301,6 +302,7 @@ impl<'a> Learner<'a> {
                 (0..bags.len()).for_each(|row| out.set(row, to, scores.get(row, k)));
             }
         }
+        new.check_read()?;
         Ok(out)
     }
 

@@ -411,6 +411,14 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             state.put("values", m.values());
             state.put_counts("width", [m.cols()]);
         }
+        Instances::Stored(_) => {
+            let tensor = match bags.instances().clone().in_memory() {
+                Instances::F32(m) => Tensor::F32(shape, m.into_data()),
+                Instances::F64(m) => Tensor::F64(shape, m.into_data()),
+                _ => unreachable!("rows brought into memory are dense"),
+            };
+            drop(state.tensors.insert("instances".into(), tensor));
+        }
     }
 }
 

@@ -454,5 +454,6 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
             out.write_record(None::<&[u8]>)?;
         }
     }
+    bags.check_read().map_err(io::Error::other)?;
     out.flush()
 }
