@@ -217,7 +217,7 @@ impl<T: Race> Fused<T> {
             found[row] = match &p.centres {
                 Instances::F64(z) => settle(&wide, z.data(), &p.list(i)[..psi]),
                 Instances::F32(z) => settle(&wide, z.data(), &p.list(i)[..psi]),
-                Instances::Sparse(_) => unreachable!("sparse centres are scanned"),
+                _ => unreachable!("centres are in memory, and sparse ones are scanned"),
             };
         }
     }

@@ -122,7 +122,16 @@ impl Partitions {
                 order.swap(k, other);
             }
         }
-        Partitions::new(bags.instances().gather(&rows), lists, t, distance)
+        // In the order of the pool: rows that are not in memory are read in runs.
+        let mut sorted: Vec<u32> = (0..rows.len() as u32).collect();
+        sorted.sort_unstable_by_key(|&r| rows[r as usize]);
+        let mut place = vec![0; rows.len()];
+        sorted.iter().enumerate().for_each(|(at, &r)| place[r as usize] = at as u32);
+        lists.iter_mut().for_each(|centre| *centre = place[*centre as usize]);
+        let rows: Vec<usize> = sorted.iter().map(|&r| rows[r as usize]).collect();
+        let centres = bags.instances().gather(&rows).in_memory();
+        bags.check_read()?;
+        Partitions::new(centres, lists, t, distance)
     }
 
     /// Number of partitionings.
@@ -317,6 +326,16 @@ impl<'a> Mapper<'a> {
             Instances::Sparse(csr) if sparse => Block::Sparse(Cow::Borrowed(csr), rows),
             Instances::F64(m) if !sparse => Block::F64(Cow::Borrowed(&m.data()[numbers])),
             Instances::F32(m) if !sparse => Block::F32(Cow::Borrowed(&m.data()[numbers])),
+            Instances::Stored(m) if !sparse && m.is_single() => {
+                let mut read = vec![0.0f32; numbers.len()];
+                m.read_f32(rows, &mut read);
+                Block::F32(Cow::Owned(read))
+            }
+            Instances::Stored(m) if !sparse => {
+                let mut read = vec![0.0; numbers.len()];
+                m.read_f64(rows, &mut read);
+                Block::F64(Cow::Owned(read))
+            }
             _ => {
                 let mut dense = Mat::zeros(rows.len(), width);
                 rows.clone().enumerate().for_each(|(i, row)| instances.row_into(row, dense.row_mut(i)));
