@@ -5,6 +5,7 @@
 
 mod explain;
 mod gauss;
+mod isk;
 mod leakage;
 mod section;
 mod speed;
@@ -31,6 +32,7 @@ type Experiment = (&'static str, &'static str, fn() -> Result<Section>);
 
 const ALL: &[Experiment] = &[
     ("gauss", "accuracies of mi-kernel, migraph and wmksvm beside papers and reference", gauss::run),
+    ("isk", "accuracies of the isolation set-kernel beside paper and reference", isk::run),
     ("speed", "ten times 10-fold nested over the same methods and sets, and the time it takes", speed::run),
     ("explain", "whether explanations find the instances that made a bag positive", explain::run),
     ("leakage", "nested accuracy on labels that mean nothing", leakage::run),

@@ -1,6 +1,6 @@
 //! Every way of finding cells against the definition, on data full of ties, for every instruction set and storage.
 
-use proptest::prelude::*;
+use proptest::prelude::{ProptestConfig, any, prop, proptest};
 
 use super::fused::{Fused, Race};
 use super::walk::Walk;
