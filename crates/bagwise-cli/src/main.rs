@@ -13,7 +13,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict};
+use commands::{
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict,
+};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their

@@ -35,8 +35,7 @@ fn square(even: bool) -> Result<Bags> {
 fn kernels(pool: &Bags, psi: usize, places: &[[f64; 2]]) -> Result<Vec<f64>> {
     let ctx = Ctx::default();
     let shape = [[0.0, 0.1], [0.0, -0.1], [0.1, 0.0], [-0.1, 0.0]];
-    let rows: Vec<[f64; 2]> =
-        places.iter().flat_map(|p| shape.map(|s| [p[0] + s[0], p[1] + s[1]])).collect();
+    let rows: Vec<[f64; 2]> = places.iter().flat_map(|p| shape.map(|s| [p[0] + s[0], p[1] + s[1]])).collect();
     let partitions = Partitions::draw(pool, &[0], T, psi, Distance::Euclidean, &ctx)?;
     let rows = Instances::F64(Mat::from_rows(&rows));
     let ids = Mapper::new(&partitions, &[psi], &ctx)?.ids(&rows, 0..rows.rows(), &ctx)?.remove(0);
@@ -84,13 +83,18 @@ fn curves(svg: &mut String, left: f64, title: &str, along: &[f64], ends: [&str; 
          <text x='{}' y='392' font-size='11' font-family='sans-serif'>1</text>",
         left - 12.0
     );
-    for (curve, (colour, name)) in curves.iter().zip([("#2060c0", "sparse half"), ("#c03020", "dense half")]) {
+    for (curve, (colour, name)) in curves.iter().zip([("#2060c0", "sparse half"), ("#c03020", "dense half")])
+    {
         let points: Vec<String> = along
             .iter()
             .zip(curve)
             .map(|(x, k)| format!("{:.1},{:.1}", left + 280.0 * x, 640.0 - 260.0 * k))
             .collect();
-        let _ = writeln!(svg, "<polyline points='{}' fill='none' stroke='{colour}' stroke-width='2'/>", points.join(" "));
+        let _ = writeln!(
+            svg,
+            "<polyline points='{}' fill='none' stroke='{colour}' stroke-width='2'/>",
+            points.join(" ")
+        );
         let y = if name == "sparse half" { 400.0 } else { 416.0 };
         let _ = writeln!(
             svg,
@@ -101,9 +105,9 @@ fn curves(svg: &mut String, left: f64, title: &str, along: &[f64], ends: [&str; 
 }
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).unwrap_or_else(|| {
-        std::env::temp_dir().join("isolation-kernel.svg").display().to_string()
-    });
+    let path = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| std::env::temp_dir().join("isolation-kernel.svg").display().to_string());
     let (even, two) = (square(true)?, square(false)?);
     let mut svg = String::from(
         "<svg xmlns='http://www.w3.org/2000/svg' width='660' height='680'>\

@@ -17,9 +17,9 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
+use crate::gram::no_map;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
-use crate::gram::no_map;
 use crate::mat::{Csr, Mat};
 use crate::method::{Explanation, Model, State, Tensor, refuse};
 use crate::methods;
@@ -230,7 +230,9 @@ impl Trained {
             let map = self.models.first().map(|model| model.map(&ready?, ctx)).transpose()?.flatten();
             let map = map.ok_or_else(|| no_map(&self.header.method))?;
             let all = all.get_or_insert_with(|| Csr::empty(map.cols()));
-            (0..map.rows()).for_each(|b| all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v))));
+            (0..map.rows()).for_each(|b| {
+                all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
+            });
         }
         bags.check_read()?;
         all.ok_or_else(|| no_map(&self.header.method))

@@ -118,7 +118,8 @@ fn assert_kernel(
     assert_map(&maps[1], &expected["test_feature_map"], what);
     let equal: Vec<f64> =
         ranges(offsets[0]).into_iter().flat_map(|b| vec![1.0 / b.len() as f64; b.len()]).collect();
-    let by_ids = gram_of_ids(ids[0], offsets[0], &[weights.map_or(&equal, |w| w[0])], &ctx).unwrap().remove(0);
+    let by_ids =
+        gram_of_ids(ids[0], offsets[0], &[weights.map_or(&equal, |w| w[0])], &ctx).unwrap().remove(0);
     let mut normalised = Mat::zeros(0, 0);
     for gram in [by_ids, gram_of_maps(&maps[0], t, &ctx).unwrap()] {
         assert_matrix(&gram, &expected["gram"], what);
@@ -139,7 +140,12 @@ fn assert_kernel(
 }
 
 fn features_of(map: &Csr) -> Features<'_> {
-    Features::Sparse { starts: map.indptr(), indices: map.indices(), values: map.values(), columns: map.cols() }
+    Features::Sparse {
+        starts: map.indptr(),
+        indices: map.indices(),
+        values: map.values(),
+        columns: map.cols(),
+    }
 }
 
 /// Machines on the Gram and on the map, one for each pair of classes.
@@ -165,7 +171,8 @@ fn assert_machines(gram: &Mat, cross: &Mat, train: &Csr, test: &Csr, expected: &
             let bounds = vec![cost; own.len()];
             let tight = SmoParams { tolerance: 1e-10, ..SmoParams::default() };
             let form = Form::Classify { labels: &y };
-            let kernel = bagwise_svm::fit(&Gram::new(gram.data(), gram.cols(), &own), form, &bounds, None, &tight);
+            let kernel =
+                bagwise_svm::fit(&Gram::new(gram.data(), gram.cols(), &own), form, &bounds, None, &tight);
             let picked = train.gather(&own);
             let features = |m: &Csr| -> Vec<f64> {
                 let params = LinearParams { tolerance: 1e-10, ..LinearParams::default() };
@@ -177,8 +184,15 @@ fn assert_machines(gram: &Mat, cross: &Mat, train: &Csr, test: &Csr, expected: &
                 let linear = features(map);
                 for (i, &expected) in expected.iter().enumerate() {
                     let found = kernel.output(|k| matrix.get(i, own[k]));
-                    assert!((found - expected).abs() < 1e-6, "{what} {which} {i}: {found}, expected {expected}");
-                    assert!((linear[i] - expected).abs() < 1e-6, "{what} {which} {i}: map {}, {expected}", linear[i]);
+                    assert!(
+                        (found - expected).abs() < 1e-6,
+                        "{what} {which} {i}: {found}, expected {expected}"
+                    );
+                    assert!(
+                        (linear[i] - expected).abs() < 1e-6,
+                        "{what} {which} {i}: map {}, {expected}",
+                        linear[i]
+                    );
                 }
             }
             pair += 1;
@@ -196,14 +210,14 @@ fn check(name: &str) -> usize {
     let (test, test_offsets) = bags(&case["test_bags"]);
     let ctx = Ctx::default();
     let mut machines = 0;
-    for ((centres, train), test) in storages(&centres).into_iter().zip(storages(&train)).zip(storages(&test)) {
+    for ((centres, train), test) in storages(&centres).into_iter().zip(storages(&train)).zip(storages(&test))
+    {
         let partitions = Partitions::new(centres, (0..(t * psi) as u32).collect(), t, distance).unwrap();
         let mut last: Option<[Ids; 2]> = None;
         for strategy in STRATEGIES {
             let what = format!("{name}, {strategy:?}, {}", train.kind());
             let mapper = Mapper::by(&partitions, &[psi], strategy, &ctx).unwrap();
-            let ids =
-                [&train, &test].map(|side| mapper.ids(side, 0..side.rows(), &ctx).unwrap().remove(0));
+            let ids = [&train, &test].map(|side| mapper.ids(side, 0..side.rows(), &ctx).unwrap().remove(0));
             assert_ids(&ids[0], &case["cell_ids"], &what);
             assert_ids(&ids[1], &case["test_cell_ids"], &what);
             last = Some(ids);
@@ -240,7 +254,8 @@ fn check(name: &str) -> usize {
                 weights[s][e].iter().zip(flat).for_each(|(&f, e)| close(f, e, &what));
             }
             let raw: Vec<f64> = list(&expected["raw_weights"]).iter().flat_map(numbers).collect();
-            let similar = ranges(offsets[0]).into_iter().flat_map(|b| ids[0].similar(b, &shares[e..=e]).remove(0));
+            let similar =
+                ranges(offsets[0]).into_iter().flat_map(|b| ids[0].similar(b, &shares[e..=e]).remove(0));
             similar.zip(raw).for_each(|(c, w)| close(1.0 / f64::from(c), w, &what));
             let own = Some([&weights[0][e][..], &weights[1][e][..]]);
             machines += assert_kernel(ids, offsets, own, expected, &what);

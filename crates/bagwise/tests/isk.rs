@@ -82,7 +82,8 @@ fn many_bags_are_learned_from_their_maps() {
     let found = model.predict(&data.bags, &Ctx::default()).unwrap();
     assert!(found.iter().all(|p| p.nearest.is_none()), "nobody compared a thousand bags with each other");
     let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
-    let right = found.iter().zip(codes).filter(|(p, c)| p.label.as_ref() == Some(&names[**c as usize])).count();
+    let right =
+        found.iter().zip(codes).filter(|(p, c)| p.label.as_ref() == Some(&names[**c as usize])).count();
     assert!(right > 800, "{right} of 1000");
     // The Gram is made for those who ask for it.
     let point = &setup(&[("psi", "16"), ("t", "50")], Fill::Default, false).grid.points[0];
@@ -94,7 +95,8 @@ fn many_bags_are_learned_from_their_maps() {
 
 #[test]
 fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
-    let stored = io::read("synthetic:embeddings?bags=20&instances=60&features=9", &Default::default()).unwrap();
+    let stored =
+        io::read("synthetic:embeddings?bags=20&instances=60&features=9", &Default::default()).unwrap();
     let Instances::Stored(rows) = stored.bags.instances() else { panic!("embeddings are not in memory") };
     let mut values = vec![0.0f32; rows.rows() * rows.cols()];
     rows.read_f32(0..rows.rows(), &mut values);
@@ -121,7 +123,8 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
 fn psi_above_the_pool_is_left_out_of_a_list_and_refused_alone() {
     // About 40 instances, fewer in inner folds, which share the centres of the whole.
     let data = data("bags=20&min=2&max=2&seed=5");
-    let tuned = fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], Fill::Default, false), &data).unwrap();
+    let tuned =
+        fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], Fill::Default, false), &data).unwrap();
     assert!(tuned.header.parameters.whole("psi").unwrap() <= 40);
     for psi in ["41", "64,128"] {
         let error = fit(&setup(&[("psi", psi)], Fill::Default, false), &data).err().unwrap().to_string();
@@ -170,10 +173,8 @@ fn square(even: bool, seed: u64) -> Bags {
 
 /// The unnormalised kernel of two bags of four points around two places on the horizontal axis.
 fn kernel(pool: &Bags, psi: usize, places: [f64; 2]) -> f64 {
-    let rows: Vec<[f64; 2]> = places
-        .iter()
-        .flat_map(|&p| [[p, 0.1], [p, -0.1], [p + 0.1, 0.0], [p - 0.1, 0.0]])
-        .collect();
+    let rows: Vec<[f64; 2]> =
+        places.iter().flat_map(|&p| [[p, 0.1], [p, -0.1], [p + 0.1, 0.0], [p - 0.1, 0.0]]).collect();
     let ctx = Ctx::seeded(3);
     let partitions = Partitions::draw(pool, &[0], 800, psi, Distance::Euclidean, &ctx).unwrap();
     let mapper = Mapper::new(&partitions, &[psi], &ctx).unwrap();
@@ -202,6 +203,9 @@ fn the_kernel_adapts_to_density_as_the_papers_figures_show() {
         };
         let (mean, sd) =
             (figure["mean"].as_f64().unwrap(), figure["sd_over_datasets_t800"].as_f64().unwrap());
-        assert!((found - mean).abs() <= 4.0 * sd, "{name}: {found:.3}, expected {mean:.3} within 4 times {sd:.3}");
+        assert!(
+            (found - mean).abs() <= 4.0 * sd,
+            "{name}: {found:.3}, expected {mean:.3} within 4 times {sd:.3}"
+        );
     }
 }

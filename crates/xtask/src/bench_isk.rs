@@ -2,7 +2,7 @@
 //!
 //! Cells are held against numpy (augmented product and argmin in chunks; bar: 2.4 times less CPU), against ikpykit, and
 //! against the machine's peak of multiply-adds, measured in the same run (bar: 70 % from psi = 64 on). One thread and CPU seconds
-//! on both sides, on a tenth of the size of the Speaker benchmark (58,360 x 20, t = 200); costs are linear in rows and are shown
+//! on both sides, on a fiftieth of the rows of the Speaker benchmark (11,672 x 20, t = 200); costs are linear in rows and are shown
 //! for all of them. Then weights inside bags at full size, all psi of Musk2 in one pass, the grid of its Grams, and, each
 //! in a process of its own, peak memory at the size of Speaker and for a million instances x 1024 that are never in memory.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
@@ -29,7 +29,7 @@ use crate::venv;
 const T: usize = 200;
 const PSIS: [usize; 3] = [16, 64, 256];
 const SPEAKER: f64 = 583_600.0;
-const ROWS: usize = 58_360;
+const ROWS: usize = 11_672;
 const REPEATS: usize = 3;
 
 pub(crate) fn run() -> Result<()> {
@@ -66,7 +66,7 @@ fn cells() -> Result<()> {
     let train: Vec<usize> = (0..240).collect();
     let Instances::F64(all) = bags.instances() else { bail!("the generator's numbers are doubles") };
     let width = all.cols();
-    let rows: Vec<usize> = (0..ROWS).map(|i| i * 10).collect();
+    let rows: Vec<usize> = (0..ROWS).map(|i| i * 50).collect();
     let double = all.gather(&rows);
     let single = Mat::new(ROWS, width, double.data().iter().map(|&v| v as f32).collect());
     let folder = std::env::temp_dir().join(format!("bagwise-bench-isk-{}", std::process::id()));
@@ -95,21 +95,28 @@ fn cells() -> Result<()> {
     };
     let peak = multiply_add_peak();
     let scale = SPEAKER / ROWS as f64;
-    println!("cells of {SPEAKER} x {width}, t = {T}: CPU s on one thread, from {ROWS} rows; {}", instruction_set());
+    println!(
+        "cells of {SPEAKER} x {width}, t = {T}: CPU s on one thread, from {ROWS} rows; {}",
+        instruction_set()
+    );
     for line in text.lines().filter(|l| l.starts_with("version")) {
         println!("  {line}");
     }
     println!("  multiply-adds {peak:.1} GF/s in f64, twice that in f32");
-    println!("  {:>4} {:>4} {:>8} {:>8} {:>7} {:>9} {:>9}", "psi", "", "ours", "numpy", "ratio", "% of peak", "ikpykit");
+    println!(
+        "  {:>4} {:>4} {:>8} {:>8} {:>7} {:>9} {:>9}",
+        "psi", "", "ours", "numpy", "ratio", "% of peak", "ikpykit"
+    );
     for (psi, drawn) in PSIS.into_iter().zip(&partitions) {
-        let kinds = [("f64", "float64", Instances::F64(double.clone())), ("f32", "float32", Instances::F32(single.clone()))];
+        let kinds = [
+            ("f64", "float64", Instances::F64(double.clone())),
+            ("f32", "float32", Instances::F32(single.clone())),
+        ];
         for (kind, theirs_kind, points) in kinds {
             let centres = match (drawn.centres(), kind) {
-                (Instances::F64(m), "f32") => Instances::F32(Mat::new(
-                    m.rows(),
-                    m.cols(),
-                    m.data().iter().map(|&v| v as f32).collect(),
-                )),
+                (Instances::F64(m), "f32") => {
+                    Instances::F32(Mat::new(m.rows(), m.cols(), m.data().iter().map(|&v| v as f32).collect()))
+                }
                 (other, _) => other.clone(),
             };
             let drawn = Partitions::new(centres, drawn.lists().to_vec(), T, Distance::Euclidean)?;
@@ -151,7 +158,8 @@ fn weights() -> Result<()> {
     let all: Vec<usize> = (0..bags.len()).collect();
     let drawn = Partitions::draw(&bags, &all, T, 64, Distance::Euclidean, &ctx)?;
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let ids = Mapper::new(&drawn, &[64], &ctx)?.ids(bags.instances(), 0..bags.instance_count(), &ctx)?.remove(0);
+    let ids =
+        Mapper::new(&drawn, &[64], &ctx)?.ids(bags.instances(), 0..bags.instance_count(), &ctx)?.remove(0);
     let threads = rayon::current_num_threads();
     println!(
         "\nSpeaker in f32, psi = 64, {threads} threads: cells {:.1} CPU s, {:.1} s",
@@ -227,7 +235,11 @@ pub(crate) fn run_speaker() -> Result<()> {
     println!("\ntraining at the size of Speaker, psi = 64, epsilon = 11/20");
     let (cpu, wall, _) = trained("synthetic:speaker?f32=1", &[("psi", "64"), ("epsilon", "11/20")])?;
     let peak = peak_bytes().context("this system does not say what memory was used")?;
-    println!("  {cpu:.1} CPU s, {wall:.1} s, peak memory {:.2} GB (bar 1.5): {}", peak / 1e9, verdict(peak < 1.5e9));
+    println!(
+        "  {cpu:.1} CPU s, {wall:.1} s, peak memory {:.2} GB (bar 1.5): {}",
+        peak / 1e9,
+        verdict(peak < 1.5e9)
+    );
     Ok(())
 }
 
@@ -244,7 +256,8 @@ pub(crate) fn run_million() -> Result<()> {
         println!("    {cpu:.1} CPU s, {wall:.1} s, {:.1} CPU us per instance", cpu / n as f64 * 1e6);
         costs.push(cpu / n as f64);
     }
-    let spread = costs.iter().copied().fold(0.0, f64::max) / costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let spread =
+        costs.iter().copied().fold(0.0, f64::max) / costs.iter().copied().fold(f64::INFINITY, f64::min);
     let peak = peak_bytes().context("this system does not say what memory was used")?;
     println!("  cost per instance varies by {spread:.2} (linear: below 1.5): {}", verdict(spread < 1.5));
     println!("  peak memory {:.2} GB (bar 5): {}", peak / 1e9, verdict(peak < 5e9));

@@ -33,6 +33,8 @@ pub(crate) trait Element:
     fn from_low_bits(bits: u64) -> Self;
     /// The bits of the number.
     fn low_bits(self) -> u64;
+    /// The difference of two numbers.
+    fn minus(self, other: Self) -> Self;
     /// The largest finite number.
     const HIGHEST: Self;
     /// Half a unit in the last place of 1: the largest relative error of one rounding.
@@ -49,6 +51,9 @@ impl Element for f64 {
     }
     fn low_bits(self) -> u64 {
         self.to_bits()
+    }
+    fn minus(self, other: f64) -> f64 {
+        self - other
     }
     const HIGHEST: f64 = f64::MAX;
     const ROUNDING: f64 = f64::EPSILON / 2.0;
@@ -86,6 +91,9 @@ impl Element for f32 {
     }
     fn low_bits(self) -> u64 {
         u64::from(self.to_bits())
+    }
+    fn minus(self, other: f32) -> f32 {
+        self - other
     }
     const HIGHEST: f32 = f32::MAX;
     const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;

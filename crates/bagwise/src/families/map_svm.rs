@@ -117,10 +117,7 @@ fn append_unit(all: &mut Csr, rows: &Csr) {
 /// What maps are made from.
 pub(crate) enum Source {
     /// Cells and weights of all instances.
-    Cells {
-        ids: Arc<Ids>,
-        weights: Vec<f64>,
-    },
+    Cells { ids: Arc<Ids>, weights: Vec<f64> },
     /// The maps themselves, of length 1.
     Maps(Csr),
 }
@@ -160,7 +157,12 @@ impl Representation {
 }
 
 fn features(map: &Csr) -> Features<'_> {
-    Features::Sparse { starts: map.indptr(), indices: map.indices(), values: map.values(), columns: map.cols() }
+    Features::Sparse {
+        starts: map.indptr(),
+        indices: map.indices(),
+        values: map.values(),
+        columns: map.cols(),
+    }
 }
 
 pub(crate) struct MapPrepared {
@@ -265,8 +267,10 @@ impl Prepared for MapPrepared {
                     unreachable!("fits of one point are alike")
                 };
                 for (i, value) in machine.support() {
-                    let column =
-                        train.iter().position(|&b| b == bags[i]).expect("a machine learns from training bags");
+                    let column = train
+                        .iter()
+                        .position(|&b| b == bags[i])
+                        .expect("a machine learns from training bags");
                     coefficients.set(k, column, value);
                 }
                 biases.push(machine.bias);
@@ -308,7 +312,8 @@ impl MapModel {
         state: &State,
     ) -> Result<MapModel> {
         let centres = load_bags(&state.nested("centres"))?.instances().clone();
-        let lists: Option<Vec<u32>> = state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
+        let lists: Option<Vec<u32>> =
+            state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
         let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
         let partitions =
             Arc::new(Partitions::new(centres, lists, t, distance).map_err(|e| refuse(e.to_string()))?);
@@ -324,7 +329,9 @@ impl MapModel {
             Rule::Weights(weights)
         } else {
             let maps = load_bags(&state.nested("maps"))?;
-            let Instances::Sparse(maps) = maps.instances() else { return Err(refuse("its maps are not sparse")) };
+            let Instances::Sparse(maps) = maps.instances() else {
+                return Err(refuse("its maps are not sparse"));
+            };
             let coefficients = state.mat("coefficients")?;
             if maps.cols() != map.columns() || coefficients.cols() != maps.rows() {
                 return Err(refuse("maps, centres and coefficients differ in number"));
@@ -347,7 +354,9 @@ impl MapModel {
             Rule::Weights(weights) => weights.row(output).to_vec(),
             Rule::Bags { coefficients, maps } => {
                 let mut weights = vec![0.0; self.map.columns()];
-                for (b, coefficient) in coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0) {
+                for (b, coefficient) in
+                    coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0)
+                {
                     let (columns, values) = maps.row(b);
                     columns.iter().zip(values).for_each(|(&c, v)| weights[c as usize] += coefficient * v);
                 }

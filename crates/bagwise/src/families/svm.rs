@@ -41,8 +41,7 @@ pub(crate) fn solve(
 ) -> Result<Vec<Machine>> {
     let kernel = Gram::new(gram.data(), gram.cols(), training.bags);
     let cancel = ctx.canceller();
-    let params =
-        SmoParams { tolerance: tolerance(training), cancel: Some(&cancel), ..SmoParams::default() };
+    let params = SmoParams { tolerance: tolerance(training), cancel: Some(&cancel), ..SmoParams::default() };
     let path = |form: Form<'_>, costs: &[f64]| fit_path(&kernel, form, training.weights, costs, &params);
     along_paths(points, training, ctx, path, |machine| machine.outcome.status)
 }
@@ -57,7 +56,8 @@ pub(crate) fn solve_linear(
     let cancel = ctx.canceller();
     let params =
         LinearParams { tolerance: tolerance(training), cancel: Some(&cancel), ..LinearParams::default() };
-    let path = |form: Form<'_>, costs: &[f64]| fit_linear_path(features, form, training.weights, costs, &params);
+    let path =
+        |form: Form<'_>, costs: &[f64]| fit_linear_path(features, form, training.weights, costs, &params);
     along_paths(points, training, ctx, path, |machine| machine.outcome.status)
 }
 

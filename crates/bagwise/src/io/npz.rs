@@ -38,7 +38,8 @@ pub fn write_npz(path: &Path, rows: &Csr, names: &[String]) -> Result<()> {
         let letters = names.iter().flat_map(|name| {
             name.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest).map(u32::to_le_bytes)
         });
-        archive.add("bags.npy", &npy(&format!("<U{longest}"), &format!("{},", names.len()), bytes(letters)))?;
+        archive
+            .add("bags.npy", &npy(&format!("<U{longest}"), &format!("{},", names.len()), bytes(letters)))?;
         archive.finish()
     })
 }
@@ -151,11 +152,26 @@ mod tests {
         assert_eq!(names, ["format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy", "bags.npy"]);
         let expect = [
             ("'|S3', 'fortran_order': False, 'shape': ()", b"csr".to_vec()),
-            ("'<i8', 'fortran_order': False, 'shape': (2,)", [2i64, 7].iter().flat_map(|v| v.to_le_bytes()).collect()),
-            ("'<f8', 'fortran_order': False, 'shape': (3,)", [0.5f64, 0.25, 2.0].iter().flat_map(|v| v.to_le_bytes()).collect()),
-            ("'<i4', 'fortran_order': False, 'shape': (3,)", [1i32, 6, 0].iter().flat_map(|v| v.to_le_bytes()).collect()),
-            ("'<i4', 'fortran_order': False, 'shape': (3,)", [0i32, 2, 3].iter().flat_map(|v| v.to_le_bytes()).collect()),
-            ("'<U2', 'fortran_order': False, 'shape': (2,)", [0xe9u32, 0x31, 0x62, 0].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()),
+            (
+                "'<i8', 'fortran_order': False, 'shape': (2,)",
+                [2i64, 7].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            (
+                "'<f8', 'fortran_order': False, 'shape': (3,)",
+                [0.5f64, 0.25, 2.0].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            (
+                "'<i4', 'fortran_order': False, 'shape': (3,)",
+                [1i32, 6, 0].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            (
+                "'<i4', 'fortran_order': False, 'shape': (3,)",
+                [0i32, 2, 3].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            (
+                "'<U2', 'fortran_order': False, 'shape': (2,)",
+                [0xe9u32, 0x31, 0x62, 0].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>(),
+            ),
         ];
         for ((name, file), (header, data)) in entries.iter().zip(expect) {
             assert!(file.starts_with(b"\x93NUMPY\x01\x00"), "{name}");

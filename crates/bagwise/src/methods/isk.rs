@@ -132,7 +132,9 @@ fn centres(point: &Point, pool: usize) -> Result<usize> {
         Some(psi) => Err(Error::param(
             INFO.name,
             "psi",
-            format!("{psi} centres cannot be drawn from {pool} training instances; take at most {pool}, or psi=auto"),
+            format!(
+                "{psi} centres cannot be drawn from {pool} training instances; take at most {pool}, or psi=auto"
+            ),
         )),
     }
 }
@@ -221,7 +223,11 @@ impl Method for Isk {
             let wanted: Vec<Wanted> = family
                 .iter()
                 .map(|&r| {
-                    let map = CellMap { partitions: Arc::clone(&partitions), psi: psis[r], share: share(distinct[r]) };
+                    let map = CellMap {
+                        partitions: Arc::clone(&partitions),
+                        psi: psis[r],
+                        share: share(distinct[r]),
+                    };
                     Wanted { map, on_maps: learns_on_maps(distinct[r], &bags) }
                 })
                 .collect();

@@ -41,8 +41,17 @@ fn one_decimal(value: f64) -> String {
 
 pub(super) fn run() -> Result<Section> {
     let mut section = Section::default();
-    let headings =
-        ["set", "scaling", "ours", "sd", "unweighted", "reference", "ours - reference", "within 2.5", "paper"];
+    let headings = [
+        "set",
+        "scaling",
+        "ours",
+        "sd",
+        "unweighted",
+        "reference",
+        "ours - reference",
+        "within 2.5",
+        "paper",
+    ];
     let mut table = Table::new(&headings);
     for (name, scale, reference, paper) in SETS {
         let mut row = vec![name.to_string(), scale.name().into()];

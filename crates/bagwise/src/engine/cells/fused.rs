@@ -33,6 +33,8 @@ pub(super) struct Fused<T: Element> {
     ends: Vec<usize>,
     /// The position of a tile's first centre in its list.
     starts: Arc<[u16]>,
+    /// All tiles are whole, so that tile k starts at k times `mr`.
+    whole: bool,
     /// Tiles of all lists: `mr` centres, attribute after attribute, with the sign turned.
     centres: Buffer<T>,
     /// Half the squared length of every centre of a tile.
@@ -48,6 +50,9 @@ pub(super) struct Kernel<T: Element> {
     points: usize,
     /// Lets tiles pass by a panel: panel, width, centres, halves, number of the first tile, state.
     race: unsafe fn(&[T], usize, &[T], &[T], usize, &mut [T]),
+    /// Reads tiles and places (as tile times `mr` plus place) off a state, and whether the second came too close:
+    /// state, limits, places, marks of what is close. True if any is.
+    tell: unsafe fn(&[T], &[T], &mut [u32], &mut [u8]) -> bool,
 }
 
 /// Two values of `|c|^2 / 2 - x c` that differ by more than this belong to centres whose distances by the definition
@@ -70,7 +75,12 @@ impl<T: Race> Fused<T> {
         Fused::with(p, psis, T::kernels()[0], ctx)
     }
 
-    pub(super) fn with(p: &Partitions, psis: &[usize], kernel: &'static Kernel<T>, ctx: &Ctx) -> Result<Fused<T>> {
+    pub(super) fn with(
+        p: &Partitions,
+        psis: &[usize],
+        kernel: &'static Kernel<T>,
+        ctx: &Ctx,
+    ) -> Result<Fused<T>> {
         let (mr, width) = (kernel.mr, p.width());
         // Every psi ends with a whole tile.
         let (mut starts, mut ends, mut from) = (Vec::new(), Vec::new(), 0);
@@ -81,13 +91,18 @@ impl<T: Race> Fused<T> {
         }
         let tiles = starts.len();
         let bytes = (p.t * tiles * mr * (width + 1) * size_of::<T>()) as u64;
-        ctx.reserve("the centres of all partitionings", bytes, "raise --memory, or choose a smaller psi or t")?;
+        ctx.reserve(
+            "the centres of all partitionings",
+            bytes,
+            "raise --memory, or choose a smaller psi or t",
+        )?;
         let mean = crate::engine::pack::mean(&p.centres);
         let mut fused = Fused {
             kernel,
             psis: psis.to_vec(),
             mean,
             ends,
+            whole: psis.iter().all(|psi| psi.is_multiple_of(mr)),
             starts: starts.into(),
             centres: Buffer::zeros(p.t * tiles * mr * width),
             halves: Buffer::zeros(p.t * tiles * mr),
@@ -142,7 +157,7 @@ impl<T: Race> Fused<T> {
         let group = (GROUP / (mr * width * size_of::<T>())).max(1);
         // Smallest, second smallest and tile of the smallest, for each point of a panel.
         let mut states: Buffer<T> = Buffer::zeros(panels * 3 * points);
-        let mut limits = vec![T::default(); panels * points];
+        let mut limits = vec![T::default(); lengths.len()];
         for i in 0..p.t {
             for state in states.chunks_exact_mut(3 * points) {
                 state[..2 * points].fill(T::HIGHEST);
@@ -150,7 +165,8 @@ impl<T: Race> Fused<T> {
             }
             for (limit_of, &length) in limits.iter_mut().zip(&lengths) {
                 // Rounded up: single precision has another grid.
-                *limit_of = T::from_f64(limit::<T>(width, self.longest[i], length) * (1.0 + 2.0 * T::ROUNDING));
+                *limit_of =
+                    T::from_f64(limit::<T>(width, self.longest[i], length) * (1.0 + 2.0 * T::ROUNDING));
             }
             let mut from = 0;
             for ((&end, &psi), found) in self.ends.iter().zip(&self.psis).zip(found.iter_mut()) {
@@ -191,23 +207,26 @@ impl<T: Race> Fused<T> {
         limits: &[T],
         found: &mut [u16],
     ) {
-        let points = self.kernel.points;
-        let mut close = [0u8; BLOCK];
-        let mut any = 0;
+        let (mr, points) = (self.kernel.mr, self.kernel.points);
+        // Panels may reach beyond the block's last row.
+        let mut close = [0u8; BLOCK + 64];
+        let mut at = [0u32; BLOCK + 64];
+        let mut any = false;
         for (panel, state) in states.chunks_exact(3 * points).enumerate() {
-            let (best, rest) = state.split_at(points);
-            let (second, tile) = rest.split_at(points);
-            let some = points.min(count - panel * points);
-            for l in 0..some {
-                let row = panel * points + l;
-                let place = best[l].low_bits() as u16 & ((1 << TAG_BITS) - 1);
-                found[row] = self.starts[tile[l].to_f64() as usize] + place;
-                let apart = T::from_f64(second[l].to_f64() - best[l].to_f64()) > limits[row];
-                close[row] = u8::from(!apart);
-                any |= close[row];
+            let rows = panel * points..(panel + 1) * points;
+            // SAFETY: `kernels` lists what the processor has.
+            any |= unsafe {
+                (self.kernel.tell)(state, &limits[rows.clone()], &mut at[rows.clone()], &mut close[rows])
+            };
+        }
+        if self.whole {
+            found.iter_mut().zip(&at[..count]).for_each(|(found, &at)| *found = at as u16);
+        } else {
+            for (found, &at) in found.iter_mut().zip(&at[..count]) {
+                *found = self.starts[at as usize / mr] + (at as usize % mr) as u16;
             }
         }
-        if any == 0 {
+        if !any {
             return;
         }
         let width = p.width();
@@ -322,7 +341,8 @@ unsafe fn race<V: Vector, const MR: usize>(
                     best[h] = best[h].min(value);
                 }
             }
-            let number = V::splat(V::E::from_f64((first + tile) as f64));
+            // As bits: it is moved about, never calculated with.
+            let number = V::splat(V::E::from_low_bits((first + tile) as u64));
             for h in 0..2 {
                 from[h] = best[h].if_below(before[h], number, from[h]);
             }
@@ -333,6 +353,21 @@ unsafe fn race<V: Vector, const MR: usize>(
             from[h].store(s.add(2 * points + h * V::LANES));
         }
     }
+}
+
+#[inline(always)]
+fn tell<T: Element, const MR: usize>(state: &[T], limits: &[T], at: &mut [u32], close: &mut [u8]) -> bool {
+    let points = limits.len();
+    assert!(state.len() == 3 * points && at.len() == points && close.len() == points);
+    let (best, rest) = state.split_at(points);
+    let (second, tile) = rest.split_at(points);
+    let mut any = 0;
+    for l in 0..points {
+        at[l] = tile[l].low_bits() as u32 * MR as u32 + (best[l].low_bits() as u32 & ((1 << TAG_BITS) - 1));
+        close[l] = u8::from(!(second[l].minus(best[l]) > limits[l]));
+        any |= close[l];
+    }
+    any != 0
 }
 
 macro_rules! instruction_set {
@@ -346,8 +381,12 @@ macro_rules! instruction_set {
                 // SAFETY: this function carries the instruction set; its callers checked for it.
                 unsafe { race::<V, { $mr }>(panel, width, centres, halves, first, state) }
             }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn read<T: Element>(state: &[T], limits: &[T], at: &mut [u32], close: &mut [u8]) -> bool {
+                tell::<T, { $mr }>(state, limits, at, close)
+            }
             const fn table<V: Vector>() -> Kernel<V::E> {
-                Kernel { name: $name, mr: $mr, points: 2 * V::LANES, race: go::<V> }
+                Kernel { name: $name, mr: $mr, points: 2 * V::LANES, race: go::<V>, tell: read::<V::E> }
             }
             pub(super) static F64: Kernel<f64> = table::<$f64>();
             pub(super) static F32: Kernel<f32> = table::<$f32>();

@@ -124,8 +124,12 @@ impl Ids {
     pub fn similar(&self, bag: Range<usize>, shares: &[Share]) -> Vec<Vec<u32>> {
         let size = bag.len();
         let mut similar = vec![vec![1u32; size]; shares.len()];
-        let mut levels: Vec<(u32, usize)> =
-            shares.iter().enumerate().filter(|(_, s)| !s.is_all()).map(|(e, s)| (s.last(self.t), e)).collect();
+        let mut levels: Vec<(u32, usize)> = shares
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| !s.is_all())
+            .map(|(e, s)| (s.last(self.t), e))
+            .collect();
         if levels.is_empty() || size < 2 {
             return similar;
         }
@@ -170,12 +174,8 @@ impl Ids {
     pub(super) fn row(&self, row: usize, mut each: impl FnMut(usize, usize)) {
         let range = row * self.stride()..row * self.stride() + self.t;
         match &self.cells {
-            Cells::U8(cells) => {
-                cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c)))
-            }
-            Cells::U16(cells) => {
-                cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c)))
-            }
+            Cells::U8(cells) => cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c))),
+            Cells::U16(cells) => cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c))),
         }
     }
 }

@@ -107,7 +107,9 @@ unsafe fn sums<V: Vector<E = f64>, const MR: usize, const TEXT_MR: usize>(
     present: &mut [f64],
 ) {
     let points = 2 * V::LANES;
-    assert!(list.len() <= TOGETHER && points <= 32 && sums.len() >= TOGETHER * 32 && present.len() >= sums.len());
+    assert!(
+        list.len() <= TOGETHER && points <= 32 && sums.len() >= TOGETHER * 32 && present.len() >= sums.len()
+    );
     assert!(panel.values.len() == points * lanes.width);
     assert!(list.iter().all(|&r| (r as usize + 1) * lanes.width <= lanes.rows.len()));
     match lanes.distance {
@@ -145,7 +147,12 @@ unsafe fn sums<V: Vector<E = f64>, const MR: usize, const TEXT_MR: usize>(
 }
 
 #[inline(always)]
-unsafe fn euclidean<V: Vector<E = f64>, const MR: usize>(lanes: &Lanes, panel: &Panel, list: &[u32], to: *mut f64) {
+unsafe fn euclidean<V: Vector<E = f64>, const MR: usize>(
+    lanes: &Lanes,
+    panel: &Panel,
+    list: &[u32],
+    to: *mut f64,
+) {
     // SAFETY: `sums` has checked rows, panel and room.
     unsafe {
         let rows: [*const f64; MR] =
@@ -183,7 +190,8 @@ unsafe fn text<V: Vector<E = f64>, const MR: usize>(
         let mut acc = [[V::splat(0.0); 2]; MR];
         let mut count = [[V::splat(0.0); 2]; MR];
         for k in 0..lanes.width {
-            let (x, p) = (panel.values.as_ptr().add(2 * k * V::LANES), panel.present.as_ptr().add(2 * k * V::LANES));
+            let (x, p) =
+                (panel.values.as_ptr().add(2 * k * V::LANES), panel.present.as_ptr().add(2 * k * V::LANES));
             let (x0, x1) = (V::load(x), V::load(x.add(V::LANES)));
             let (p0, p1) = (V::load(p), V::load(p.add(V::LANES)));
             for i in 0..MR {
@@ -266,7 +274,10 @@ mod tests {
                     for (i, x) in some.chunks(width).enumerate() {
                         for (j, &row) in list.iter().enumerate() {
                             let z = &z[row as usize * width..][..width];
-                            assert_eq!(out[i * list.len() + j].to_bits(), literal::dense(distance, x, z).to_bits());
+                            assert_eq!(
+                                out[i * list.len() + j].to_bits(),
+                                literal::dense(distance, x, z).to_bits()
+                            );
                         }
                     }
                 }

@@ -231,7 +231,12 @@ impl<'a> Mapper<'a> {
     }
 
     /// By the way that is named.
-    pub fn by(partitions: &'a Partitions, psis: &[usize], strategy: Strategy, ctx: &Ctx) -> Result<Mapper<'a>> {
+    pub fn by(
+        partitions: &'a Partitions,
+        psis: &[usize],
+        strategy: Strategy,
+        ctx: &Ctx,
+    ) -> Result<Mapper<'a>> {
         let ascending = psis.windows(2).all(|w| w[0] < w[1]) && psis.first().is_some_and(|&p| p > 0);
         let largest = *psis.last().unwrap_or(&0);
         if !ascending || largest > partitions.psi() {
@@ -265,10 +270,12 @@ impl<'a> Mapper<'a> {
         };
         let (n, t) = (partitions.centres.rows() as f64, partitions.t as f64);
         let largest = *psis.last().unwrap_or(&1) as f64;
-        let plain = matches!(partitions.centres, Instances::Sparse(_)) || partitions.distance == Distance::Text;
+        let plain =
+            matches!(partitions.centres, Instances::Sparse(_)) || partitions.distance == Distance::Text;
         // Distances by the definition take three operations where products take one; a sparse merge many more.
         let scan = t * largest * (if plain { 3.0 * d } else { d } + 4.0);
-        let walk = n * (3.0 * d + walk::PER_CENTRE) + walk::lookups(partitions.centres.rows(), partitions.t, psis);
+        let walk =
+            n * (3.0 * d + walk::PER_CENTRE) + walk::lookups(partitions.centres.rows(), partitions.t, psis);
         if walk < scan && partitions.centres.rows() <= walk::MOST_ROWS {
             Strategy::Walk
         } else if plain {
@@ -390,7 +397,13 @@ impl<'a> Mapper<'a> {
     }
 
     /// The definition, a panel of points at a time.
-    fn scan<T: super::simd::Element>(&self, lanes: &lanes::Lanes, x: &[T], count: usize, found: &mut [Vec<u16>]) {
+    fn scan<T: super::simd::Element>(
+        &self,
+        lanes: &lanes::Lanes,
+        x: &[T],
+        count: usize,
+        found: &mut [Vec<u16>],
+    ) {
         let p = &*self.partitions;
         let width = p.width();
         let largest = self.psis[self.psis.len() - 1];

@@ -15,7 +15,15 @@ struct Case {
 }
 
 impl Case {
-    fn new(seed: u64, n: usize, width: usize, t: usize, mut psis: Vec<usize>, levels: usize, thirds: bool) -> Case {
+    fn new(
+        seed: u64,
+        n: usize,
+        width: usize,
+        t: usize,
+        mut psis: Vec<usize>,
+        levels: usize,
+        thirds: bool,
+    ) -> Case {
         let mut rng = Rng::new(seed, "cells test", &[]);
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for r in 0..n {
@@ -142,14 +150,19 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
         case.rows.iter_mut().flatten().for_each(|v| *v = *v * scale + shift);
         let expected = expected(&case, Distance::Euclidean);
         let rows = Instances::F64(Mat::from_rows(&case.rows));
-        let partitions = Partitions::new(rows.clone(), case.lists.clone(), case.t, Distance::Euclidean).unwrap();
+        let partitions =
+            Partitions::new(rows.clone(), case.lists.clone(), case.t, Distance::Euclidean).unwrap();
         for strategy in [Strategy::Fused, Strategy::Walk, Strategy::Scan] {
             let mapper = Mapper::by(&partitions, &case.psis, strategy, &Ctx::default()).unwrap();
             let found = mapper.ids(&rows, 0..50, &Ctx::default()).unwrap();
             assert_cells(&found, &expected, &format!("{strategy:?}, scale {scale:e}"));
         }
         let way = Way::Fused32(Fused::new(&partitions, &case.psis, &Ctx::default()).unwrap());
-        assert_cells(&ids_by(way, &partitions, &case.psis, &rows), &expected, &format!("f32, scale {scale:e}"));
+        assert_cells(
+            &ids_by(way, &partitions, &case.psis, &rows),
+            &expected,
+            &format!("f32, scale {scale:e}"),
+        );
     }
 }
 
@@ -163,7 +176,8 @@ fn random_numbers_rarely_need_the_definition_and_always_get_it() {
     let case = Case { rows, lists, t: 30, psis: vec![16, 64] };
     let expected = expected(&case, Distance::Euclidean);
     for centres in &case.storages()[..2] {
-        let partitions = Partitions::new(centres.clone(), case.lists.clone(), 30, Distance::Euclidean).unwrap();
+        let partitions =
+            Partitions::new(centres.clone(), case.lists.clone(), 30, Distance::Euclidean).unwrap();
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
         assert_cells(&mapper.ids(centres, 0..900, &Ctx::default()).unwrap(), &expected, centres.kind());
     }
@@ -195,7 +209,9 @@ fn shorter_lists_are_beginnings_of_longer_ones() {
     let draw = |psi| Partitions::draw(&bags, &[0, 1], 6, psi, Distance::Euclidean, &Ctx::seeded(4)).unwrap();
     let values = |p: &Partitions, psi: usize| -> Vec<f64> {
         let Instances::F64(centres) = p.centres() else { unreachable!() };
-        (0..6).flat_map(|i| p.list(i)[..psi].iter().map(|&c| centres.get(c as usize, 0)).collect::<Vec<_>>()).collect()
+        (0..6)
+            .flat_map(|i| p.list(i)[..psi].iter().map(|&c| centres.get(c as usize, 0)).collect::<Vec<_>>())
+            .collect()
     };
     let (long, short) = (draw(32), draw(8));
     assert_eq!(values(&long, 8), values(&short, 8));
@@ -235,4 +251,3 @@ fn counts_of_shared_cells_are_those_of_a_loop() {
         }
     }
 }
-

@@ -94,12 +94,16 @@ impl Walk {
         for first in (0..count).step_by(points) {
             let some = points.min(count - first);
             match (&self.lanes, block) {
-                (Some(lanes), Block::F64(x)) => {
-                    lanes.to_rows(&lanes.panel(&x[first * width..(first + some) * width]), &all, &mut distances)
-                }
-                (Some(lanes), Block::F32(x)) => {
-                    lanes.to_rows(&lanes.panel(&x[first * width..(first + some) * width]), &all, &mut distances)
-                }
+                (Some(lanes), Block::F64(x)) => lanes.to_rows(
+                    &lanes.panel(&x[first * width..(first + some) * width]),
+                    &all,
+                    &mut distances,
+                ),
+                (Some(lanes), Block::F32(x)) => lanes.to_rows(
+                    &lanes.panel(&x[first * width..(first + some) * width]),
+                    &all,
+                    &mut distances,
+                ),
                 (_, Block::Sparse(x, at)) => {
                     let Instances::Sparse(z) = &p.centres else { unreachable!("blocks are like centres") };
                     sparse_distances(p.distance, x.row(at.start + first), z, &mut distances)
@@ -180,15 +184,11 @@ dispatched!(step, step_of, (ranks: &[u16], least: &mut [u16], psis: &[usize], ro
 
 /// Meets one neighbour; returns how many lists are now served at every psi.
 #[inline(always)]
-fn step_of(
-    ranks: &[u16],
-    least: &mut [u16],
-    psis: &[usize],
-    row: usize,
-    found: &mut [Vec<u16>],
-) -> usize {
+fn step_of(ranks: &[u16], least: &mut [u16], psis: &[usize], row: usize, found: &mut [Vec<u16>]) -> usize {
     let mut served = 0;
-    for (chunk, (ranks, least)) in ranks.as_chunks::<32>().0.iter().zip(least.as_chunks_mut::<32>().0).enumerate() {
+    for (chunk, (ranks, least)) in
+        ranks.as_chunks::<32>().0.iter().zip(least.as_chunks_mut::<32>().0).enumerate()
+    {
         let mut below = 0u32;
         for l in 0..32 {
             below |= u32::from(ranks[l] < least[l]) << l;
