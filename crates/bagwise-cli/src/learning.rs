@@ -158,10 +158,15 @@ impl Learning {
             }
         }
         let regression = matches!(data.target, Some(Target::Values(_)));
+        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
+        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
+        if let Some(why) = method.refuses(&grid.points, scale) {
+            bail!("{why}");
+        }
         Ok(Setup {
             method,
-            grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
-            scale: self.scale.unwrap_or(info.scale),
+            grid,
+            scale,
             scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
             balanced: self.balanced,
             impute,

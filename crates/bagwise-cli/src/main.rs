@@ -14,7 +14,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict, run};
+use commands::{
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, run,
+};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -52,6 +54,7 @@ enum Verb {
     Demo(compare::DemoArgs),
     Convert(convert::Args),
     Gram(gram::Args),
+    Embed(embed::Args),
     Completions(completions::Args),
 }
 
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Embed(args)) => embed::run(args, &session),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

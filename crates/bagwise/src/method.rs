@@ -22,7 +22,7 @@ use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
-use crate::mat::Mat;
+use crate::mat::{Csr, Mat};
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -151,6 +151,22 @@ pub trait Method: Send + Sync {
         Scheme::default()
     }
 
+    /// The scaling that suits some points, where none is asked for.
+    fn scale(&self, _points: &[Point]) -> Scale {
+        self.info().scale
+    }
+
+    /// Why a scaling would spoil some points, if it would.
+    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<String> {
+        None
+    }
+
+    /// Whether a point has a meaning for so many training instances. Of a grid those without one are left out; if
+    /// none is left, `prepare` says why.
+    fn admits(&self, _point: &Point, _instances: usize) -> bool {
+        true
+    }
+
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
         false
@@ -192,6 +208,11 @@ pub trait Prepared: Send + Sync {
 
     /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
+
+    /// The feature map of every prepared bag at a point, if the method has one.
+    fn map(&self, _point: usize) -> Result<Option<Csr>> {
+        Ok(None)
+    }
 
     /// A model that stands alone, with one output per fit; all fits are of one point. `train` lists the bags
     /// learned from.
@@ -259,6 +280,11 @@ pub trait Model: Send + Sync {
 
     /// The graph of each bag, if the method draws such.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Ok(None)
+    }
+
+    /// The feature map of new bags, if the method has one.
+    fn map(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Csr>> {
         Ok(None)
     }
 

@@ -279,7 +279,7 @@ pub(crate) fn verdict(good: bool) -> &'static str {
     if good { "met" } else { "NOT MET" }
 }
 
-fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+pub(crate) fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(work)
 }
 
@@ -318,7 +318,7 @@ pub(crate) fn peak_bytes() -> Option<f64> {
 }
 
 /// Multiply-adds in registers only, in GF/s (two operations each): what no kernel can exceed.
-fn multiply_add_peak() -> f64 {
+pub(crate) fn multiply_add_peak() -> f64 {
     const ROUNDS: usize = 4_000_000;
     #[cfg(target_arch = "x86_64")]
     {

@@ -5,6 +5,7 @@
 
 mod explain;
 mod gauss;
+mod isk;
 mod leakage;
 mod mirsvm;
 mod section;
@@ -32,6 +33,7 @@ type Experiment = (&'static str, &'static str, fn() -> Result<Section>);
 
 const ALL: &[Experiment] = &[
     ("gauss", "accuracies of mi-kernel, migraph and wmksvm beside papers and reference", gauss::run),
+    ("isk", "accuracies of the isolation set-kernel beside paper and reference", isk::run),
     ("speed", "ten times 10-fold nested over the same methods and sets, and the time it takes", speed::run),
     ("explain", "whether explanations find the instances that made a bag positive", explain::run),
     ("mirsvm", "accuracies of mirsvm beside paper and reference, and how its searches end", mirsvm::run),
@@ -134,10 +136,11 @@ fn setup(method: &str, given: &[(&str, &str)], scale: Option<Scale>) -> Result<S
     let method = methods::find(method)?;
     let info = method.info();
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let grid = Grid::new(info.name, method.params(), &given, Fill::Grid, false)?;
     Ok(Setup {
         method,
-        grid: Grid::new(info.name, method.params(), &given, Fill::Grid, false)?,
-        scale: scale.unwrap_or(info.scale),
+        scale: scale.unwrap_or_else(|| method.scale(&grid.points)),
+        grid,
         scheme: Scheme::default(),
         balanced: false,
         impute: false,

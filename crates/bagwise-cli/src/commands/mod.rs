@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod fit;

@@ -4,6 +4,7 @@
 //! weighted set kernels over Gaussian instance kernels in one pass. `rows` keeps the values of single pairs. [`within`] gives distances inside a bag;
 //! `edge_map` turns sums over pairs of edges into sums over edges.
 
+pub mod cells;
 pub(crate) mod edge_map;
 mod eigen;
 mod kernels;

@@ -3,5 +3,6 @@
 pub(crate) mod alternating;
 pub(crate) mod edge_sums;
 pub(crate) mod kernel_svm;
+pub(crate) mod map_svm;
 pub(crate) mod set_kernel;
 pub(crate) mod svm;

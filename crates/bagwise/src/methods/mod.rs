@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::method::Method;
 
+mod isk;
 mod majority;
 mod mi_kernel;
 pub(crate) mod mi_svm;
@@ -25,6 +26,7 @@ pub static METHODS: &[&dyn Method] = &[
     &mi_svm_bag::METHOD,
     &mirsvm::METHOD,
     &migraph::METHOD,
+    &isk::METHOD,
     &migraph_explicit::METHOD,
 ];
 
