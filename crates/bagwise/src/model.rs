@@ -20,7 +20,7 @@ use crate::familiar::Familiarity;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
 use crate::mat::Mat;
-use crate::method::{Explanation, Model, State, Tensor, refuse};
+use crate::method::{Believed, Explanation, Model, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
@@ -212,6 +212,20 @@ impl Trained {
             let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
             all.extend(graphs.ok_or_else(|| {
                 Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// For each machine the concepts it is made of; an error if its method has none.
+    pub fn concepts(&self) -> Result<Vec<Vec<Believed>>> {
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.concepts().ok_or_else(|| {
+                Error::Invalid(format!(
+                    "{} has no concepts; dd, em-dd, dd-svm, mg-ddv and mg-acc do",
+                    self.header.method
+                ))
             })?);
         }
         Ok(all)

@@ -3,7 +3,7 @@
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
 //! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
 //! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+//! distance of training instances), `1/d` (relative to the number of attributes), `mean`; several with commas, powers as a range: `2^-5..2^5`.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub enum Kind {
         /// The inclusive lower end.
         least: f64,
     },
-    /// A number above 0, or `N/median`.
+    /// A number above 0, `N/median`, or `N/d`.
     Width,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -59,7 +59,8 @@ impl Kind {
             Kind::Number { above } => format!("a number above {above}"),
             Kind::AtLeast { least } => format!("a number not below {least}"),
             Kind::Width => {
-                "a number above 0, or N/median (N over the median squared distance of training instances)"
+                "a number above 0, N/median (N over the median squared distance of training instances), or N/d (over \
+                 the number of attributes)"
                     .into()
             }
             Kind::Word(words) => words.join(" | "),
@@ -84,6 +85,8 @@ pub enum Value {
     Number(f64),
     /// A number over the median squared distance of training instances.
     OverMedian(f64),
+    /// A number over the number of attributes.
+    OverWidth(f64),
     /// A word.
     Word(String),
 }
@@ -93,18 +96,27 @@ impl fmt::Display for Value {
         match self {
             Value::Number(v) => write!(f, "{v}"),
             Value::OverMedian(v) => write!(f, "{v}/median"),
+            Value::OverWidth(v) => write!(f, "{v}/d"),
             Value::Word(w) => f.write_str(w),
         }
     }
 }
 
-/// A number (also `2^-5`), `N/median`, else a word.
+/// A number (also `2^-5`), `N/median`, `N/d`, else a word.
 fn parse_value(text: &str) -> Value {
-    let text = text.trim();
-    if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
-        return Value::OverMedian(n);
+    let (number, unit) = unit(text.trim());
+    parse_number(number).map_or_else(|| Value::Word(text.trim().to_string()), unit)
+}
+
+/// A text without its unit, and what the unit makes of a number.
+fn unit(text: &str) -> (&str, fn(f64) -> Value) {
+    if let Some(number) = text.strip_suffix("/median") {
+        (number, Value::OverMedian)
+    } else if let Some(number) = text.strip_suffix("/d") {
+        (number, Value::OverWidth)
+    } else {
+        (text, Value::Number)
     }
-    parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
 }
 
 fn parse_number(text: &str) -> Option<f64> {
@@ -127,20 +139,14 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
         match item.split_once("..") {
             None => values.push(parse_value(item)),
             Some((from, to)) => {
-                let (to, relative) = match to.strip_suffix("/median") {
-                    Some(to) => (to, true),
-                    None => (to, false),
-                };
+                let (to, unit) = unit(to);
                 // Thousands of powers are a slip of the keyboard, not a grid.
                 const MOST: i64 = 200;
                 match (parse_power(from), parse_power(to)) {
                     (Some((a, low)), Some((b, high)))
                         if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
                     {
-                        values.extend((low..=high).map(|e| {
-                            let v = a.powi(e);
-                            if relative { Value::OverMedian(v) } else { Value::Number(v) }
-                        }));
+                        values.extend((low..=high).map(|e| unit(a.powi(e))));
                     }
                     _ => {
                         return Err(Error::param(
@@ -174,7 +180,9 @@ fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
     let good = match (spec.kind, value) {
         (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
         (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
-        (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Width, Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v)) => {
+            v.is_finite() && *v > 0.0
+        }
         (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
         _ => false,
@@ -196,11 +204,11 @@ impl Point {
     /// # Panics
     /// If the table has no such parameter: a method asks only for its own.
     pub fn get(&self, name: &str) -> &Value {
-        self.0
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, v)| v)
-            .unwrap_or_else(|| panic!("no parameter '{name}'"))
+        self.find(name).unwrap_or_else(|| panic!("no parameter '{name}'"))
+    }
+
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
     /// A number.
@@ -223,6 +231,12 @@ impl Point {
             Value::Word(w) => w,
             other => panic!("parameter '{name}' is {other}, not a word"),
         }
+    }
+
+    /// True if the parameter has a value here: those for real-valued targets only have none where the target is
+    /// classes.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
     }
 
     /// Names and values in the order of the table.
@@ -402,14 +416,14 @@ impl Grid {
 
 fn magnitude(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(v) | Value::OverMedian(v) => Some(*v),
+        Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v) => Some(*v),
         Value::Word(_) => None,
     }
 }
 
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
-    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.get(s.name) == b.get(s.name))
+    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))
 }
 
 #[cfg(test)]
@@ -477,6 +491,9 @@ mod tests {
         let g = grid(&[], Fill::Grid).unwrap();
         assert_eq!((g.points.len(), g.groups.len()), (6, 3));
         assert!(matches!(g.points[0].get("gamma"), Value::OverMedian(_)));
+        let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], Fill::Default).unwrap();
+        let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").to_string()).collect();
+        assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
     }
 
     #[test]
@@ -499,9 +516,11 @@ mod tests {
 
     #[test]
     fn a_point_survives_json() {
-        let point = &grid(&[("gamma", "0.1"), ("delta", "0.3")], Fill::Default).unwrap().points[0];
-        let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
-        back.check("toy", TABLE).unwrap();
-        assert_eq!(&back.ordered(TABLE), point);
+        for gamma in ["0.1", "0.1/median", "0.1/d"] {
+            let point = &grid(&[("gamma", gamma), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+            let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+            back.check("toy", TABLE).unwrap();
+            assert_eq!(&back.ordered(TABLE), point);
+        }
     }
 }

@@ -18,7 +18,6 @@ use bagwise::evaluate::{
 };
 use bagwise::learn::Setup;
 use bagwise::methods;
-use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, Dataset};
@@ -136,7 +135,7 @@ fn setup(method: &str, given: &[(&str, &str)], scale: Option<Scale>) -> Result<S
         method,
         grid: Grid::new(info.name, method.params(), &given, Fill::Grid, false)?,
         scale: scale.unwrap_or(info.scale),
-        scheme: Scheme::default(),
+        scheme: method.scheme(),
         balanced: false,
         impute: false,
     })

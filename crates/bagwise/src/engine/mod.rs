@@ -2,11 +2,13 @@
 //!
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass. [`within`] gives distances inside a bag;
-//! `edge_map` turns sums over pairs of edges into sums over edges.
+//! [`density`] searches for concepts by diverse density; `edge_map` turns sums over pairs of edges into sums over edges.
 
+pub mod density;
 pub(crate) mod edge_map;
 mod eigen;
 mod kernels;
+pub mod label_map;
 mod pack;
 mod pairs;
 mod plan;

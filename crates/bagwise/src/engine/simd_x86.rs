@@ -8,7 +8,7 @@ use super::simd::{Element, Vector};
 /// Defines one register type by naming the intrinsic of each operation.
 macro_rules! register {
     ($name:ident, $raw:ty, $e:ty, $lanes:expr, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $fma:ident, $max:ident, |$b:ident| $shift:expr, |$s:ident| $square:expr) => {
+     $mul:ident, $div:ident, $fma:ident, $max:ident, |$b:ident| $shift:expr, |$s:ident| $square:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($raw);
 
@@ -53,6 +53,11 @@ macro_rules! register {
                 unsafe { $name($mul(self.0, o.0)) }
             }
             #[inline(always)]
+            unsafe fn div(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($div(self.0, o.0)) }
+            }
+            #[inline(always)]
             unsafe fn mul_add(self, f: Self, t: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $name($fma(self.0, f.0, t.0)) }
@@ -89,6 +94,7 @@ register!(
     _mm256_add_pd,
     _mm256_sub_pd,
     _mm256_mul_pd,
+    _mm256_div_pd,
     _mm256_fmadd_pd,
     _mm256_max_pd,
     |b| _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(b))),
@@ -112,6 +118,7 @@ register!(
     _mm256_add_ps,
     _mm256_sub_ps,
     _mm256_mul_ps,
+    _mm256_div_ps,
     _mm256_fmadd_ps,
     _mm256_max_ps,
     |b| _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(b))),
@@ -135,6 +142,7 @@ register!(
     _mm512_add_pd,
     _mm512_sub_pd,
     _mm512_mul_pd,
+    _mm512_div_pd,
     _mm512_fmadd_pd,
     _mm512_max_pd,
     |b| _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(b))),
@@ -155,6 +163,7 @@ register!(
     _mm512_add_ps,
     _mm512_sub_ps,
     _mm512_mul_ps,
+    _mm512_div_ps,
     _mm512_fmadd_ps,
     _mm512_max_ps,
     |b| _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(b))),

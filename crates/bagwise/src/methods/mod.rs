@@ -3,7 +3,12 @@
 use crate::error::{Error, Result};
 use crate::method::Method;
 
+mod dd;
+mod dd_svm;
+mod em_dd;
 mod majority;
+mod mg_acc;
+mod mg_ddv;
 mod mi_kernel;
 mod migraph;
 mod migraph_explicit;
@@ -15,9 +20,14 @@ pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
     &mi_kernel::METHOD,
+    &dd::METHOD,
+    &em_dd::METHOD,
+    &dd_svm::METHOD,
     &wmksvm::METHOD,
     &migraph::METHOD,
     &migraph_explicit::METHOD,
+    &mg_ddv::METHOD,
+    &mg_acc::METHOD,
 ];
 
 /// A method by name or alias.
