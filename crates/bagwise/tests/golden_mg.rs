@@ -413,7 +413,7 @@ fn musk1_with_fixed_concepts() {
     same(&corner(&gram(&both_sides(&mixture(&near, &ddv)))), &matrix(&file["Kn_ddv_10"]), "by density");
     let by_accuracy = gram(&both_sides(&p));
     same(&corner(&by_accuracy), &matrix(&file["Kn_acc_10"]), "by accuracy");
-    let cross = Mat::from_rows(&(0..10).map(|i| by_accuracy.row(i)[47..57].to_vec()).collect::<Vec<_>>());
+    let cross = Mat::from_rows(&(0..10).map(|i| by_accuracy.row(i)[82..92].to_vec()).collect::<Vec<_>>());
     same(&cross, &matrix(&file["Kn_acc_cross"]), "by accuracy, both classes");
     close(by_accuracy.data().iter().sum(), number(&file["Kn_acc_sum"]), VALUES, "sum");
     let linear = gram(&label_terms(LabelKernel::Linear, &near, &by_error));

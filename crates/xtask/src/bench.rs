@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
+    ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
     (
         "migraph",
         "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",

@@ -73,6 +73,7 @@ pub(crate) struct Climb {
     fallback: Option<(Vec<f64>, f64, Vec<f64>)>,
     steps: VecDeque<Step>,
     iterations: usize,
+    evaluations: usize,
     begun: bool,
     end: Option<End>,
 }
@@ -94,6 +95,7 @@ impl Climb {
             fallback: None,
             steps: VecDeque::with_capacity(MEMORY),
             iterations: 0,
+            evaluations: 0,
             begun: false,
             end: None,
         }
@@ -109,6 +111,11 @@ impl Climb {
         self.iterations
     }
 
+    /// Values it was told so far.
+    pub(crate) fn evaluations(&self) -> usize {
+        self.evaluations
+    }
+
     /// Why it ended, once it has.
     pub(crate) fn end(&self) -> Option<End> {
         self.end
@@ -121,6 +128,7 @@ impl Climb {
 
     /// Value and gradient at the trial.
     pub(crate) fn tell(&mut self, value: f64, gradient: &[f64]) {
+        self.evaluations += 1;
         if !self.begun {
             self.begun = true;
             self.value = value;

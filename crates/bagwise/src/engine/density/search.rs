@@ -51,6 +51,8 @@ pub struct Found {
     pub start: usize,
     /// How the climb ended.
     pub end: End,
+    /// Values and gradients it took.
+    pub evaluations: usize,
 }
 
 /// Climbs that share their evaluations; more would only need more memory.
@@ -142,9 +144,9 @@ pub fn search(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<F
             ctx.progress.step("concepts", done as u64, total);
         }
         for (climb, &start) in climbs.into_iter().zip(starts) {
-            let end = climb.end().unwrap_or(End::Limit);
+            let (end, evaluations) = (climb.end().unwrap_or(End::Limit), climb.evaluations());
             let (free, log_density) = climb.result();
-            found.push(Found { concept: options.concept(&free, d), log_density, start, end });
+            found.push(Found { concept: options.concept(&free, d), log_density, start, end, evaluations });
         }
     }
     Ok(found)
@@ -169,8 +171,13 @@ pub fn search_em(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Ve
 fn alternate(evidence: &Evidence, options: &Options, start: usize, ctx: &Ctx) -> Result<Found> {
     let d = evidence.width();
     let mut free = options.begin(evidence.instances().row(start));
-    let mut best =
-        Found { concept: options.concept(&free, d), log_density: f64::NEG_INFINITY, start, end: End::Limit };
+    let mut best = Found {
+        concept: options.concept(&free, d),
+        log_density: f64::NEG_INFINITY,
+        start,
+        end: End::Limit,
+        evaluations: 0,
+    };
     for _ in 0..ROUNDS {
         ctx.check()?;
         let chosen = nearest(evidence, &options.concept(&free, d));
@@ -184,11 +191,13 @@ fn alternate(evidence: &Evidence, options: &Options, start: usize, ctx: &Ctx) ->
             climb.tell(value, &gradient);
         }
         let end = climb.end().unwrap_or(End::Limit);
+        let evaluations = best.evaluations + climb.evaluations();
         let (reached, log_density) = climb.result();
         let gain = log_density - best.log_density;
         if gain > 0.0 || best.log_density == f64::NEG_INFINITY {
-            best = Found { concept: options.concept(&reached, d), log_density, start, end };
+            best = Found { concept: options.concept(&reached, d), log_density, start, end, evaluations };
         }
+        best.evaluations = evaluations;
         if gain.is_nan() || gain < GAIN {
             return Ok(best);
         }
