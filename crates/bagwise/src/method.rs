@@ -20,6 +20,7 @@ use bagwise_svm::{Outcome, Status};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
+use crate::engine::density::Concept;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 use crate::mat::{Csr, Mat};
@@ -172,6 +173,12 @@ pub trait Method: Send + Sync {
         false
     }
 
+    /// True if a point lets inner folds share what was learned from the labels of the whole training part. Choosing
+    /// among points is faster then, and sees the labels it is judged by.
+    fn reuses_labels(&self, _point: &Point) -> bool {
+        false
+    }
+
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
@@ -259,6 +266,17 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// A place in instance space that a model is built on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Believed {
+    /// The place, and what each attribute counts there; as the model sees attributes, scaled.
+    pub concept: Concept,
+    /// How much it is believed, in shares of 1.
+    pub belief: f64,
+    /// The log density it was found with.
+    pub log_density: f64,
+}
+
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
     /// Number of outputs.
@@ -286,6 +304,11 @@ pub trait Model: Send + Sync {
     /// The feature map of new bags, if the method has one.
     fn map(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Csr>> {
         Ok(None)
+    }
+
+    /// For each output the concepts it is made of, most believed first, if the method has such.
+    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+        None
     }
 
     /// Everything needed to load it again.
