@@ -28,7 +28,7 @@ pub(crate) struct Learning {
     /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
-    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method]
+    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method, for most one-vs-one]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
     /// Give every class the same total cost, however rare
@@ -159,10 +159,15 @@ impl Learning {
             }
         }
         let regression = matches!(data.target, Some(Target::Values(_)));
+        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
+        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
+        if let Some(why) = method.refuses(&grid.points, scale) {
+            bail!("{why}");
+        }
         Ok(Setup {
             method,
-            grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
-            scale: self.scale.unwrap_or(info.scale),
+            grid,
+            scale,
             scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
             balanced: self.balanced,
             impute,

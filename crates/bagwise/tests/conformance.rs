@@ -181,8 +181,8 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
 fn explanations_add_up_to_the_decision_value() {
     for data in [toy(24, 2, 4), toy(24, 3, 4), toy_values(24, 4)] {
         let explains =
-            |m: &&&dyn Method| ["additive", "witness"].iter().any(|kind| m.info().explains.starts_with(kind));
-        for method in METHODS.iter().filter(explains).filter(|m| can_learn(**m, &data)) {
+            |m: &&&dyn Method| !m.info().explains.starts_with("not at all") && can_learn(**m, &data);
+        for method in METHODS.iter().filter(explains) {
             // The one embedding that is a sum over instances.
             let given = [("gamma", "0.5,2"), ("c", "1,100"), ("kernel", "linear"), ("embed", "mean")];
             let given = if method.info().family == "embedding + SVM" { &given[..] } else { SMALL };

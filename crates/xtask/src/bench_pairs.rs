@@ -279,12 +279,12 @@ pub(crate) fn verdict(good: bool) -> &'static str {
     if good { "met" } else { "NOT MET" }
 }
 
-fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+pub(crate) fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(work)
 }
 
 /// The least CPU time of several runs.
-fn best<R>(mut work: impl FnMut() -> R) -> f64 {
+pub(crate) fn best<R>(mut work: impl FnMut() -> R) -> f64 {
     (0..REPEATS).fold(f64::INFINITY, |least, _| {
         let start = cpu_seconds();
         black_box(work());
@@ -318,7 +318,7 @@ pub(crate) fn peak_bytes() -> Option<f64> {
 }
 
 /// Multiply-adds in registers only, in GF/s (two operations each): what no kernel can exceed.
-fn multiply_add_peak() -> f64 {
+pub(crate) fn multiply_add_peak() -> f64 {
     const ROUNDS: usize = 4_000_000;
     #[cfg(target_arch = "x86_64")]
     {

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     data: Option<String>,
     /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
     /// mi-svm-bag
-    #[arg(long, conflicts_with_all = ["data", "top", "graph"])]
+    #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts"])]
     representatives: bool,
     /// Only the K instances of each bag that speak most for the plus side, in that order
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
@@ -33,6 +33,10 @@ pub(crate) struct Args {
     /// migraph-explicit
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
+    /// Show the concepts of the model instead: a row for each attribute, those that count most first; with --top only
+    /// the first K of each concept
+    #[arg(long, conflicts_with = "graph")]
+    concepts: bool,
     #[command(flatten)]
     read: Data,
 }
@@ -44,9 +48,15 @@ instance's own decision value, and the bag's is that of the `chosen`. Columns gi
 With --graph, nodes carry the part that the instance adds to the first machine's value. With --representatives, a row \
 per training bag that has one, with the output of the instance.
 
+With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
+place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
+units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `belief` is its share.
+
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv
+  bagwise fit musk1 --method em-dd -p starts=10 --output dd.bagwise
+  bagwise explain dd.bagwise musk1 --concepts --top 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
@@ -62,6 +72,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Before any work.
         GraphFormat::of(path)?;
         check_writable(path)?;
+    }
+    if args.concepts {
+        session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
     }
     let data = session.read_for(&model, data, args.read.read_options())?;
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;

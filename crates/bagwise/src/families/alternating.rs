@@ -175,6 +175,7 @@ impl<A: Alternating + Clone> Method for Alternation<A> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
+        let bags = bags.in_memory(ctx)?;
         let means = if self.0.wants_means() { Some(with_means(&bags)) } else { None };
         let distinct = distinct(&bags);
         let mut first: Vec<&Point> = Vec::new();
@@ -478,6 +479,7 @@ fn with_means(bags: &Bags) -> Instances {
             }
             Instances::Sparse(all)
         }
+        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
     }
 }
 

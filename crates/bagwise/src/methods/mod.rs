@@ -3,7 +3,13 @@
 use crate::error::{Error, Result};
 use crate::method::Method;
 
+mod dd;
+mod dd_svm;
+mod em_dd;
+mod isk;
 mod majority;
+mod mg_acc;
+mod mg_ddv;
 mod mi_kernel;
 pub(crate) mod mi_svm;
 pub(crate) mod mi_svm_bag;
@@ -20,12 +26,18 @@ pub static METHODS: &[&dyn Method] = &[
     &simple_mi::METHOD,
     &sil::METHOD,
     &mi_kernel::METHOD,
+    &dd::METHOD,
+    &em_dd::METHOD,
+    &dd_svm::METHOD,
     &wmksvm::METHOD,
     &mi_svm::METHOD,
     &mi_svm_bag::METHOD,
     &mirsvm::METHOD,
     &migraph::METHOD,
+    &isk::METHOD,
     &migraph_explicit::METHOD,
+    &mg_ddv::METHOD,
+    &mg_acc::METHOD,
 ];
 
 /// A method by name or alias.

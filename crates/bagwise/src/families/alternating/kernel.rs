@@ -418,6 +418,7 @@ fn linear(
             values: m.values(),
             columns: m.cols(),
         },
+        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
     };
     let machine = fit_linear(&features, form, bounds, start, params);
     let outputs = machine.training_outputs.iter().map(|o| o - machine.bias).collect();
