@@ -206,6 +206,7 @@ impl Prepared for MapPrepared {
         let fits = points.iter().zip(solved).map(|(&point, (outcome, solution))| Fit {
             point,
             outcome: Some(outcome),
+            rounds: None,
             solution: Box::new(solution),
         });
         Ok(fits.collect())

@@ -176,7 +176,7 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
+pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
