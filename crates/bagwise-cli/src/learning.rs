@@ -28,7 +28,7 @@ pub(crate) struct Learning {
     /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
-    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method]
+    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method, for most one-vs-one]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
     /// Give every class the same total cost, however rare

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod experiment;
 mod judging;
 mod learning;
 mod output;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict,
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, run,
 };
 use session::{Outcome, Session};
 
@@ -48,6 +49,7 @@ enum Verb {
     Predict(predict::Args),
     Explain(explain::Args),
     Evaluate(evaluate::Args),
+    Run(run::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         None => compare::demo(&compare::DemoArgs::default(), &session),
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Run(args)) => run::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),

@@ -207,10 +207,12 @@ impl<'a> Learner<'a> {
     }
 
     /// True if labels are learned from before training (by the method, or as the meaning of categories): then inner
-    /// folds cannot share a frame.
+    /// folds cannot share a frame, unless every point of the grid allows it.
     fn learns_labels(&self) -> bool {
         let categories = self.bags.features().iter().any(|f| f.is_categorical());
-        self.setup.method.learns_labels() || categories && !self.is_regression()
+        let Setup { method, grid, .. } = self.setup;
+        let strict = !grid.points.iter().all(|p| method.reuses_labels(p));
+        method.learns_labels() && strict || categories && !self.is_regression()
     }
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.

@@ -5,6 +5,7 @@
 //! [`Dataset`] adds what is to be predicted.
 
 mod align;
+pub mod alternation;
 mod bags;
 mod calibrate;
 mod ctx;

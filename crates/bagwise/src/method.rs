@@ -20,6 +20,7 @@ use bagwise_svm::{Outcome, Status};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
+use crate::engine::density::Concept;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 use crate::mat::{Csr, Mat};
@@ -145,6 +146,12 @@ pub trait Method: Send + Sync {
     /// The table of parameters.
     fn params(&self) -> &'static [ParamSpec];
 
+    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
+    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    fn scheme(&self) -> Scheme {
+        Scheme::default()
+    }
+
     /// The scaling that suits some points, where none is asked for.
     fn scale(&self, _points: &[Point]) -> Scale {
         self.info().scale
@@ -161,14 +168,14 @@ pub trait Method: Send + Sync {
         true
     }
 
-    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
-    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
-    fn scheme(&self) -> Scheme {
-        Scheme::default()
-    }
-
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
+        false
+    }
+
+    /// True if a point lets inner folds share what was learned from the labels of the whole training part. Choosing
+    /// among points is faster then, and sees the labels it is judged by.
+    fn reuses_labels(&self, _point: &Point) -> bool {
         false
     }
 
@@ -259,6 +266,17 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// A place in instance space that a model is built on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Believed {
+    /// The place, and what each attribute counts there; as the model sees attributes, scaled.
+    pub concept: Concept,
+    /// How much it is believed, in shares of 1.
+    pub belief: f64,
+    /// The log density it was found with.
+    pub log_density: f64,
+}
+
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
     /// Number of outputs.
@@ -286,6 +304,11 @@ pub trait Model: Send + Sync {
     /// The feature map of new bags, if the method has one.
     fn map(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Csr>> {
         Ok(None)
+    }
+
+    /// For each output the concepts it is made of, most believed first, if the method has such.
+    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+        None
     }
 
     /// Everything needed to load it again.

@@ -21,7 +21,7 @@ use crate::gram::no_map;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
 use crate::mat::{Csr, Mat};
-use crate::method::{Explanation, Model, State, Tensor, refuse};
+use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
@@ -221,6 +221,22 @@ impl Trained {
         Ok(all)
     }
 
+    /// The instances that stand for training bags, machine after machine; empty if the method chooses none.
+    pub fn representatives(&self) -> Vec<Representative> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(
+                model
+                    .representatives()
+                    .iter()
+                    .map(|r| Representative { output: first + r.output, ..r.clone() }),
+            );
+            first += model.outputs();
+        }
+        all
+    }
+
     /// The feature map of each bag; an error if its method has none.
     pub fn map(&self, bags: &Bags, ctx: &Ctx) -> Result<Csr> {
         let mut all: Option<Csr> = None;
@@ -236,6 +252,20 @@ impl Trained {
         }
         bags.check_read()?;
         all.ok_or_else(|| no_map(&self.header.method))
+    }
+
+    /// For each machine the concepts it is made of; an error if its method has none.
+    pub fn concepts(&self) -> Result<Vec<Vec<Believed>>> {
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.concepts().ok_or_else(|| {
+                Error::Invalid(format!(
+                    "{} has no concepts; dd, em-dd, dd-svm, mg-ddv and mg-acc do",
+                    self.header.method
+                ))
+            })?);
+        }
+        Ok(all)
     }
 
     /// The class that the first machine says yes to; empty for real values.

@@ -1,11 +1,10 @@
 //! Parameters: one table per method is the single source of names, defaults, ranges, grids and help.
 //!
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
-//! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
-//! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `2*median` (relative to its root), `mean`, `11/20` (a fraction, kept as one, so that
-//! comparisons with it are exact); several with commas, powers and fractions as a range: `2^-5..2^5`, `11/20..20/20`.
-//! Fractions descend.
+//! broken: the first parameter of the table is the outermost loop, numbers ascend, fractions descend, words keep
+//! their order. `value.rs` says how values are written.
+
+mod value;
 
 use std::fmt;
 
@@ -13,6 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+
+pub use value::Value;
+use value::{check, magnitude, parse_value, parse_values};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,7 @@ pub enum Kind {
         /// The inclusive lower end.
         least: f64,
     },
-    /// A number above 0, or `N/median`.
+    /// A number above 0, `N/median`, or `N/d`.
     Width,
     /// A number above 0, or `N*median`: a length, where [`Kind::Width`] is one over a squared length.
     Length,
@@ -74,7 +76,8 @@ impl Kind {
             Kind::Number { above } => format!("a number above {above}"),
             Kind::AtLeast { least } => format!("a number not below {least}"),
             Kind::Width => {
-                "a number above 0, or N/median (N over the median squared distance of training instances)"
+                "a number above 0, N/median (N over the median squared distance of training instances), or N/d (over \
+                 the number of attributes)"
                     .into()
             }
             Kind::Length => {
@@ -101,180 +104,6 @@ pub enum Level {
     Solver,
 }
 
-/// One value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// A number over the median squared distance of training instances.
-    OverMedian(f64),
-    /// A fraction in lowest terms.
-    Fraction(u32, u32),
-    /// A number times the root of the median squared distance of training instances.
-    TimesMedian(f64),
-    /// A word.
-    Word(String),
-}
-
-impl Value {
-    /// A fraction, reduced, so that equal ones are equal.
-    pub fn fraction(numerator: u32, denominator: u32) -> Value {
-        let (mut a, mut b) = (numerator, denominator);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        let common = a.max(1);
-        Value::Fraction(numerator / common, denominator / common)
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Number(v) => write!(f, "{v}"),
-            Value::OverMedian(v) => write!(f, "{v}/median"),
-            Value::Fraction(n, d) => write!(f, "{n}/{d}"),
-            Value::TimesMedian(v) => write!(f, "{v}*median"),
-            Value::Word(w) => f.write_str(w),
-        }
-    }
-}
-
-/// A number (also `2^-5`), `N/median`, `N*median`, a fraction, else a word.
-fn parse_value(text: &str) -> Value {
-    let text = text.trim();
-    if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
-        return Value::OverMedian(n);
-    }
-    if let Some(n) = text.strip_suffix("*median").and_then(parse_number) {
-        return Value::TimesMedian(n);
-    }
-    if let Some((n, d)) = parse_fraction(text) {
-        return Value::fraction(n, d);
-    }
-    parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    match parse_power(text) {
-        Some((base, exponent)) => Some(base.powi(exponent)),
-        None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
-    }
-}
-
-/// `11/20`, not reduced.
-fn parse_fraction(text: &str) -> Option<(u32, u32)> {
-    let (numerator, denominator) = text.split_once('/')?;
-    let denominator = denominator.trim().parse().ok().filter(|&d| d > 0)?;
-    Some((numerator.trim().parse().ok()?, denominator))
-}
-
-/// `0.55` as 55/100: what is written, not its nearest double.
-fn parse_decimal(text: &str) -> Option<Value> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let denominator = 10u32.checked_pow(u32::try_from(part.len()).ok()?)?;
-    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| format!("0{t}").parse::<u32>().ok());
-    let (whole, part) = (digits(whole)??, digits(part)??);
-    Some(Value::fraction(whole.checked_mul(denominator)?.checked_add(part)?, denominator))
-}
-
-fn parse_power(text: &str) -> Option<(f64, i32)> {
-    let (base, exponent) = text.split_once('^')?;
-    Some((base.trim().parse().ok()?, exponent.trim().parse().ok()?))
-}
-
-/// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
-fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
-    let mut values = Vec::new();
-    for item in text.split(',') {
-        let item = item.trim();
-        match item.split_once("..") {
-            None => values.push(match (spec.kind, parse_decimal(item)) {
-                (Kind::Fraction, Some(fraction)) => fraction,
-                _ => parse_value(item),
-            }),
-            Some((from, to)) => {
-                if let (Kind::Fraction, Some((low, d)), Some((high, e))) =
-                    (spec.kind, parse_fraction(from), parse_fraction(to))
-                    && d == e
-                    && low <= high
-                    && high <= d
-                    && high - low < 200
-                {
-                    values.extend((low..=high).map(|n| Value::fraction(n, d)));
-                    continue;
-                }
-                let (to, value): (&str, fn(f64) -> Value) =
-                    match (to.strip_suffix("/median"), to.strip_suffix("*median")) {
-                        (Some(to), _) => (to, Value::OverMedian),
-                        (_, Some(to)) => (to, Value::TimesMedian),
-                        _ => (to, Value::Number),
-                    };
-                // Thousands of powers are a slip of the keyboard, not a grid.
-                const MOST: i64 = 200;
-                match (parse_power(from), parse_power(to)) {
-                    (Some((a, low)), Some((b, high)))
-                        if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
-                    {
-                        values.extend((low..=high).map(|e| value(a.powi(e))));
-                    }
-                    _ => {
-                        return Err(Error::param(
-                            method,
-                            spec.name,
-                            match spec.kind {
-                                Kind::Fraction => format!(
-                                    "'{item}' is not a range; write fractions of one denominator, ascending: 11/20..20/20"
-                                ),
-                                _ => format!(
-                                    "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
-                                ),
-                            },
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    for value in &values {
-        check(spec, method, value)?;
-    }
-    if values.iter().all(|v| magnitude(v).is_some()) {
-        values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
-        if matches!(spec.kind, Kind::Fraction) {
-            values.reverse();
-        }
-    }
-    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    Ok(distinct)
-}
-
-fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
-    let good = match (spec.kind, value) {
-        (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
-        (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
-        (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
-        (Kind::Length, Value::Number(v) | Value::TimesMedian(v)) => v.is_finite() && *v > 0.0,
-        (Kind::Whole { least, most, .. }, Value::Number(v)) => {
-            v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
-        }
-        (Kind::Fraction, Value::Fraction(n, d)) => n <= d && *d > 0,
-        (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
-        (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
-        (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
-        _ => false,
-    };
-    if good {
-        return Ok(());
-    }
-    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
-}
-
 /// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
 /// left out where the target is classes.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,11 +115,11 @@ impl Point {
     /// # Panics
     /// If the table has no such parameter: a method asks only for its own.
     pub fn get(&self, name: &str) -> &Value {
-        self.0
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, v)| v)
-            .unwrap_or_else(|| panic!("no parameter '{name}'"))
+        self.find(name).unwrap_or_else(|| panic!("no parameter '{name}'"))
+    }
+
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
     /// A number.
@@ -332,6 +161,12 @@ impl Point {
             Value::Word(w) => w,
             other => panic!("parameter '{name}' is {other}, not a word"),
         }
+    }
+
+    /// True if the parameter has a value here: those for real-valued targets only have none where the target is
+    /// classes.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
     }
 
     /// Names and values in the order of the table.
@@ -509,17 +344,9 @@ impl Grid {
     }
 }
 
-fn magnitude(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(v) | Value::OverMedian(v) | Value::TimesMedian(v) => Some(*v),
-        Value::Fraction(n, d) => Some(f64::from(*n) / f64::from(*d)),
-        Value::Word(_) => None,
-    }
-}
-
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
-    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.get(s.name) == b.get(s.name))
+    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))
 }
 
 #[cfg(test)]
@@ -587,6 +414,9 @@ mod tests {
         let g = grid(&[], Fill::Grid).unwrap();
         assert_eq!((g.points.len(), g.groups.len()), (6, 3));
         assert!(matches!(g.points[0].get("gamma"), Value::OverMedian(_)));
+        let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], Fill::Default).unwrap();
+        let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").to_string()).collect();
+        assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
     }
 
     #[test]
@@ -605,6 +435,35 @@ mod tests {
         let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
         assert_eq!(g.edges(&g.points[0]), ["gamma"]);
         assert!(g.edges(&g.points[2]).is_empty());
+    }
+
+    #[test]
+    fn lengths_and_whole_numbers_are_told_from_other_numbers() {
+        const LENGTH: &[ParamSpec] = &[ParamSpec {
+            name: "sigma",
+            help: "width",
+            kind: Kind::Length,
+            default: "1*median",
+            grid: "2^-1..2^1*median",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let grid = Grid::new("toy", LENGTH, &[], Fill::Grid, false).unwrap();
+        let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
+        assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
+        let back: Point = serde_json::from_str(&serde_json::to_string(&grid.points[0]).unwrap()).unwrap();
+        assert_eq!(back, grid.points[0]);
+        let count = ParamSpec {
+            name: "count",
+            kind: Kind::Whole { least: 1, most: 9, words: &[] },
+            default: "1",
+            grid: "1",
+            ..LENGTH[0]
+        };
+        for bad in ["0", "10", "1.5", "one"] {
+            assert!(parse_values(&count, "toy", bad).is_err(), "{bad}");
+        }
+        assert!(parse_values(LENGTH.first().unwrap(), "toy", "1/median").is_err());
     }
 
     #[test]
@@ -638,39 +497,12 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_whole_numbers_are_told_from_other_numbers() {
-        const LENGTH: &[ParamSpec] = &[ParamSpec {
-            name: "sigma",
-            help: "width",
-            kind: Kind::Length,
-            default: "1*median",
-            grid: "2^-1..2^1*median",
-            level: Level::Representation,
-            regression_only: false,
-        }];
-        let grid = Grid::new("toy", LENGTH, &[], Fill::Grid, false).unwrap();
-        let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
-        assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
-        let back: Point = serde_json::from_str(&serde_json::to_string(&grid.points[0]).unwrap()).unwrap();
-        assert_eq!(back, grid.points[0]);
-        let count = ParamSpec {
-            name: "count",
-            kind: Kind::Whole { least: 1, most: 9, words: &[] },
-            default: "1",
-            grid: "1",
-            ..LENGTH[0]
-        };
-        for bad in ["0", "10", "1.5", "one"] {
-            assert!(parse_values(&count, "toy", bad).is_err(), "{bad}");
-        }
-        assert!(parse_values(LENGTH.first().unwrap(), "toy", "1/median").is_err());
-    }
-
-    #[test]
     fn a_point_survives_json() {
-        let point = &grid(&[("gamma", "0.1"), ("delta", "0.3")], Fill::Default).unwrap().points[0];
-        let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
-        back.check("toy", TABLE).unwrap();
-        assert_eq!(&back.ordered(TABLE), point);
+        for gamma in ["0.1", "0.1/median", "0.1/d"] {
+            let point = &grid(&[("gamma", gamma), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+            let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+            back.check("toy", TABLE).unwrap();
+            assert_eq!(&back.ordered(TABLE), point);
+        }
     }
 }

@@ -284,7 +284,7 @@ pub(crate) fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Re
 }
 
 /// The least CPU time of several runs.
-fn best<R>(mut work: impl FnMut() -> R) -> f64 {
+pub(crate) fn best<R>(mut work: impl FnMut() -> R) -> f64 {
     (0..REPEATS).fold(f64::INFINITY, |least, _| {
         let start = cpu_seconds();
         black_box(work());

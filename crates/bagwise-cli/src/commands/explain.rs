@@ -29,6 +29,10 @@ pub(crate) struct Args {
     /// migraph-explicit
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
+    /// Show the concepts of the model instead: a row for each attribute, those that count most first; with --top only
+    /// the first K of each concept
+    #[arg(long, conflicts_with = "graph")]
+    concepts: bool,
     #[command(flatten)]
     read: Data,
 }
@@ -39,9 +43,15 @@ instance adds to the decision value; parts and the `bias` add up to it exactly. 
 instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
 With --graph, nodes carry the part that the instance adds to the first machine's value.
 
+With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
+place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
+units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `belief` is its share.
+
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv
+  bagwise fit musk1 --method em-dd -p starts=10 --output dd.bagwise
+  bagwise explain dd.bagwise musk1 --concepts --top 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
@@ -49,6 +59,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Before any work.
         GraphFormat::of(path)?;
         check_writable(path)?;
+    }
+    if args.concepts {
+        session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
     }
     let data = session.read_for(&model, &args.data, args.read.read_options())?;
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod concepts;
 pub(crate) mod convert;
 pub(crate) mod embed;
 pub(crate) mod evaluate;
@@ -11,3 +12,4 @@ pub(crate) mod gram;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod run;

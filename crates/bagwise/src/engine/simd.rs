@@ -146,6 +146,7 @@ pub(crate) trait Vector: Copy {
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
+    unsafe fn div(self, other: Self) -> Self;
     /// self * factor + term.
     unsafe fn mul_add(self, factor: Self, term: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
@@ -222,6 +223,10 @@ macro_rules! array_vector {
             #[inline(always)]
             unsafe fn mul(self, o: Self) -> Self {
                 std::array::from_fn(|i| self[i] * o[i])
+            }
+            #[inline(always)]
+            unsafe fn div(self, o: Self) -> Self {
+                std::array::from_fn(|i| self[i] / o[i])
             }
             #[inline(always)]
             unsafe fn mul_add(self, f: Self, t: Self) -> Self {

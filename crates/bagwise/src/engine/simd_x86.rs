@@ -8,7 +8,8 @@ use super::simd::{Element, Vector};
 /// Defines one register type by naming the intrinsic of each operation.
 macro_rules! register {
     ($name:ident, $raw:ty, $e:ty, $lanes:expr, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $fma:ident, $max:ident, $min:ident, |$l:ident, $r:ident, $y:ident, $n:ident| $below:expr,
+     $mul:ident, $div:ident, $fma:ident, $max:ident, $min:ident,
+     |$l:ident, $r:ident, $y:ident, $n:ident| $below:expr,
      |$v:ident, $k:ident, $t:ident| $tagged:expr, |$b:ident| $shift:expr, |$s:ident| $square:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($raw);
@@ -52,6 +53,11 @@ macro_rules! register {
             unsafe fn mul(self, o: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $name($mul(self.0, o.0)) }
+            }
+            #[inline(always)]
+            unsafe fn div(self, o: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $name($div(self.0, o.0)) }
             }
             #[inline(always)]
             unsafe fn mul_add(self, f: Self, t: Self) -> Self {
@@ -107,6 +113,7 @@ register!(
     _mm256_add_pd,
     _mm256_sub_pd,
     _mm256_mul_pd,
+    _mm256_div_pd,
     _mm256_fmadd_pd,
     _mm256_max_pd,
     _mm256_min_pd,
@@ -133,6 +140,7 @@ register!(
     _mm256_add_ps,
     _mm256_sub_ps,
     _mm256_mul_ps,
+    _mm256_div_ps,
     _mm256_fmadd_ps,
     _mm256_max_ps,
     _mm256_min_ps,
@@ -159,6 +167,7 @@ register!(
     _mm512_add_pd,
     _mm512_sub_pd,
     _mm512_mul_pd,
+    _mm512_div_pd,
     _mm512_fmadd_pd,
     _mm512_max_pd,
     _mm512_min_pd,
@@ -187,6 +196,7 @@ register!(
     _mm512_add_ps,
     _mm512_sub_ps,
     _mm512_mul_ps,
+    _mm512_div_ps,
     _mm512_fmadd_ps,
     _mm512_max_ps,
     _mm512_min_ps,

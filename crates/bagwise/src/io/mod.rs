@@ -180,6 +180,11 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     })
 }
 
+/// True if what a user typed names data that are here: a generator, a path, or a name that is found.
+pub fn is_here(name: &str) -> bool {
+    name.starts_with("synthetic:") || Path::new(name).exists() || builtin::is_here(name)
+}
+
 /// Reads a file or folder that is there.
 pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let reader = match &options.format {
