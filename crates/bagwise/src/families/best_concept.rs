@@ -67,13 +67,14 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, fifty steps with an evaluation each; EM-DD evaluates one instance per bag.
+        // All instances are starts, for one side or the other; fifty steps with an evaluation each, in an outer fold and
+        // its five inner ones. EM-DD evaluates one instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
             Producer::EmDd => 5.0 * bags.len() as f64,
         };
-        representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
+        6.0 * representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
     }
 
     fn needs(&self, bags: &Bags) -> Needs {
