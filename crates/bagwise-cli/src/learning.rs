@@ -103,10 +103,8 @@ impl Learning {
         if let Some(scale) = self.scale {
             words += &format!(" --scale {}", scale.name());
         }
-        match self.multiclass {
-            Some(Scheme::OneVsOne) => words += " --multiclass one-vs-one",
-            Some(Scheme::OneVsRest) => words += " --multiclass one-vs-rest",
-            None => {}
+        if let Some(scheme) = self.multiclass {
+            words += &format!(" --multiclass {}", scheme.name());
         }
         if self.balanced {
             words += " --balanced";
@@ -160,11 +158,16 @@ impl Learning {
             }
         }
         let regression = matches!(data.target, Some(Target::Values(_)));
+        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
+        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
+        if let Some(why) = method.refuses(&grid.points, scale) {
+            bail!("{why}");
+        }
         Ok(Setup {
             method,
-            grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
-            scale: self.scale.unwrap_or(info.scale),
-            scheme: self.multiclass.unwrap_or(method.scheme()),
+            grid,
+            scale,
+            scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
             balanced: self.balanced,
             impute,
         })

@@ -23,7 +23,7 @@ use crate::ctx::Ctx;
 use crate::engine::density::Concept;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
-use crate::mat::Mat;
+use crate::mat::{Csr, Mat};
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -81,8 +81,30 @@ pub struct Fit {
     pub point: usize,
     /// How the solver ended; nothing for methods without one.
     pub outcome: Option<Outcome>,
+    /// How the alternation went; nothing for methods that train once.
+    pub rounds: Option<Rounds>,
     /// The solution, known to the family that made it.
     pub solution: Box<dyn Any + Send + Sync>,
+}
+
+/// How an alternation between training and choosing went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// How it ended.
+    pub ended: Ended,
+    /// How many choices changed after each round.
+    pub changed: Vec<usize>,
+}
+
+/// How an alternation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing changed any more.
+    Converged,
+    /// The choices were those of so many rounds ago.
+    Cycle(usize),
+    /// At the limit of rounds.
+    Limit,
 }
 
 /// True if the solver reached its tolerance, or what double precision can tell.
@@ -124,6 +146,28 @@ pub trait Method: Send + Sync {
     /// The table of parameters.
     fn params(&self) -> &'static [ParamSpec];
 
+    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
+    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    fn scheme(&self) -> Scheme {
+        Scheme::default()
+    }
+
+    /// The scaling that suits some points, where none is asked for.
+    fn scale(&self, _points: &[Point]) -> Scale {
+        self.info().scale
+    }
+
+    /// Why a scaling would spoil some points, if it would.
+    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<String> {
+        None
+    }
+
+    /// Whether a point has a meaning for so many training instances. Of a grid those without one are left out; if
+    /// none is left, `prepare` says why.
+    fn admits(&self, _point: &Point, _instances: usize) -> bool {
+        true
+    }
+
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
         false
@@ -133,11 +177,6 @@ pub trait Method: Send + Sync {
     /// among points is faster then, and sees the labels it is judged by.
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
-    }
-
-    /// How several classes become machines unless the user says.
-    fn scheme(&self) -> Scheme {
-        Scheme::default()
     }
 
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
@@ -177,6 +216,11 @@ pub trait Prepared: Send + Sync {
     /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
 
+    /// The feature map of every prepared bag at a point, if the method has one.
+    fn map(&self, _point: usize) -> Result<Option<Csr>> {
+        Ok(None)
+    }
+
     /// A model that stands alone, with one output per fit; all fits are of one point. `train` lists the bags
     /// learned from.
     fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>>;
@@ -209,6 +253,19 @@ pub enum Explanation {
     },
 }
 
+/// The instance that stands for a training bag in one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Representative {
+    /// The bag's name.
+    pub bag: String,
+    /// Its instance, counted from 0.
+    pub instance: usize,
+    /// Which output of the model.
+    pub output: usize,
+    /// The output of the instance.
+    pub value: f64,
+}
+
 /// A place in instance space that a model is built on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Believed {
@@ -234,8 +291,18 @@ pub trait Model: Send + Sync {
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
 
+    /// The instances that stand for training bags, if the method chooses such.
+    fn representatives(&self) -> &[Representative] {
+        &[]
+    }
+
     /// The graph of each bag, if the method draws such.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        Ok(None)
+    }
+
+    /// The feature map of new bags, if the method has one.
+    fn map(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Csr>> {
         Ok(None)
     }
 

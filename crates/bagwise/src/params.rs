@@ -1,9 +1,10 @@
 //! Parameters: one table per method is the single source of names, defaults, ranges, grids and help.
 //!
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
-//! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
-//! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `1/d` (relative to the number of attributes), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+//! broken: the first parameter of the table is the outermost loop, numbers ascend, fractions descend, words keep
+//! their order. `value.rs` says how values are written.
+
+mod value;
 
 use std::fmt;
 
@@ -11,6 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+
+pub use value::Value;
+use value::{check, magnitude, parse_value, parse_values};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +50,19 @@ pub enum Kind {
     },
     /// A number above 0, `N/median`, or `N/d`.
     Width,
+    /// A number above 0, or `N*median`: a length, where [`Kind::Width`] is one over a squared length.
+    Length,
+    /// A whole number within these ends (inclusive), or one of the words.
+    Whole {
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+        /// What may stand in its place.
+        words: &'static [&'static str],
+    },
+    /// A fraction from 0 to 1: `11/20`, or with a decimal point, which is the same. Tried from the largest down.
+    Fraction,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a number not below 0 (infinity allowed: `inf`).
@@ -63,6 +80,15 @@ impl Kind {
                  the number of attributes)"
                     .into()
             }
+            Kind::Length => {
+                "a number above 0, or N*median (N times the root of the median squared distance of training instances)"
+                    .into()
+            }
+            Kind::Whole { least, most, words } => {
+                let number = format!("a whole number from {least} to {most}");
+                words.iter().map(|w| w.to_string()).chain([number]).collect::<Vec<_>>().join(" | ")
+            }
+            Kind::Fraction => "a fraction from 0 to 1, such as 11/20".into(),
             Kind::Word(words) => words.join(" | "),
             Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
         }
@@ -76,121 +102,6 @@ pub enum Level {
     Representation,
     /// Shapes the solution only: the cost.
     Solver,
-}
-
-/// One value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// A number over the median squared distance of training instances.
-    OverMedian(f64),
-    /// A number over the number of attributes.
-    OverWidth(f64),
-    /// A word.
-    Word(String),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Number(v) => write!(f, "{v}"),
-            Value::OverMedian(v) => write!(f, "{v}/median"),
-            Value::OverWidth(v) => write!(f, "{v}/d"),
-            Value::Word(w) => f.write_str(w),
-        }
-    }
-}
-
-/// A number (also `2^-5`), `N/median`, `N/d`, else a word.
-fn parse_value(text: &str) -> Value {
-    let (number, unit) = unit(text.trim());
-    parse_number(number).map_or_else(|| Value::Word(text.trim().to_string()), unit)
-}
-
-/// A text without its unit, and what the unit makes of a number.
-fn unit(text: &str) -> (&str, fn(f64) -> Value) {
-    if let Some(number) = text.strip_suffix("/median") {
-        (number, Value::OverMedian)
-    } else if let Some(number) = text.strip_suffix("/d") {
-        (number, Value::OverWidth)
-    } else {
-        (text, Value::Number)
-    }
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    match parse_power(text) {
-        Some((base, exponent)) => Some(base.powi(exponent)),
-        None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
-    }
-}
-
-fn parse_power(text: &str) -> Option<(f64, i32)> {
-    let (base, exponent) = text.split_once('^')?;
-    Some((base.trim().parse().ok()?, exponent.trim().parse().ok()?))
-}
-
-/// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
-fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
-    let mut values = Vec::new();
-    for item in text.split(',') {
-        let item = item.trim();
-        match item.split_once("..") {
-            None => values.push(parse_value(item)),
-            Some((from, to)) => {
-                let (to, unit) = unit(to);
-                // Thousands of powers are a slip of the keyboard, not a grid.
-                const MOST: i64 = 200;
-                match (parse_power(from), parse_power(to)) {
-                    (Some((a, low)), Some((b, high)))
-                        if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
-                    {
-                        values.extend((low..=high).map(|e| unit(a.powi(e))));
-                    }
-                    _ => {
-                        return Err(Error::param(
-                            method,
-                            spec.name,
-                            format!(
-                                "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
-                            ),
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    for value in &values {
-        check(spec, method, value)?;
-    }
-    if values.iter().all(|v| magnitude(v).is_some()) {
-        values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
-    }
-    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    Ok(distinct)
-}
-
-fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
-    let good = match (spec.kind, value) {
-        (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
-        (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
-        (Kind::Width, Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v)) => {
-            v.is_finite() && *v > 0.0
-        }
-        (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
-        (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
-        _ => false,
-    };
-    if good {
-        return Ok(());
-    }
-    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
 }
 
 /// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
@@ -219,6 +130,25 @@ impl Point {
         match self.get(name) {
             Value::Number(v) => *v,
             other => panic!("parameter '{name}' is {other}, not a number"),
+        }
+    }
+
+    /// A whole number; nothing where a word stands for it.
+    pub fn whole(&self, name: &str) -> Option<usize> {
+        match self.get(name) {
+            Value::Number(v) => Some(*v as usize),
+            _ => None,
+        }
+    }
+
+    /// A fraction: numerator and denominator.
+    ///
+    /// # Panics
+    /// If the parameter is not a fraction.
+    pub fn fraction(&self, name: &str) -> (u32, u32) {
+        match self.get(name) {
+            Value::Fraction(n, d) => (*n, *d),
+            other => panic!("parameter '{name}' is {other}, not a fraction"),
         }
     }
 
@@ -414,13 +344,6 @@ impl Grid {
     }
 }
 
-fn magnitude(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v) => Some(*v),
-        Value::Word(_) => None,
-    }
-}
-
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
     table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))
@@ -512,6 +435,65 @@ mod tests {
         let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
         assert_eq!(g.edges(&g.points[0]), ["gamma"]);
         assert!(g.edges(&g.points[2]).is_empty());
+    }
+
+    #[test]
+    fn lengths_and_whole_numbers_are_told_from_other_numbers() {
+        const LENGTH: &[ParamSpec] = &[ParamSpec {
+            name: "sigma",
+            help: "width",
+            kind: Kind::Length,
+            default: "1*median",
+            grid: "2^-1..2^1*median",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let grid = Grid::new("toy", LENGTH, &[], Fill::Grid, false).unwrap();
+        let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
+        assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
+        let back: Point = serde_json::from_str(&serde_json::to_string(&grid.points[0]).unwrap()).unwrap();
+        assert_eq!(back, grid.points[0]);
+        let count = ParamSpec {
+            name: "count",
+            kind: Kind::Whole { least: 1, most: 9, words: &[] },
+            default: "1",
+            grid: "1",
+            ..LENGTH[0]
+        };
+        for bad in ["0", "10", "1.5", "one"] {
+            assert!(parse_values(&count, "toy", bad).is_err(), "{bad}");
+        }
+        assert!(parse_values(LENGTH.first().unwrap(), "toy", "1/median").is_err());
+    }
+
+    #[test]
+    fn fractions_are_exact_descend_and_survive_json() {
+        const EPSILON: &[ParamSpec] = &[ParamSpec {
+            name: "epsilon",
+            help: "similar above",
+            kind: Kind::Fraction,
+            default: "1",
+            grid: "17/20..20/20",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let texts = |text: &str| {
+            let given = [("epsilon".to_string(), text.to_string())];
+            let grid = Grid::new("toy", EPSILON, &given, Fill::Default, false)?;
+            Ok::<_, Error>(grid.points.iter().map(Point::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            texts("17/20..20/20").unwrap(),
+            ["epsilon=1/1", "epsilon=19/20", "epsilon=9/10", "epsilon=17/20"]
+        );
+        assert_eq!(texts("0.55,11/20,1").unwrap(), ["epsilon=1/1", "epsilon=11/20"]);
+        for bad in ["21/20", "1/0", "-1", "0.1e1", "word", "1/2..1/3"] {
+            assert!(texts(bad).is_err(), "{bad}");
+        }
+        let point = &Grid::new("toy", EPSILON, &[], Fill::Default, false).unwrap().points[0];
+        let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+        back.check("toy", EPSILON).unwrap();
+        assert_eq!((&back, back.fraction("epsilon")), (point, (1, 1)));
     }
 
     #[test]

@@ -311,7 +311,7 @@ pub(crate) fn cpu_seconds() -> f64 {
 }
 
 /// Most memory this process has held, where the system says.
-fn peak_bytes() -> Option<f64> {
+pub(crate) fn peak_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? * 1024.0)

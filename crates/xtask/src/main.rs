@@ -3,7 +3,9 @@
 
 mod bench;
 mod bench_dd;
+mod bench_isk;
 mod bench_migraph;
+mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
 mod golden;

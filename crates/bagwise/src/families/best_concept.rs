@@ -326,7 +326,7 @@ impl Prepared for Ready {
                 kkt_gap: 0.0,
                 duality_gap: 0.0,
             });
-            Ok(Fit { point: at, outcome, solution: Box::new(learned.rule) })
+            Ok(Fit { point: at, outcome, rounds: None, solution: Box::new(learned.rule) })
         };
         points.iter().map(one).collect()
     }
