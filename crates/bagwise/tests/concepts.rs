@@ -169,8 +169,8 @@ fn what_cannot_be_meant_is_refused_by_name() {
     let data = planted(12, 6);
     let refusals = [
         ("mg-acc", ("starts", "0"), "starts of mg-acc"),
-        ("dd-svm", ("starts", "2.5"), "a whole number above 0"),
-        ("em-dd", ("iterations", "1.5"), "a whole number above 0"),
+        ("dd-svm", ("starts", "2.5"), "a whole number from 1"),
+        ("em-dd", ("iterations", "1.5"), "a whole number from 1"),
         ("dd", ("threshold", "1.5"), "between 0 and 1"),
     ];
     for (method, given, said) in refusals {
