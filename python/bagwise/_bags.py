@@ -134,10 +134,7 @@ class Bags:
     def instances(self) -> Any:
         """All instances: an array, or a sparse matrix."""
         found = self._native.instances
-        if isinstance(found, tuple):
-            columns, indptr, indices, values = found
-            return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
-        return found
+        return sparse_of(found) if isinstance(found, tuple) else found
 
     def sizes(self) -> NDArray[np.int64]:
         """Number of instances of each bag."""
@@ -172,6 +169,12 @@ class Bags:
 
 def _rebuild(*parts: Any) -> Bags:
     return Bags._of(NativeBags(*parts))
+
+
+def sparse_of(parts: _Sparse) -> Any:
+    """A sparse matrix from its parts."""
+    columns, indptr, indices, values = parts
+    return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
 def is_frame(given: Any) -> bool:

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bagwise import _native
-from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._bags import Bags, BagsLike, as_bags, sparse_of
 from bagwise._data import labels_of
 from bagwise._options import around, balanced_of, impute_of, learning, text_of
 
@@ -255,6 +255,43 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         if header["classes"]:
             new.classes_ = labels_of(header["classes"])
         return new
+
+
+class FeatureMap(BagEstimator):
+    """A method whose kernel is the inner product of sparse vectors, one per bag; use its subclasses."""
+
+    def transform(self, bags: BagsLike) -> Any:
+        """The vector of each bag, of length 1: inner products of these are the kernel.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to map.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_bags, n_columns)
+        """
+        new = self._ready(bags)
+        return sparse_of(self.model_.map(new._native, self._around()))
+
+    def fit_transform(self, bags: BagsLike, y: ArrayLike, **fit_params: Any) -> Any:
+        """Learn, and map the bags that were learned from.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to learn from.
+        y : array-like of shape (n_bags,)
+            Their labels.
+        **fit_params
+            What `fit` takes besides.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_bags, n_columns)
+        """
+        return self.fit(bags, y, **fit_params).transform(bags)  # type: ignore[attr-defined]
 
 
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]

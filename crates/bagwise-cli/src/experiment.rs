@@ -21,6 +21,7 @@
 //! [[data]]
 //! name = "musk1"                     # as it stands in the tables below
 //! read = "musk1"                     # a path, name or generator; the same as the name if not given
+//!                                    # bag, label, group, keep, ignore, task: as the options of these names
 //!
 //! [[method]]
 //! name = "WMKSVM"
@@ -118,6 +119,11 @@ pub(crate) struct Data {
     /// Its name in the tables.
     pub(crate) name: String,
     read: Option<String>,
+    bag: Option<String>,
+    label: Option<String>,
+    group: Option<String>,
+    #[serde(default)]
+    keep: Vec<String>,
     #[serde(default)]
     ignore: Vec<String>,
     task: Option<String>,
@@ -133,8 +139,13 @@ impl Data {
 
     /// How it is read.
     pub(crate) fn options(&self) -> Result<ReadOptions> {
+        let column = |text: &String| text.parse::<Column>().unwrap_or_else(|never| match never {});
         Ok(ReadOptions {
-            ignore: self.ignore.iter().map(|c| c.parse::<Column>().unwrap_or_else(|e| match e {})).collect(),
+            bag: self.bag.as_ref().map(column),
+            label: self.label.as_ref().map(column),
+            group: self.group.as_ref().map(column),
+            keep: self.keep.iter().map(column).collect(),
+            ignore: self.ignore.iter().map(column).collect(),
             task: match self.task.as_deref() {
                 None => Task::Auto,
                 Some("classification") => Task::Classification,

@@ -15,7 +15,9 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict, run};
+use commands::{
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, run,
+};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -53,6 +55,7 @@ enum Verb {
     Demo(compare::DemoArgs),
     Convert(convert::Args),
     Gram(gram::Args),
+    Embed(embed::Args),
     Completions(completions::Args),
 }
 
@@ -84,6 +87,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Embed(args)) => embed::run(args, &session),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

@@ -115,24 +115,7 @@ impl NativeBags {
         match bags.instances() {
             Instances::F64(mat) => Ok(view(slf, mat, 0, mat.rows())),
             Instances::F32(mat) => Ok(view(slf, mat, 0, mat.rows())),
-            Instances::Sparse(rows) => {
-                let long = |values: &mut dyn Iterator<Item = usize>| {
-                    PyArray1::from_vec(py, values.map(|v| v as i64).collect::<Vec<i64>>())
-                };
-                let indptr = long(&mut rows.indptr().iter().copied());
-                let indices = long(&mut rows.indices().iter().map(|&i| i as usize));
-                let values = PyArray1::from_slice(py, rows.values());
-                Ok(PyTuple::new(
-                    py,
-                    [
-                        rows.cols().into_pyobject(py)?.into_any(),
-                        indptr.into_any(),
-                        indices.into_any(),
-                        values.into_any(),
-                    ],
-                )?
-                .into_any())
-            }
+            Instances::Sparse(rows) => Ok(sparse(py, rows)?.into_any()),
             Instances::Stored(_) => copy(py, bags, 0..bags.instance_count()),
         }
     }
@@ -231,6 +214,14 @@ fn copy<'py>(py: Python<'py>, bags: &Bags, rows: std::ops::Range<usize>) -> PyRe
 /// A matrix as an array of its own.
 pub(crate) fn matrix<'py>(py: Python<'py>, mat: &Mat) -> PyResult<Bound<'py, PyArray2<f64>>> {
     PyArray1::from_slice(py, mat.data()).reshape([mat.rows(), mat.cols()])
+}
+
+/// Sparse rows as (columns, indptr, indices, values).
+pub(crate) fn sparse<'py>(py: Python<'py>, rows: &Csr) -> PyResult<Bound<'py, PyTuple>> {
+    let indptr = PyArray1::from_vec(py, rows.indptr().iter().map(|&v| v as i64).collect());
+    let indices = PyArray1::from_vec(py, rows.indices().iter().map(|&v| i64::from(v)).collect());
+    let values = PyArray1::from_slice(py, rows.values());
+    (rows.cols(), indptr, indices, values).into_pyobject(py)
 }
 
 fn instances_from(given: &Bound<'_, PyAny>) -> PyResult<Instances> {

@@ -14,9 +14,9 @@ use bagwise::train::{Wanted, train};
 use bagwise::{Dataset, Error, Groups, Mat, Target, methods};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
-use crate::bags::{NativeBags, matrix};
+use crate::bags::{NativeBags, matrix, sparse};
 use crate::door::{Around, enter, exception};
 
 /// How methods learn: a dictionary with these keys.
@@ -55,10 +55,14 @@ impl Learning {
                     grid.points.len()
                 )));
             }
+            let scale = scale.unwrap_or_else(|| method.scale(&grid.points));
+            if let Some(why) = method.refuses(&grid.points, scale) {
+                return Err(Error::Invalid(why));
+            }
             Ok(Setup {
                 method,
                 grid,
-                scale: scale.unwrap_or(info.scale),
+                scale,
                 scheme: scheme.unwrap_or_else(|| method.scheme()),
                 balanced: self.balanced,
                 impute: self.impute,
@@ -244,6 +248,18 @@ impl Model {
             PyArray1::from_vec(py, said.iter().map(|p| p.outside).collect()),
             PyArray1::from_vec(py, said.iter().map(|p| p.familiar).collect()),
         ))
+    }
+
+    /// The feature map of each bag, as the parts of a sparse matrix.
+    fn map<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, NativeBags>,
+        around: Around,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
+        let map = enter(py, &around, move |ctx| trained.map(&bags, ctx))?;
+        sparse(py, &map)
     }
 
     /// For each bag and machine, why.

@@ -30,6 +30,9 @@ const CLASSES: &[(&str, &str)] = &[
     ("wmksvm", "WMKSVM"),
 ];
 
+/// Methods with a feature map: their estimators are transformers as well.
+const MAPS: &[&str] = &["isk"];
+
 /// Writes the files.
 pub(crate) fn write() -> Result<()> {
     for (name, text) in files() {
@@ -59,7 +62,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from bagwise._base import BagClassifier, BagEstimator, BagRegressor
+from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
 from bagwise._options import MEMORY
 ";
 
@@ -167,7 +170,8 @@ fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let further = if regression { &[][..] } else { OF_CLASSIFIERS };
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };
-    let mut text = format!("\n\nclass {name}({base}):\n");
+    let map = if MAPS.contains(&info.name) { "FeatureMap, " } else { "" };
+    let mut text = format!("\n\nclass {name}({map}{base}):\n");
     text += &indented(4, &documentation(method, name, regression, &own, common().map(|c| c.1)));
     writeln!(text, "\n    _method: ClassVar[str] = \"{}\"", info.name).expect("text grows");
     let pairs: Vec<String> =
@@ -211,10 +215,14 @@ fn documentation<'c>(
                 format!("{{{}}}", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
             }
             Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
+            Kind::Whole { words: [], .. } => "int".into(),
             _ => "float or str".into(),
         };
         writeln!(page, "{} : {kind}, default={}", argument(p.name), default(p)).expect("text grows");
-        let help = format!("{} It takes {}.", sentence(p.help), p.kind.expects());
+        let help = match p.kind {
+            Kind::Word(_) => sentence(p.help),
+            _ => format!("{} It takes {}.", sentence(p.help), p.kind.expects()),
+        };
         page += &indented(4, &wrapped(&help, 108));
     }
     for text in common {
@@ -250,6 +258,7 @@ fn annotation(p: &ParamSpec) -> String {
             format!("Literal[{}]", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
         }
         Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
+        Kind::Whole { words: [], .. } => "int".into(),
         // Widths, fractions and whatever comes: a number, or text as the command line has it.
         _ => "float | str".into(),
     }

@@ -177,7 +177,7 @@ impl Table<'_> {
             (_, true) => format!("{} %", self.metric.name()),
             (_, false) => self.metric.name().into(),
         };
-        let head = ["data", "method", "printed", &name, "sd", "difference", "reference", "seconds", "remark"];
+        let head = ["data", "method", "printed", &name, "sd", "difference", "reference", "remark", "seconds"];
         let mut rows = Rows::new(head);
         for (data, method, cell) in self.lines() {
             let printed = method.printed.get(&data.name).copied();
@@ -211,8 +211,8 @@ impl Table<'_> {
                 digits.show(sd),
                 if digits == Digits::All { digits.show(difference) } else { signed(digits.show(difference)) },
                 digits.show(reference),
-                Digits::Few(1).show(seconds),
                 remark,
+                Digits::Few(1).show(seconds),
             ]);
         }
         rows

@@ -18,6 +18,7 @@ mod folder;
 mod graphs;
 mod labels;
 mod npy;
+mod npz;
 pub(crate) mod save;
 mod sparse;
 mod synthetic;
@@ -32,6 +33,7 @@ use crate::error::{Error, Place, Result};
 pub use builtin::builtin_names;
 pub use graphs::{GraphFormat, write_graphs};
 pub use npy::write_npy;
+pub use npz::write_npz;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
