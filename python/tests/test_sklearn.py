@@ -8,6 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -21,11 +22,11 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bagwise
-from bagwise import Bags, Dataset, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
+from bagwise import Bags, Dataset, ISKClassifier, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
 from bagwise._estimators import ESTIMATORS
 
 #: Checks that cannot apply, and why.
@@ -168,6 +169,19 @@ def test_a_gram_serves_svc(musk1: tuple[Bags, np.ndarray]) -> None:
     # Both solve the same problem, each to its tolerance (ours 1e-3).
     assert np.abs(there - here).max() < 5e-3
     assert np.array_equal(there > 0, here > 0)
+
+
+def test_a_map_has_the_kernel_as_its_inner_products(small: Dataset) -> None:
+    point: dict[str, Any] = {"psi": 8, "t": 50, "epsilon": "11/20"}
+    model = ISKClassifier(random_state=5, **point)
+    vectors = model.fit_transform(small.bags, small.y)
+    assert sparse.issparse(vectors) and vectors.shape[0] == len(small.bags)
+    gram = bagwise.gram(small.bags, method="isk", random_state=5, **point)
+    # Sums of at most a few thousand products of numbers below 1.
+    assert np.allclose((vectors @ vectors.T).toarray(), gram, atol=1e-12)
+    line = make_pipeline(ISKClassifier(**point), LinearSVC())
+    assert line.fit(small.bags, small.y).score(small.bags, small.y) > 0.9
+    assert not hasattr(MIKernelClassifier, "transform")
 
 
 def test_regression(small: Dataset) -> None:
