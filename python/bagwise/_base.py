@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -257,7 +257,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return new
 
 
-class FeatureMap(BagEstimator):
+class FeatureMap(TransformerMixin, BagEstimator):  # type: ignore[misc]
     """A method whose kernel is the inner product of sparse vectors, one per bag; use its subclasses."""
 
     def transform(self, bags: BagsLike) -> Any:
@@ -275,31 +275,13 @@ class FeatureMap(BagEstimator):
         new = self._ready(bags)
         return sparse_of(self.model_.map(new._native, self._around()))
 
-    def fit_transform(self, bags: BagsLike, y: ArrayLike, **fit_params: Any) -> Any:
-        """Learn, and map the bags that were learned from.
-
-        Parameters
-        ----------
-        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to learn from.
-        y : array-like of shape (n_bags,)
-            Their labels.
-        **fit_params
-            What `fit` takes besides.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (n_bags, n_columns)
-        """
-        return self.fit(bags, y, **fit_params).transform(bags)  # type: ignore[attr-defined]
-
 
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     """A method that tells classes apart; use its subclasses."""
 
     multiclass: str | None
     class_weight: Any
-    threshold: float | str | None
+    decision_threshold: float | str | None
 
     classes_: NDArray[Any]
 
@@ -309,7 +291,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         return tags
 
     def _learning(self) -> dict[str, Any]:
-        rule = None if self.threshold is None else text_of(self.threshold)
+        rule = None if self.decision_threshold is None else text_of(self.decision_threshold)
         return {
             **super()._learning(),
             "multiclass": self.multiclass,

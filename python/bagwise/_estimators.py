@@ -52,7 +52,7 @@ class MajorityClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -102,7 +102,7 @@ class MajorityClassifier(BagClassifier):
         *,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -113,7 +113,7 @@ class MajorityClassifier(BagClassifier):
     ) -> None:
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -217,7 +217,7 @@ class SimpleMIClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -271,7 +271,7 @@ class SimpleMIClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -286,7 +286,7 @@ class SimpleMIClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -415,7 +415,7 @@ class SILClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -468,7 +468,7 @@ class SILClassifier(BagClassifier):
         c: float = 1,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -482,7 +482,7 @@ class SILClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -514,7 +514,7 @@ class MIKernelClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -567,7 +567,7 @@ class MIKernelClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -581,7 +581,7 @@ class MIKernelClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -713,7 +713,7 @@ class DDClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -776,7 +776,7 @@ class DDClassifier(BagClassifier):
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -793,7 +793,7 @@ class DDClassifier(BagClassifier):
         self.threshold = threshold
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -945,7 +945,7 @@ class EMDDClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1008,7 +1008,7 @@ class EMDDClassifier(BagClassifier):
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1025,7 +1025,7 @@ class EMDDClassifier(BagClassifier):
         self.threshold = threshold
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1176,7 +1176,7 @@ class DDSVMClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1239,7 +1239,7 @@ class DDSVMClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1256,7 +1256,7 @@ class DDSVMClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1287,7 +1287,7 @@ class WMKSVMClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1340,7 +1340,7 @@ class WMKSVMClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1354,7 +1354,7 @@ class WMKSVMClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1476,7 +1476,7 @@ class InstanceMISVMClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1530,7 +1530,7 @@ class InstanceMISVMClassifier(BagClassifier):
         max_iter: int = 50,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1545,7 +1545,7 @@ class InstanceMISVMClassifier(BagClassifier):
         self.max_iter = max_iter
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1580,7 +1580,7 @@ class BagMISVMClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1634,7 +1634,7 @@ class BagMISVMClassifier(BagClassifier):
         max_iter: int = 50,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1649,7 +1649,7 @@ class BagMISVMClassifier(BagClassifier):
         self.max_iter = max_iter
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1694,7 +1694,7 @@ class MIRSVMClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1762,7 +1762,7 @@ class MIRSVMClassifier(BagClassifier):
         restarts: int = 1,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1781,7 +1781,7 @@ class MIRSVMClassifier(BagClassifier):
         self.restarts = restarts
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1820,7 +1820,7 @@ class MiGraphClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -1881,7 +1881,7 @@ class MiGraphClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1897,7 +1897,7 @@ class MiGraphClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2046,7 +2046,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -2109,7 +2109,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         c: float = 8,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2126,7 +2126,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2286,7 +2286,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -2353,7 +2353,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2372,7 +2372,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2543,7 +2543,7 @@ class MGDDVClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -2610,7 +2610,7 @@ class MGDDVClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2629,7 +2629,7 @@ class MGDDVClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2806,7 +2806,7 @@ class MGACCClassifier(BagClassifier):
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
         Give every class the same total cost, however rare; or what an error costs, class by class.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
@@ -2873,7 +2873,7 @@ class MGACCClassifier(BagClassifier):
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
-        threshold: float | str | None = None,
+        decision_threshold: float | str | None = None,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2892,7 +2892,7 @@ class MGACCClassifier(BagClassifier):
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
-        self.threshold = threshold
+        self.decision_threshold = decision_threshold
         self.scale = scale
         self.missing = missing
         self.inner = inner

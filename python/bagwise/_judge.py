@@ -184,7 +184,7 @@ def _chosen(
 def _table_name(method: dict[str, Any] | None, key: str) -> str:
     """A parameter's name in the table, which may have hyphens."""
     own = [] if method is None else [p["name"] for p in method["params"]]
-    return next((name for name in own if name.replace("-", "_") == key), key)
+    return next((name for name in own if name.replace("-", "_") in (key, key.removesuffix("_"))), key)
 
 
 def _judge(
@@ -200,7 +200,7 @@ def _judge(
     repeats: int,
     protocol: str | None,
     optimize: str | None,
-    threshold: float | str | None,
+    decision_threshold: float | str | None,
     scale: str | None,
     multiclass: str | None,
     class_weight: str | None,
@@ -235,7 +235,7 @@ def _judge(
         balanced=balanced_of(class_weight),
         impute=impute,
         optimize=optimize,
-        threshold=None if threshold is None else text_of(threshold),
+        threshold=None if decision_threshold is None else text_of(decision_threshold),
         best=best,
     )
     judging = {
@@ -264,7 +264,7 @@ def compare(
     repeats: int = 1,
     protocol: str | None = None,
     optimize: str | None = None,
-    threshold: float | str | None = None,
+    decision_threshold: float | str | None = None,
     scale: str | None = None,
     multiclass: str | None = None,
     class_weight: str | None = None,
@@ -303,7 +303,7 @@ def compare(
         nested, kfold (fixed parameters), loo, half, given, train-test or best-on-cv (optimistic).
     optimize : str, optional
         What parameters are chosen by; accuracy, or mse for numbers.
-    threshold : float or str, optional
+    decision_threshold : float or str, optional
         Where the second of two classes begins: ``"recall=0.95"``, ``"precision=0.9"``, ``"balanced"`` or a number.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method if not given.
@@ -351,7 +351,7 @@ def compare(
         repeats=repeats,
         protocol=protocol,
         optimize=optimize,
-        threshold=threshold,
+        decision_threshold=decision_threshold,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,
@@ -378,7 +378,7 @@ def evaluate(
     repeats: int = 1,
     protocol: str | None = None,
     optimize: str | None = None,
-    threshold: float | str | None = None,
+    decision_threshold: float | str | None = None,
     scale: str | None = None,
     multiclass: str | None = None,
     class_weight: str | None = None,
@@ -398,7 +398,7 @@ def evaluate(
 
     Parameters
     ----------
-    bags, y, groups, folds, inner, repeats, protocol, optimize, threshold, scale, multiclass, class_weight, missing, \
+    bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
 task, level, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     method : str
@@ -435,7 +435,7 @@ task, level, random_state, n_jobs, memory, precision
         repeats=repeats,
         protocol=protocol,
         optimize=optimize,
-        threshold=threshold,
+        decision_threshold=decision_threshold,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,
@@ -460,7 +460,7 @@ def fit(
     params: Mapping[str, Any] | None = None,
     inner: int = 5,
     optimize: str | None = None,
-    threshold: float | str | None = None,
+    decision_threshold: float | str | None = None,
     scale: str | None = None,
     multiclass: str | None = None,
     class_weight: str | None = None,
@@ -489,7 +489,7 @@ def fit(
     params : dict, optional
         Values of the method's parameters: one, or a list to choose from; with ``"auto"``, a dictionary for each method.
         Others are tuned over their own lists.
-    inner, optimize, threshold, scale, multiclass, class_weight, missing, task, random_state, n_jobs, memory, precision
+    inner, optimize, decision_threshold, scale, multiclass, class_weight, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
         With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
@@ -521,7 +521,7 @@ def fit(
         balanced=balanced_of(class_weight),
         impute=impute,
         optimize=optimize,
-        threshold=None if threshold is None else text_of(threshold),
+        threshold=None if decision_threshold is None else text_of(decision_threshold),
         best=best,
     )
     surroundings = around(random_state, n_jobs, memory, precision)
@@ -537,7 +537,7 @@ def fit(
         "n_jobs": n_jobs,
     }
     if classes is not None:
-        kept |= {"multiclass": multiclass, "class_weight": class_weight, "threshold": threshold}
+        kept |= {"multiclass": multiclass, "class_weight": class_weight, "decision_threshold": decision_threshold}
     new = _class_of(model)._of(model, **kept)
     if given is not None:
         new.classes_ = given

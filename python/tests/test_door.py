@@ -102,7 +102,7 @@ def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
         ({"c": "1,10"}, "give every parameter one value"),
         ({"scale": "log"}, "unknown scaling 'log'"),
         ({"multiclass": "ovx"}, "unknown multi-class scheme 'ovx'"),
-        ({"threshold": "recall=2"}, "recall"),
+        ({"decision_threshold": "recall=2"}, "recall"),
         ({"precision": "f16"}, "unknown precision 'f16'"),
         ({"missing": "drop"}, "missing is 'drop'"),
         ({"class_weight": "even"}, "class_weight is 'even'"),
@@ -172,7 +172,7 @@ def test_what_did_not_converge_is_warned_of(small: Dataset, monkeypatch: pytest.
 
 def test_a_threshold_is_met(small: Dataset) -> None:
     y = small.y.copy()
-    low = MIKernelClassifier(threshold="recall=1").fit(small.bags, y).predict(small.bags)
+    low = MIKernelClassifier(decision_threshold="recall=1").fit(small.bags, y).predict(small.bags)
     assert (low[y == 1] == 1).mean() >= (
         MIKernelClassifier().fit(small.bags, y).predict(small.bags)[y == 1] == 1
     ).mean()

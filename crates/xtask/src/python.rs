@@ -111,8 +111,8 @@ const OF_CLASSIFIERS: &[(&str, &str)] = &[
          an error costs, class by class.",
     ),
     (
-        "threshold: float | str | None = None",
-        "threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
+        "decision_threshold: float | str | None = None",
+        "decision_threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
          ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"``, or a number; 0 if not given.",
     ),
 ];
@@ -226,7 +226,12 @@ fn documentation<'c>(
         page += &indented(4, &wrapped(&help, 108));
     }
     for text in common {
-        writeln!(page, "{}", text.replace("{SCALE}", info.scale.name()).replace("{SCHEME}", method.scheme().name())).expect("text grows");
+        writeln!(
+            page,
+            "{}",
+            text.replace("{SCALE}", info.scale.name()).replace("{SCHEME}", method.scheme().name())
+        )
+        .expect("text grows");
     }
     page += "\nAttributes\n----------\n";
     if !regression {
@@ -323,5 +328,7 @@ mod tests {
         assert_eq!(class_name("some-new-one"), "SomeNewOne");
         assert_eq!(argument("max-iterations"), "max_iterations");
         assert_eq!(argument("lambda"), "lambda_");
+        assert_eq!(argument("memory"), "memory_");
+        assert_eq!(argument("threshold"), "threshold");
     }
 }

@@ -28,11 +28,7 @@ const DOCS: Step = Step { name: "docs", repeat: "cargo xtask docs", run: || docs
 const EXAMPLES: Step =
     Step { name: "examples", repeat: "cargo run --package CRATE --example NAME", run: examples };
 
-const PYTHON: Step = Step {
-    name: "python",
-    repeat: "cargo xtask test python",
-    run: crate::wheel::test,
-};
+const PYTHON: Step = Step { name: "python", repeat: "cargo xtask test python", run: crate::wheel::test };
 
 /// What `cargo xtask lint` runs.
 pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];

@@ -10,16 +10,8 @@ use crate::run::{print, program, root, run, target};
 use crate::venv;
 
 /// What building and testing need. The package itself asks for numpy and scikit-learn.
-pub(crate) const PACKAGES: &[&str] = &[
-    "maturin==1.16.0",
-    "numpy",
-    "scikit-learn",
-    "pandas",
-    "polars",
-    "pytest",
-    "mypy",
-    "ruff",
-];
+pub(crate) const PACKAGES: &[&str] =
+    &["maturin==1.16.0", "numpy", "scikit-learn", "pandas", "polars", "pytest", "mypy", "ruff"];
 
 /// `cargo xtask wheel`: an optimised wheel, installed in the environment under `target/venv`.
 pub(crate) fn command() -> Result<()> {
@@ -43,9 +35,10 @@ pub(crate) fn build(python: &Path, optimised: bool) -> Result<PathBuf> {
         build.arg("--release");
     }
     run(build)?;
-    let mut wheels = std::fs::read_dir(&folder)?
-        .map(|entry| Ok(entry?.path()))
-        .filter(|path: &Result<PathBuf>| path.as_ref().is_ok_and(|p| p.extension().is_some_and(|e| e == "whl")));
+    let mut wheels =
+        std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).filter(|path: &Result<PathBuf>| {
+            path.as_ref().is_ok_and(|p| p.extension().is_some_and(|e| e == "whl"))
+        });
     wheels.next().context("maturin wrote no wheel")?
 }
 
