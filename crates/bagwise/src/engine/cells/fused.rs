@@ -67,8 +67,9 @@ pub(super) struct Kernel<T: Element> {
 /// at most (s + 24) u (C + N); the definition, in double precision, errs by (d + 2) u' |x - c|^2 / 2 <= (d + 2) u' (C + N).
 fn limit<T: Element>(width: usize, length: f64) -> T {
     let d = width as f64;
-    // Near overflow nothing is certain; the negation catches NaN.
-    if !(length < T::HIGHEST.to_f64() * 1e-4) {
+    // Near overflow nothing is certain, nor with NaN.
+    let certain = length < T::HIGHEST.to_f64() * 1e-4;
+    if !certain {
         return T::from_f64(f64::INFINITY);
     }
     let one_after_the_other = width.min(SWEEP + width.div_ceil(SWEEP) + 1) as f64;
@@ -263,8 +264,9 @@ fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> u16 {
     let reach = least * (1.0 + 8.0 * (width as f64 + 4.0) * f64::EPSILON) + width as f64 * f64::MIN_POSITIVE;
     let mut nearest = literal::Nearest::new();
     for (j, &rough) in rough.iter().enumerate() {
-        // The negation keeps NaN in.
-        if !(rough > reach) {
+        // Not the opposite comparison: NaN stays in.
+        let farther = rough > reach;
+        if !farther {
             nearest.offer(j, literal::dense(super::Distance::Euclidean, x, row(j)));
         }
     }
@@ -397,7 +399,8 @@ fn tell<T: Element, const MR: usize>(
     let mut any = 0;
     for l in 0..points {
         at[l] = tile[l].low_bits() as u32 * MR as u32 + (best[l].low_bits() as u32 & ((1 << TAG_BITS) - 1));
-        close[l] = u8::from(!(second[l].minus(best[l]) > limits[l].plus(longest)));
+        let apart = second[l].minus(best[l]) > limits[l].plus(longest);
+        close[l] = u8::from(!apart);
         any |= close[l];
     }
     any != 0
