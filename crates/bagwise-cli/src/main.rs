@@ -7,13 +7,16 @@ mod judging;
 mod learning;
 mod output;
 mod progress;
+mod reporting;
 mod session;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict};
+use commands::{
+    compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict, report,
+};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -46,6 +49,7 @@ enum Verb {
     Predict(predict::Args),
     Explain(explain::Args),
     Evaluate(evaluate::Args),
+    Report(report::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         None => compare::demo(&compare::DemoArgs::default(), &session),
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Report(args)) => report::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),

@@ -10,3 +10,4 @@ pub(crate) mod gram;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod report;

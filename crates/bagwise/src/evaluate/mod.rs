@@ -16,6 +16,7 @@ mod run;
 mod split;
 mod summary;
 mod threshold;
+mod verdict;
 
 pub use fingerprint::{data_fingerprint, fingerprint};
 pub use intervals::{
@@ -34,3 +35,4 @@ pub use summary::{
     prediction_rows, summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};
+pub use verdict::{BASELINE, Standing, Verdict, complexity, metrics_of, ranked};
