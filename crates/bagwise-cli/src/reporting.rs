@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
-use bagwise::evaluate::{Contender, Plan, Record, Truth, Verdict};
+use bagwise::evaluate::{Contender, Plan, Protocol, ProtocolName, Record, Splits, Truth, Verdict};
 use bagwise::inspect::{Level, inspect};
 use bagwise::io::save_whole;
 use bagwise::learn::{Learner, Setup};
@@ -75,7 +75,7 @@ fn context(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
         seconds: Some(run.results.elapsed.as_secs_f64()),
         metric: Some(run.plan.metric),
         level: Some(run.verdict.level),
-        protocol: run.plan.protocol.to_string(),
+        protocol: in_words(&run.plan.protocol),
         optimistic: run.plan.protocol.optimistic(),
         threshold: run.plan.threshold.map(|t| t.to_string()),
         precision: format!("{:?}", run.plan.precision).to_lowercase(),
@@ -118,6 +118,26 @@ fn context(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
         .next();
     }
     Ok(context)
+}
+
+/// The protocol as one would say it.
+fn in_words(protocol: &Protocol) -> String {
+    let inner = match protocol.inner {
+        Splits::KFold(k) => format!("parameters chosen by {k} inner folds"),
+        other => format!("parameters chosen by {other}"),
+    };
+    match (protocol.name, protocol.outer) {
+        (ProtocolName::Nested, Splits::KFold(k)) => format!("nested cross-validation, {k} folds, {inner}"),
+        (ProtocolName::Kfold, Splits::KFold(k)) => format!("cross-validation, {k} folds, fixed parameters"),
+        (ProtocolName::BestOnCv, Splits::KFold(k)) => {
+            format!("cross-validation, {k} folds, parameters chosen on these folds")
+        }
+        (ProtocolName::Loo, _) => format!("each bag or group left out in turn, {inner}"),
+        (ProtocolName::Half, Splits::Half(n)) => format!("{n} random halves, {inner}"),
+        (ProtocolName::Given, _) => format!("given folds, {inner}"),
+        (ProtocolName::TrainTest, _) => format!("one given split, {inner}"),
+        _ => protocol.to_string(),
+    }
 }
 
 /// What is only an extra must not spoil a run: its error becomes a note. An interruption stays one.
@@ -344,7 +364,9 @@ fn picture(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> bagwise::Result
         Err(e) => return Err(e),
     };
     let of = format!("{} with {point}", setup.method.info().name);
-    Ok(levels(&gram).map(|(levels, range)| GramPicture { of, bags, levels, range }))
+    let order = by_resemblance(&gram, target.as_ref());
+    let bags = order.iter().map(|&i| bags[i]).collect();
+    Ok(levels(&gram, &order).map(|(levels, range)| GramPicture { of, bags, levels, range }))
 }
 
 /// Positions ordered by class, or by value; no more than a picture shows, evenly taken.
@@ -364,8 +386,23 @@ fn some_of_each(target: Option<&Target>, bags: usize) -> Vec<usize> {
     order
 }
 
+/// Within each class, bags that resemble their class most first: what a kernel sees as one lump then shows as one.
+fn by_resemblance(gram: &Mat, target: Option<&Target>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..gram.rows()).collect();
+    let Some(Target::Classes { codes, .. }) = target else { return order };
+    let alike = |i: usize, j: usize| gram.get(i, j) / (gram.get(i, i) * gram.get(j, j)).sqrt();
+    let mean = |i: usize| {
+        let own: Vec<f64> =
+            (0..codes.len()).filter(|&j| j != i && codes[j] == codes[i]).map(|j| alike(i, j)).collect();
+        own.iter().sum::<f64>() / own.len().max(1) as f64
+    };
+    let means: Vec<f64> = order.iter().map(|&i| mean(i)).collect();
+    order.sort_by(|&a, &b| codes[a].cmp(&codes[b]).then(means[b].total_cmp(&means[a])).then(a.cmp(&b)));
+    order
+}
+
 /// Similarities as bytes between the smallest and the largest of two different bags; none if there are none.
-fn levels(gram: &Mat) -> Option<(Vec<u8>, (f64, f64))> {
+fn levels(gram: &Mat, order: &[usize]) -> Option<(Vec<u8>, (f64, f64))> {
     let n = gram.rows();
     let alike = |i: usize, j: usize| gram.get(i, j) / (gram.get(i, i) * gram.get(j, j)).sqrt();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -382,6 +419,6 @@ fn levels(gram: &Mat) -> Option<(Vec<u8>, (f64, f64))> {
         return None;
     }
     let level = |v: f64| (255.0 * ((v - low) / (high - low)).clamp(0.0, 1.0)).round() as u8;
-    let all = (0..n * n).map(|k| level(alike(k / n, k % n))).collect();
+    let all = (0..n * n).map(|k| level(alike(order[k / n], order[k % n]))).collect();
     Some((all, (low, high)))
 }

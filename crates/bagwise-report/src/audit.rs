@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use bagwise::evaluate::{Record, Truth};
 use bagwise::methods;
 
+use crate::figures::word;
 use crate::markup::{Markup, count, duration, fixed, listed};
 use crate::results::{digits, heading};
 use crate::view::View;
@@ -169,7 +170,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             ("learned from", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
             ("how good", value),
             ("errors", errors),
-            ("explains", info.map_or(String::new(), |i| i.explains.into())),
+            ("explains", info.map_or(String::new(), |i| explains(i.explains))),
             (
                 "meant for",
                 "bags that come about like those it learned from, with the same attributes measured the same way".into(),
@@ -183,15 +184,32 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     );
 }
 
+/// How a method explains itself, in words.
+fn explains(kind: &str) -> String {
+    match kind {
+        "additive" => {
+            "exactly: every instance adds a part, and the parts and a bias add up to the decision value"
+                .into()
+        }
+        "witness" => "by the instance that decides".into(),
+        other => other.into(),
+    }
+}
+
 /// The point that most folds chose.
 fn most_chosen(view: &View<'_>) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut fits = 0;
+    // Parameters with one value only were not chosen.
+    let setup = view.run.context.setups.get(view.winner());
+    let tuned =
+        |name: &str| setup.is_none_or(|s| s.grid.iter().any(|(n, values)| n == name && values.len() > 1));
     for record in view.records(view.winner()).filter(|r| r.succeeded()) {
         let words: Vec<String> = record
             .parameters
             .iter()
-            .map(|(k, v)| format!("{k} {}", v.as_str().map_or(v.to_string(), String::from)))
+            .filter(|(k, _)| tuned(k))
+            .map(|(k, v)| format!("{k} {}", word(v)))
             .collect();
         *counts.entry(words.join(", ")).or_default() += 1;
         fits += 1;

@@ -11,13 +11,12 @@ use crate::table::{Cell, Look, numbers, table, words};
 use crate::view::View;
 
 /// Metrics that stand in the table beside the one that decides, as far as they exist.
-const BESIDE: [Metric; 8] = [
+const BESIDE: [Metric; 7] = [
     Metric::Accuracy,
     Metric::BalancedAccuracy,
     Metric::RocAuc,
     Metric::Precision,
     Metric::Recall,
-    Metric::Brier,
     Metric::Mae,
     Metric::R2,
 ];
@@ -25,6 +24,12 @@ const BESIDE: [Metric; 8] = [
 /// Digits of a metric: errors of real values have any size.
 pub(crate) fn digits(metric: Metric) -> usize {
     if matches!(metric, Metric::Mse | Metric::Mae) { 4 } else { 3 }
+}
+
+/// A metric's name at the beginning of a title.
+pub(crate) fn capital(metric: Metric) -> String {
+    let mut rest = heading(metric).chars();
+    rest.next().map_or(String::new(), |c| c.to_uppercase().chain(rest).collect())
 }
 
 /// A metric's name as a heading.
@@ -54,11 +59,11 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         numbers(heading(first)).hint(first.info().formula),
         words(&format!("{:.0} % interval", 100.0 * v.level)),
     ];
+    columns.push(words("against best").hint("paired corrected t-test on the same folds"));
     for &i in &shown {
         let metric = v.best().metrics[i].metric;
         columns.push(numbers(heading(metric)).hint(metric.info().formula));
     }
-    columns.push(words("against best").hint("paired corrected t-test on the same folds"));
     columns.push(numbers("time").hint("of all fits, choosing parameters included"));
     let ends = v
         .table
@@ -85,14 +90,14 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
             Cell::number(line.metrics[0].mean, digits(first)).class("main"),
             interval(line, &scale, &colour, digits(first)),
         ];
-        cells.extend(
-            shown.iter().map(|&i| Cell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
-        );
         let class = match standing {
             Standing::Best | Standing::Ties => "pill good",
             _ => "pill",
         };
         cells.push(Cell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+        cells.extend(
+            shown.iter().map(|&i| Cell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
+        );
         cells.push(Cell::shown(line.seconds, &duration(line.seconds)));
         (if best { "best".to_string() } else { String::new() }, cells)
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::Result;
-use bagwise::evaluate::{Confusion, Record, Roster, Truth, Verdict};
+use bagwise::evaluate::{BASELINE, Confusion, Record, Roster, Truth, Verdict};
 
 use crate::load::Comparison;
 
@@ -119,9 +119,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// `m0` to `m7`, or `mx`.
+/// `m0` to `m7`, or `mx`: the baseline is always grey.
 pub(crate) fn colour(colours: &[String], method: &str) -> String {
-    match colours.iter().position(|m| m == method) {
+    match colours.iter().filter(|m| *m != BASELINE).position(|m| m == method) {
         Some(i) if i < 8 => format!("m{i}"),
         _ => "mx".into(),
     }

@@ -9,6 +9,8 @@ mod spread;
 mod time;
 mod values;
 
+pub(crate) use parameters::word;
+
 use crate::markup::Markup;
 use crate::view::View;
 
@@ -17,10 +19,12 @@ pub(crate) fn quality(page: &mut Markup, view: &View<'_>) {
     page.tag("div", &[("class", "figures")], |page| {
         spread::write(page, view);
         time::write(page, view);
+        values::write(page, view);
+    });
+    page.tag("div", &[("class", "figures three")], |page| {
         curves::roc(page, view);
         curves::precision_recall(page, view);
         curves::reliability(page, view);
-        values::write(page, view);
     });
 }
 

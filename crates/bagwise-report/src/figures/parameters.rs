@@ -46,7 +46,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
 }
 
 /// A parameter value as people write it.
-fn word(value: &Value) -> String {
+pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(n) => number(n.as_f64().unwrap_or(0.0)),
@@ -120,6 +120,29 @@ fn seen(fits: &[BTreeMap<String, String>]) -> Vec<(String, Vec<String>)> {
     all.into_iter().collect()
 }
 
+/// Values as an axis shows them, and what is said of the parameter's name: a common `/median` is said once, powers of two
+/// are written as such.
+fn short(name: &str, values: &[String]) -> (String, Vec<String>) {
+    let common = values.iter().all(|v| v.ends_with("/median"));
+    let bare: Vec<&str> =
+        values.iter().map(|v| if common { v.trim_end_matches("/median") } else { v }).collect();
+    let name = if common { format!("{name}, times 1/median") } else { name.to_string() };
+    let power = |v: &&str| v.parse::<f64>().ok().map(f64::log2).filter(|p| p.fract() == 0.0);
+    let powers: Option<Vec<f64>> = bare.iter().map(power).collect();
+    let long = bare.iter().any(|v| v.len() > 4);
+    match powers.filter(|_| long) {
+        Some(powers) => (name, powers.iter().map(|p| format!("2{}", superscript(*p as i32))).collect()),
+        None => (name, bare.into_iter().map(String::from).collect()),
+    }
+}
+
+fn superscript(n: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digits = n.unsigned_abs().to_string();
+    let digits = digits.bytes().map(|b| DIGITS[usize::from(b - b'0')]);
+    if n < 0 { std::iter::once('⁻').chain(digits).collect() } else { digits.collect() }
+}
+
 fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
     let (across, down) = (&map.axes[0], map.axes.get(1));
     let one = vec![String::new()];
@@ -133,10 +156,13 @@ fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
         }
     }
     let most = counts.values().copied().max().unwrap_or(1) as f64;
-    let left = if down.is_some() { 78.0 } else { 10.0 };
+    let widest = rows.iter().map(|v| v.chars().count()).max().unwrap_or(0);
+    let left = if down.is_some() { 16.0 + 7.0 * widest.min(9) as f64 } else { 10.0 };
     // Long labels of columns stand on their side.
-    let longest = across.1.iter().map(|v| v.chars().count()).max().unwrap_or(0);
-    let cell = if longest > 5 { (34.0, CELL.1) } else { CELL };
+    let (across_name, across_shown) = short(&across.0, &across.1);
+    let (down_name, rows_shown) = down.map_or((String::new(), vec![String::new()]), |d| short(&d.0, &d.1));
+    let longest = across_shown.iter().map(|v| v.chars().count()).max().unwrap_or(0);
+    let cell = if across_shown.len() > 8 { (31.0, CELL.1) } else { CELL };
     let below = if longest > 5 { 8.0 + 6.2 * longest as f64 } else { 20.0 };
     let (w, h) = (cell.0 * across.1.len() as f64, cell.1 * rows.len() as f64);
     let top = if down.is_some() { 22.0 } else { 6.0 };
@@ -167,8 +193,8 @@ fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
         page,
         about,
         |svg| {
-            if let Some((name, _)) = down {
-                label(svg, "t", "end", (left - 7.0, 14.0), name);
+            if down.is_some() {
+                label(svg, "t", "start", (0.0, 14.0), &down_name);
             }
             rect(svg, "frame", (left, top), (w, h));
             for c in 1..across.1.len() {
@@ -199,10 +225,10 @@ fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
                 let tone = if *n as f64 / most > 0.6 { "cell on" } else { "cell" };
                 label(svg, tone, "middle", (x + cell.0 / 2.0, y + cell.1 / 2.0 + 4.0), &n.to_string());
             }
-            for (r, text) in rows.iter().enumerate() {
+            for (r, text) in rows_shown.iter().enumerate() {
                 label(svg, "t", "end", (left - 7.0, top + (r as f64 + 0.5) * cell.1 + 4.0), text);
             }
-            for (c, text) in across.1.iter().enumerate() {
+            for (c, text) in across_shown.iter().enumerate() {
                 let x = left + (c as f64 + 0.5) * cell.0;
                 if longest > 5 {
                     let turn = format!(
@@ -225,7 +251,7 @@ fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
                     label(svg, "t", "middle", (x, top + h + 16.0), text);
                 }
             }
-            label(svg, "t", "middle", (left + w / 2.0, top + h + below + 14.0), &across.0);
+            label(svg, "t", "middle", (left + w / 2.0, top + h + below + 14.0), &across_name);
         },
         None,
     );

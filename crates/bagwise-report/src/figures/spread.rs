@@ -2,12 +2,12 @@
 
 use crate::markup::{Markup, fixed, place};
 use crate::plot::{Figure, Scale, figure, label, line, mark};
-use crate::results::{digits, heading};
+use crate::results::{capital, digits, heading};
 use crate::table::{Cell, Look, numbers, table, words};
 use crate::view::View;
 
-const LEFT: f64 = 132.0;
-const WIDTH: f64 = 520.0;
+const LEFT: f64 = 124.0;
+const WIDTH: f64 = 460.0;
 const ROW: f64 = 26.0;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -53,7 +53,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let id = format!("{}-spread", view.id);
     let about = Figure {
         id: &id,
-        title: &format!("{name} from fold to fold"),
+        title: &format!("{} from fold to fold", capital(metric)),
         note: "Each dot is a fold; the mark is the value over all bags, with its interval.",
         description: &description,
         size,
