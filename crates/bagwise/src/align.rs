@@ -206,6 +206,8 @@ fn gather(instances: &Instances, from: &[usize], recodes: &[Recode]) -> Instance
             }
             Instances::Sparse(out)
         }
+        // Rows outside memory with other columns than the model's are an odd case: brought into memory.
+        Instances::Stored(_) => gather(&instances.clone().in_memory(), from, recodes),
     }
 }
 

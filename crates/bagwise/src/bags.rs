@@ -5,8 +5,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
+use crate::stored::Stored;
 
 /// Instances in the precision and layout the data came in.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +20,8 @@ pub enum Instances {
     F32(Mat<f32>),
     /// Mostly zeros: counts of words, fingerprints.
     Sparse(Csr),
+    /// Not in memory: rows of files, read when they are needed.
+    Stored(Stored),
 }
 
 impl Instances {
@@ -26,6 +31,7 @@ impl Instances {
             Instances::F64(m) => m.rows(),
             Instances::F32(m) => m.rows(),
             Instances::Sparse(m) => m.rows(),
+            Instances::Stored(m) => m.rows(),
         }
     }
 
@@ -35,6 +41,7 @@ impl Instances {
             Instances::F64(m) => m.cols(),
             Instances::F32(m) => m.cols(),
             Instances::Sparse(m) => m.cols(),
+            Instances::Stored(m) => m.cols(),
         }
     }
 
@@ -54,6 +61,47 @@ impl Instances {
                     out[c as usize] = v;
                 }
             }
+            Instances::Stored(m) => m.read_f64(row..row + 1, out),
+        }
+    }
+
+    /// Calls `f` with every one of some rows in turn, in double precision, zeros included. Rows that are not in memory
+    /// are read in blocks, so that this is the way to walk over many.
+    pub fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[f64])) {
+        let width = self.cols();
+        match self {
+            Instances::F64(m) => rows.for_each(|row| f(row, m.row(row))),
+            Instances::Stored(m) => {
+                let step = m.block_rows();
+                let mut block = vec![0.0; step.min(rows.len()) * width];
+                for first in rows.clone().step_by(step) {
+                    let count = step.min(rows.end - first);
+                    m.read_f64(first..first + count, &mut block[..count * width]);
+                    block.chunks_exact(width).take(count).zip(first..).for_each(|(row, i)| f(i, row));
+                }
+            }
+            _ => {
+                let mut row = vec![0.0; width];
+                for i in rows {
+                    self.row_into(i, &mut row);
+                    f(i, &row);
+                }
+            }
+        }
+    }
+
+    /// The same rows in memory, if they are not there yet.
+    pub(crate) fn in_memory(self) -> Instances {
+        let Instances::Stored(m) = self else { return self };
+        let (rows, cols) = (m.rows(), m.cols());
+        if m.is_single() {
+            let mut out = Mat::zeros(rows, cols);
+            m.read_f32(0..rows, out.data_mut());
+            Instances::F32(out)
+        } else {
+            let mut out = Mat::zeros(rows, cols);
+            m.read_f64(0..rows, out.data_mut());
+            Instances::F64(out)
         }
     }
 
@@ -63,24 +111,27 @@ impl Instances {
             Instances::F64(m) => Instances::F64(m.gather(rows)),
             Instances::F32(m) => Instances::F32(m.gather(rows)),
             Instances::Sparse(m) => Instances::Sparse(m.gather(rows)),
+            Instances::Stored(m) => Instances::Stored(m.gather(rows)),
         }
     }
 
-    /// Bytes the numbers occupy.
+    /// Bytes the numbers occupy, in memory or where they are stored.
     pub fn bytes(&self) -> u64 {
         (match self {
             Instances::F64(m) => m.data().len() * 8,
             Instances::F32(m) => m.data().len() * 4,
             Instances::Sparse(m) => m.nnz() * 12 + m.indptr().len() * 8,
+            Instances::Stored(m) => return m.bytes(),
         }) as u64
     }
 
-    /// "f64", "f32" or "sparse".
+    /// "f64", "f32", "sparse", or what the rows are that are not in memory.
     pub fn kind(&self) -> &'static str {
         match self {
             Instances::F64(_) => "f64",
             Instances::F32(_) => "f32",
             Instances::Sparse(_) => "sparse",
+            Instances::Stored(m) => m.kind(),
         }
     }
 
@@ -97,6 +148,18 @@ impl Instances {
                 let row = m.indptr().partition_point(|&start| start <= i) - 1;
                 (row, m.indices()[i] as usize)
             }),
+            Instances::Stored(m) if m.is_finite() => None,
+            Instances::Stored(m) => {
+                let starts: Vec<usize> = (0..m.rows()).step_by(m.block_rows()).collect();
+                let look = |&start: &usize| {
+                    let mut found = None;
+                    self.each_row(start..(start + m.block_rows()).min(m.rows()), |row, values| {
+                        found = found.or_else(|| Some((row, values.iter().position(|v| !v.is_finite())?)));
+                    });
+                    found
+                };
+                starts.par_iter().find_map_first(look)
+            }
         }
     }
 
@@ -105,6 +168,8 @@ impl Instances {
             Instances::F64(m) => m.data().iter().any(|v| v.is_infinite()),
             Instances::F32(m) => m.data().iter().any(|v| v.is_infinite()),
             Instances::Sparse(m) => m.values().iter().any(|v| v.is_infinite()),
+            // Values outside memory cannot be filled in, so that none may be missing.
+            Instances::Stored(_) => self.first_not_finite().is_some(),
         }
     }
 }
@@ -281,6 +346,14 @@ impl Bags {
         self.offsets.windows(2).map(|w| ((w[1] - w[0]) * (w[1] - w[0])) as f64 / 2.0).sum()
     }
 
+    /// An error if instances that are not in memory could not be read. Whoever gives out a result asks this first.
+    pub fn check_read(&self) -> Result<()> {
+        match &self.instances {
+            Instances::Stored(m) => m.failure().map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
+    }
+
     /// The instances of all bags.
     pub fn instances(&self) -> &Instances {
         &self.instances
@@ -339,6 +412,11 @@ impl Bags {
         }
     }
 
+    /// The same bags with some of their rows; `offsets` cuts the chosen rows into bags, none of them empty.
+    pub(crate) fn with_rows(&self, rows: &[usize], offsets: Vec<usize>) -> Bags {
+        Bags { instances: self.instances.gather(rows), offsets, ..self.clone() }
+    }
+
     /// These bags followed by `more` over the same attributes. Unequal storages meet in dense double precision.
     pub(crate) fn chain(&self, more: &Bags) -> Result<Bags> {
         let end = self.instance_count();
@@ -368,7 +446,11 @@ impl Bags {
 
     /// The same bags with other instances: what a scaler or encoder returns. `features` names the new columns.
     pub fn with_instances(&self, instances: Instances, features: Arc<[Feature]>) -> Result<Bags> {
-        let bags = Bags::new(instances, self.offsets.clone())?;
+        // Rows that are scaled as they are read stay finite.
+        let bags = match instances {
+            Instances::Stored(_) => Bags::shape_checked(instances, self.offsets.clone())?,
+            _ => Bags::new(instances, self.offsets.clone())?,
+        };
         Ok(Bags { ids: self.ids.clone(), ..bags.with_features(features)? })
     }
 }

@@ -2,6 +2,7 @@
 //! training bags spanned, and how similar the bag is to the nearest of them. Both are measured against what is
 //! usual among the training bags themselves, each judged by the others.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::bags::{Bags, FeatureKind};
@@ -34,17 +35,21 @@ impl Familiarity {
         let mut high = vec![[f64::NEG_INFINITY; 2]; width];
         let mut low_bag = vec![usize::MAX; width];
         let mut high_bag = vec![usize::MAX; width];
-        let mut row = vec![0.0; width];
-        for &bag in train {
+        let extremes = |&bag: &usize| {
             let (mut least, mut most) = (vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
-            for i in bags.rows(bag) {
-                bags.instances().row_into(i, &mut row);
+            bags.instances().each_row(bags.rows(bag), |_, row| {
                 for j in 0..width {
                     // Comparisons with NaN (missing) leave the extremes alone.
                     least[j] = least[j].min(row[j]);
                     most[j] = most[j].max(row[j]);
                 }
-            }
+            });
+            (bag, least, most)
+        };
+        // Some bags at a time, so that their extremes stay small beside the data.
+        for (bag, least, most) in
+            train.chunks(256).flat_map(|bags| bags.par_iter().map(extremes).collect::<Vec<_>>())
+        {
             for j in 0..width {
                 if least[j] < low[j][0] {
                     low[j] = [least[j], low[j][0]];
@@ -68,7 +73,7 @@ impl Familiarity {
             least_similar: nearest.map(|mut values| quantile(&mut values, RARE)),
         };
         let mut shares: Vec<f64> = train
-            .iter()
+            .par_iter()
             .map(|&bag| {
                 outside(bags, bag, |j| {
                     (low[j][usize::from(low_bag[j] == bag)], high[j][usize::from(high_bag[j] == bag)])
@@ -106,19 +111,11 @@ impl Familiarity {
 }
 
 fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> f64 {
-    let mut row = vec![0.0; bags.width()];
+    let ranges: Vec<(f64, f64)> = (0..bags.width()).map(range).collect();
     let mut count = 0;
-    for i in bags.rows(bag) {
-        bags.instances().row_into(i, &mut row);
-        count += row
-            .iter()
-            .enumerate()
-            .filter(|(j, x)| {
-                let (low, high) = range(*j);
-                **x < low || **x > high
-            })
-            .count();
-    }
+    bags.instances().each_row(bags.rows(bag), |_, row| {
+        count += row.iter().zip(&ranges).filter(|(x, (low, high))| *x < low || *x > high).count();
+    });
     count as f64 / (bags.rows(bag).len() * bags.width()) as f64
 }
 

@@ -46,11 +46,12 @@ pub fn gram(
     let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[] }, ctx)?;
     let none =
         || Error::Invalid(format!("{} has no kernel; choose one of the set kernels", method.info().name));
-    match against {
+    let gram = match against {
         None => prepared.gram(0).cloned().ok_or_else(none),
         Some(_) => {
             let rows = transform.apply(&bags.align(reference.features())?, ctx)?;
             prepared.against(0, &rows, ctx)?.ok_or_else(none)
         }
-    }
+    };
+    bags.check_read().and(reference.check_read()).and(gram)
 }

@@ -42,7 +42,7 @@ impl Setup {
     /// A method with points to choose from, its own scaling, and the usual for the rest.
     pub fn new(method: &'static dyn Method, grid: Grid) -> Setup {
         let scale = method.info().scale;
-        Setup { method, grid, scale, scheme: Scheme::default(), balanced: false, impute: false }
+        Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
     }
 }
 
@@ -230,6 +230,7 @@ impl<'a> Learner<'a> {
         } else {
             vec![prepare(&Scope { train: &all, y: &[] })?]
         };
+        bags.check_read()?;
         Ok(Frame { transform, points: points.to_vec(), position, prepared })
     }
 
@@ -298,6 +299,7 @@ impl<'a> Learner<'a> {
                 (0..bags.len()).for_each(|row| out.set(row, to, scores.get(row, k)));
             }
         }
+        new.check_read()?;
         Ok(out)
     }
 

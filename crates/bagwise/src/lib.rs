@@ -27,6 +27,7 @@ pub mod multiclass;
 pub mod params;
 pub mod preprocess;
 pub mod rng;
+mod stored;
 pub mod train;
 
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
@@ -35,6 +36,7 @@ pub use dataset::{Dataset, Groups, Kept, Target};
 pub use error::{Error, Place, Result, human_bytes};
 pub use gram::gram;
 pub use mat::{Csr, Mat};
+pub use stored::{RowSource, Stored};
 
 /// The program in the README is compiled and run.
 #[cfg(doctest)]

@@ -141,6 +141,7 @@ impl Trained {
             familiarity: Familiarity::of(&learner.data.bags, train, nearest),
             training,
         };
+        learner.data.bags.check_read()?;
         Ok(Trained { header, models })
     }
 
@@ -183,6 +184,7 @@ impl Trained {
                 });
             }
         }
+        bags.check_read()?;
         Ok(all)
     }
 
@@ -200,6 +202,7 @@ impl Trained {
             }
             all.extend(chunk);
         }
+        bags.check_read()?;
         Ok(all)
     }
 

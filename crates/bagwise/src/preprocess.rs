@@ -22,6 +22,7 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::mat::{Csr, Mat};
+use crate::stored::Affine;
 
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +93,11 @@ impl Transform {
         target: Option<&Target>,
         train: &[usize],
     ) -> Transform {
-        let statistics = ColumnStatistics::of(bags, impute, train);
+        let statistics = if scale == Scale::None && !impute {
+            ColumnStatistics::unknown(bags.width())
+        } else {
+            ColumnStatistics::of(bags, impute, train)
+        };
         let columns = bags
             .features()
             .iter()
@@ -155,6 +160,10 @@ impl Transform {
         let width = features.len();
         let instances = match bags.instances() {
             Instances::Sparse(rows) if self.keeps_zeros() => Instances::Sparse(self.sparse(rows)),
+            Instances::Stored(rows) => match self.affine() {
+                Some(scaling) => Instances::Stored(rows.scaled(scaling)),
+                None => return Err(Error::Invalid("categories must be in memory to become numbers".into())),
+            },
             Instances::F32(rows) => {
                 let mut out = Mat::<f32>::zeros(rows.rows(), width);
                 out.data_mut().par_chunks_mut(width).zip(rows.data().par_chunks(rows.cols())).for_each(
@@ -205,6 +214,15 @@ impl Transform {
         }
     }
 
+    /// What happens to each column, if all are numbers.
+    fn affine(&self) -> Option<Arc<[Affine]>> {
+        let one = |c: &Column| match c {
+            Column::Number { shift, divisor, .. } => Some(Affine { shift: *shift, divisor: *divisor }),
+            Column::Category { .. } => None,
+        };
+        self.columns.iter().map(one).collect()
+    }
+
     fn keeps_zeros(&self) -> bool {
         self.columns.iter().all(|c| matches!(c, Column::Number { shift, .. } if *shift == 0.0))
     }
@@ -238,7 +256,7 @@ impl Transform {
 }
 
 fn scaled(x: f64, shift: f64, divisor: f64) -> f64 {
-    if divisor == 0.0 { 0.0 } else { (x - shift) / divisor }
+    Affine { shift, divisor }.apply(x)
 }
 
 /// Per column: count of present values, extremes, mean and variance over the training instances, implicit zeros
@@ -252,6 +270,12 @@ struct ColumnStatistics {
 }
 
 impl ColumnStatistics {
+    /// Where nothing is asked of them.
+    fn unknown(width: usize) -> ColumnStatistics {
+        let zeros = || vec![0.0; width];
+        ColumnStatistics { min: zeros(), max: zeros(), mean: zeros(), sd: zeros(), median: zeros() }
+    }
+
     fn of(bags: &Bags, impute: bool, train: &[usize]) -> ColumnStatistics {
         let width = bags.width();
         let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
@@ -318,23 +342,18 @@ impl ColumnStatistics {
 
 /// Calls `f` with every present value of the rows; implicit zeros of sparse rows and missing values are passed over.
 fn visit(instances: &Instances, rows: &[usize], mut f: impl FnMut(usize, f64)) {
-    for &row in rows {
-        match instances {
-            Instances::F64(m) => {
-                m.row(row).iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| f(j, x));
-            }
-            Instances::F32(m) => {
-                m.row(row)
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, x)| !x.is_nan())
-                    .for_each(|(j, &x)| f(j, f64::from(x)));
-            }
-            Instances::Sparse(m) => {
-                let (columns, values) = m.row(row);
-                columns.iter().zip(values).filter(|(_, x)| !x.is_nan()).for_each(|(&j, &x)| f(j as usize, x));
-            }
+    if let Instances::Sparse(m) = instances {
+        for &row in rows {
+            let (columns, values) = m.row(row);
+            columns.iter().zip(values).filter(|(_, x)| !x.is_nan()).for_each(|(&j, &x)| f(j as usize, x));
         }
+        return;
+    }
+    // Rows of neighbouring bags stand together: rows outside memory are read in blocks of them.
+    for run in rows.chunk_by(|a, b| a + 1 == *b) {
+        instances.each_row(run[0]..run[0] + run.len(), |_, row| {
+            row.iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| f(j, x));
+        });
     }
 }
 

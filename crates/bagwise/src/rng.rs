@@ -89,6 +89,16 @@ impl Rng {
     }
 }
 
+/// Noise that is about normal (the sum of four bytes: mean 0, variance 1, within 3.5), a value for every (key, index):
+/// any part of a huge data set can be made on its own, at a nanosecond a number.
+pub(crate) fn noise(key: u64, index: u64) -> f32 {
+    // Two values from each word.
+    let word = mix(key.wrapping_add((index / 2).wrapping_mul(GOLDEN))) >> (32 * (index % 2));
+    let bytes = [word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24 & 255];
+    // Four uniform bytes have mean 510 and variance 4 (256^2 - 1) / 12.
+    (bytes.iter().sum::<u64>() as f32 - 510.0) / 147.800_54
+}
+
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Takes one more word into a running state; also what fingerprints are made of.

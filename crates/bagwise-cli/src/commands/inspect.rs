@@ -45,7 +45,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 /// Reads, looks, prints.
 pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Result<Outcome> {
     let data = session.read(name, options)?;
-    session.print(&Page(bagwise::inspect::inspect(&data)))?;
+    let found = bagwise::inspect::inspect(&data);
+    data.bags.check_read()?;
+    session.print(&Page(found))?;
     Ok(Outcome::Done)
 }
 

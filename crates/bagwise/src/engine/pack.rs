@@ -138,20 +138,11 @@ pub(crate) fn mean(instances: &Instances) -> Vec<f64> {
                 sums[c as usize] += v;
             }
         }
-        Instances::F64(m) => {
-            for r in 0..m.rows() {
-                for (s, x) in sums.iter_mut().zip(m.row(r)) {
-                    *s += x;
-                }
+        dense => dense.each_row(0..dense.rows(), |_, row| {
+            for (s, x) in sums.iter_mut().zip(row) {
+                *s += x;
             }
-        }
-        Instances::F32(m) => {
-            for r in 0..m.rows() {
-                for (s, &x) in sums.iter_mut().zip(m.row(r)) {
-                    *s += f64::from(x);
-                }
-            }
-        }
+        }),
     }
     let count = instances.rows() as f64;
     sums.iter_mut().for_each(|s| *s /= count);

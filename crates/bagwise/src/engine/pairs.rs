@@ -278,6 +278,8 @@ fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) 
             Instances::F64(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
             Instances::F32(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
             Instances::Sparse(m) => m.values().iter().any(|x| x.is_nan()),
+            // Their values are finite by construction.
+            Instances::Stored(_) => false,
         };
         if missing {
             return Err(not_a_number());

@@ -78,6 +78,9 @@ pub fn data_fingerprint(data: &Dataset) -> String {
             print.words(m.indices().iter().map(|&i| u64::from(i)));
             print.words(m.values().iter().map(|v| v.to_bits()));
         }
+        stored @ Instances::Stored(_) => stored.each_row(0..stored.rows(), |_, row| {
+            row.iter().for_each(|v| print.word(v.to_bits()));
+        }),
     }
     match &data.target {
         None => print.word(0),

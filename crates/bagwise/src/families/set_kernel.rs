@@ -170,13 +170,13 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
             Value::OverMedian(n) => {
                 n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
             }
-            Value::Word(_) => unreachable!("the table lets no word through"),
+            other => unreachable!("the table lets no {other} through"),
         })
         .collect()
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
+pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
@@ -410,6 +410,14 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             state.put_counts("indices", m.indices().iter().map(|&i| i as usize));
             state.put("values", m.values());
             state.put_counts("width", [m.cols()]);
+        }
+        Instances::Stored(_) => {
+            let tensor = match bags.instances().clone().in_memory() {
+                Instances::F32(m) => Tensor::F32(shape, m.into_data()),
+                Instances::F64(m) => Tensor::F64(shape, m.into_data()),
+                _ => unreachable!("rows brought into memory are dense"),
+            };
+            drop(state.tensors.insert("instances".into(), tensor));
         }
     }
 }

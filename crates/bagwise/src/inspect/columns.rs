@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::bags::{Bags, FeatureKind, Instances};
 use crate::dataset::Target;
+use crate::stored::Stored;
 
 /// Columns handled together: 32 doubles are four cache lines of a row, and three numbers per bag and column
 /// stay below 80 MB for a hundred thousand bags.
@@ -84,6 +85,9 @@ pub enum LooksLike {
 /// Summarises every column.
 pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Vec<Column> {
     let labels = Labels::new(target, bags.width());
+    if let Instances::Stored(stored) = bags.instances() {
+        return stored_columns(bags, stored, &labels);
+    }
     let starts: Vec<usize> = (0..bags.width()).step_by(BLOCK).collect();
     starts.par_iter().flat_map_iter(|&start| block(bags, start, &labels)).collect()
 }
@@ -104,6 +108,28 @@ fn block(bags: &Bags, start: usize, labels: &Labels<'_>) -> Vec<Column> {
         }
     }
     tallies.into_iter().enumerate().map(|(i, tally)| tally.finish(bags, start + i, labels)).collect()
+}
+
+/// The same for rows outside memory: they are read once, block by block, and the columns of a block shared out.
+fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Vec<Column> {
+    let width = bags.width();
+    let mut tallies: Vec<Tally> = (0..width).map(|_| Tally::new(bags.len())).collect();
+    let mut block = vec![0.0; stored.block_rows() * width];
+    for bag in 0..bags.len() {
+        let rows = bags.rows(bag);
+        for first in rows.clone().step_by(stored.block_rows()) {
+            let count = stored.block_rows().min(rows.end - first);
+            stored.read_f64(first..first + count, &mut block[..count * width]);
+            let block = &block[..count * width];
+            tallies.par_iter_mut().enumerate().with_min_len(16).for_each(|(column, tally)| {
+                for (i, row) in block.chunks_exact(width).enumerate() {
+                    tally.add(row[column], first + i - rows.start, first + i);
+                }
+            });
+        }
+        tallies.iter_mut().for_each(Tally::close_bag);
+    }
+    tallies.into_par_iter().enumerate().map(|(column, tally)| tally.finish(bags, column, labels)).collect()
 }
 
 /// The columns from `start` on of one row, as many as `out` holds.
@@ -127,6 +153,7 @@ fn part_of_row(instances: &Instances, row: usize, start: usize, out: &mut [f64])
                 out[c as usize - start] = v;
             }
         }
+        Instances::Stored(_) => unreachable!("rows outside memory are walked once, with all columns"),
     }
 }
 

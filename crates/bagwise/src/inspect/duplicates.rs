@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::bags::{Bags, Instances};
@@ -79,7 +80,8 @@ pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Vec<usize> {
 
 /// For every row the first row that equals it.
 fn first_equal_row(instances: &Instances) -> Vec<usize> {
-    let mut hashes: Vec<(u64, usize)> = (0..instances.rows()).map(|r| (hash(instances, r), r)).collect();
+    let mut hashes: Vec<(u64, usize)> =
+        (0..instances.rows()).into_par_iter().with_min_len(64).map(|r| (hash(instances, r), r)).collect();
     hashes.sort_unstable();
     let mut first: Vec<usize> = (0..instances.rows()).collect();
     for same_hash in hashes.chunk_by(|a, b| a.0 == b.0) {
@@ -105,15 +107,23 @@ fn hash(instances: &Instances, row: usize) -> u64 {
         let z = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         z ^ (z >> 29)
     };
+    let dense = |values: &[f64]| values.iter().fold(1, |h, &v| mix(h, bits(v)));
     match instances {
-        Instances::F64(m) => m.row(row).iter().fold(1, |h, &v| mix(h, bits(v))),
+        Instances::F64(m) => dense(m.row(row)),
         Instances::F32(m) => m.row(row).iter().fold(1, |h, &v| mix(h, bits(f64::from(v)))),
         Instances::Sparse(m) => {
             let (columns, values) = m.row(row);
             let stored = columns.iter().zip(values).filter(|(_, v)| **v != 0.0);
             stored.fold(1, |h, (&c, &v)| mix(mix(h, u64::from(c)), bits(v)))
         }
+        Instances::Stored(_) => dense(&whole_row(instances, row)),
     }
+}
+
+fn whole_row(instances: &Instances, row: usize) -> Vec<f64> {
+    let mut out = vec![0.0; instances.cols()];
+    instances.row_into(row, &mut out);
+    out
 }
 
 fn equal(instances: &Instances, a: usize, b: usize) -> bool {
@@ -128,6 +138,9 @@ fn equal(instances: &Instances, a: usize, b: usize) -> bool {
                 columns.iter().zip(values).filter(|(_, v)| **v != 0.0).map(|(&c, &v)| (c, bits(v)))
             };
             stored(a).eq(stored(b))
+        }
+        Instances::Stored(_) => {
+            whole_row(instances, a).iter().zip(&whole_row(instances, b)).all(|(&x, &y)| bits(x) == bits(y))
         }
     }
 }

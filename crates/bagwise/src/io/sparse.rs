@@ -279,5 +279,5 @@ fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    Ok(())
+    bags.check_read().map_err(io::Error::other)
 }

@@ -10,13 +10,20 @@
 //! whose recordings are mixtures of the same sounds in different shares; every speaker also shifts all sounds
 //! a little.
 //!
+//! `synthetic:embeddings?…`: as large as is asked for and never in memory: a row is made when it is read. Half of
+//! the bags have some instances near one of a few concepts, the others near other ones.
+//!
 //! The options are in [`GENERATORS`], from where help texts print them.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::bags::{Bags, Feature, Instances};
 use crate::dataset::{Dataset, Groups, Target};
 use crate::error::{Error, Place, Result};
 use crate::mat::Mat;
-use crate::rng::Rng;
+use crate::rng::{Rng, noise};
+use crate::stored::{RowSource, Stored};
 
 /// A generator of data sets, `synthetic:NAME?option=value&…`.
 pub struct Generator {
@@ -97,6 +104,19 @@ pub static GENERATORS: &[Generator] = &[
             SEED,
         ],
         make: speaker,
+    },
+    Generator {
+        name: "embeddings",
+        about: "bags of many wide instances that are made as they are read, never all in memory",
+        options: &[
+            whole("bags", 1000.0, (1.0, 1e7), "number of bags"),
+            whole("instances", 1000.0, (1.0, 1e6), "instances of every bag"),
+            whole("features", 1024.0, (1.0, 1e6), "features of an instance"),
+            real("witness", 0.1, (0.0, 1.0), "share of a bag's instances that lie near a concept"),
+            real("distance", 16.0, (0.0, 1e6), "from the noise to a concept, in standard deviations"),
+            SEED,
+        ],
+        make: embeddings,
     },
 ];
 
@@ -302,6 +322,83 @@ fn speaker(full: &str, given: &Given) -> Result<Dataset> {
     Dataset::new(full, given.bags(rows, width, offsets)?).with_target(Target::from_labels(&labels))
 }
 
+/// Concepts of each class.
+const CONCEPTS: usize = 4;
+
+fn embeddings(full: &str, given: &Given) -> Result<Dataset> {
+    let (bags, instances, width) = (given.whole("bags"), given.whole("instances"), given.whole("features"));
+    let seed = given.whole("seed") as u64;
+    let concepts = (0..2 * CONCEPTS as u64)
+        .map(|c| {
+            let mut rng = Rng::new(seed, "embeddings concept", &[c]);
+            direction(&mut rng, width, given.real("distance")).into_iter().map(|v| v as f32).collect()
+        })
+        .collect();
+    let witnesses = (given.real("witness") * instances as f64).round() as usize;
+    let key = Rng::new(seed, "embeddings noise", &[]).bits();
+    let source = Embeddings { rows: bags * instances, instances, width, witnesses, concepts, key };
+    let offsets = (0..=bags).map(|b| b * instances).collect();
+    let labels: Vec<String> = (0..bags).map(|b| (b % 2).to_string()).collect();
+    let bags = Bags::new(Instances::Stored(Stored::new(Arc::new(source))), offsets)?;
+    Dataset::new(full, bags).with_target(Target::from_labels(&labels))
+}
+
+/// Rows made as they are read. The first `witnesses` instances of bag b lie near a concept of class b % 2.
+struct Embeddings {
+    rows: usize,
+    instances: usize,
+    width: usize,
+    witnesses: usize,
+    concepts: Vec<Vec<f32>>,
+    key: u64,
+}
+
+impl RowSource for Embeddings {
+    fn kind(&self) -> &'static str {
+        "generated f32"
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn cols(&self) -> usize {
+        self.width
+    }
+
+    fn bytes(&self) -> u64 {
+        4 * (self.rows * self.width) as u64
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    fn read_f32(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
+        for (row, out) in rows.zip(out.chunks_exact_mut(self.width)) {
+            let (bag, instance) = (row / self.instances, row % self.instances);
+            let first = (row * self.width) as u64;
+            out.iter_mut().zip(first..).for_each(|(x, at)| *x = noise(self.key, at));
+            if instance < self.witnesses {
+                let concept = &self.concepts[CONCEPTS * (bag % 2) + instance % CONCEPTS];
+                out.iter_mut().zip(concept).for_each(|(x, c)| *x += c);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_f64(&self, rows: Range<usize>, out: &mut [f64]) -> Result<()> {
+        let mut single = vec![0.0; out.len()];
+        self.read_f32(rows, &mut single)?;
+        out.iter_mut().zip(single).for_each(|(x, v)| *x = f64::from(v));
+        Ok(())
+    }
+}
+
 /// Adds `b` to the first entries of `a`.
 fn add(a: &mut [f64], b: &[f64]) {
     for (a, b) in a.iter_mut().zip(b) {
@@ -384,6 +481,31 @@ mod tests {
         assert_eq!((data.bags.len(), data.bags.instance_count(), data.bags.width()), (430, 583_600, 20));
         let small = make("speaker?bags=10&instances=95&d=3");
         assert_eq!((small.bags.len(), small.bags.instance_count(), small.bags.width()), (10, 95, 3));
+    }
+
+    #[test]
+    fn embeddings_are_the_same_however_they_are_read() {
+        let data = make("embeddings?bags=20&instances=50&d=30&witness=0.2&distance=40");
+        let bags = &data.bags;
+        assert_eq!((bags.len(), bags.instance_count(), bags.width()), (20, 1000, 30));
+        assert_eq!(bags.instances().kind(), "generated f32");
+        let chosen = bags.select(&[7, 3, 8]);
+        assert_eq!(chosen.bag(1).to_dense(), bags.bag(3).to_dense());
+        let (mut sum, mut squares, mut far) = (0.0, 0.0, 0);
+        bags.instances().each_row(0..1000, |_, row| {
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // Noise of 30 dimensions is about 5.5 long, a concept 40 away.
+            if length > 20.0 {
+                far += 1;
+                return;
+            }
+            sum += row.iter().sum::<f64>();
+            squares += length * length;
+        });
+        assert_eq!(far, 200);
+        // 24,000 values: five standard errors of mean and variance.
+        assert!((sum / 24_000.0).abs() < 0.033, "{sum}");
+        assert!((squares / 24_000.0 - 1.0).abs() < 0.046, "{squares}");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::{self, Output, Side};
@@ -130,7 +132,7 @@ impl BagKernel for SimpleMi {
 
 /// The vectors as bags of one instance each.
 fn embedded(embed: &str, bags: &Bags) -> Result<Bags> {
-    let rows: Vec<Vec<f64>> = (0..bags.len()).map(|b| vector(embed, bags.bag(b))).collect();
+    let rows: Vec<Vec<f64>> = (0..bags.len()).into_par_iter().map(|b| vector(embed, bags.bag(b))).collect();
     Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=bags.len()).collect())
 }
 
@@ -138,15 +140,14 @@ fn vector(embed: &str, bag: BagRef<'_>) -> Vec<f64> {
     let width = bag.width();
     let (mut sum, mut low, mut high) =
         (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
-    let mut row = vec![0.0; width];
-    for i in 0..bag.len() {
-        bag.row_into(i, &mut row);
+    let (instances, rows) = bag.parts();
+    instances.each_row(rows, |_, row| {
         for (j, &x) in row.iter().enumerate() {
             sum[j] += x;
             low[j] = low[j].min(x);
             high[j] = high[j].max(x);
         }
-    }
+    });
     match embed {
         "mean" => sum.iter().map(|s| s / bag.len() as f64).collect(),
         "geometric" => low.iter().zip(&high).map(|(l, h)| 0.5 * (l + h)).collect(),
