@@ -79,7 +79,9 @@ fn views<'a>(
     runs.iter()
         .zip(verdicts)
         .enumerate()
-        .map(|(i, (run, verdict))| View::new(run, verdict.clone(), format!("d{i}"), hide, colours))
+        .map(|(i, (run, verdict))| {
+            View::new(run, verdict.clone(), format!("d{i}"), hide, runs.len() == 1, colours)
+        })
         .collect()
 }
 
@@ -139,7 +141,7 @@ fn head(page: &mut Markup, title: &str) {
 fn body(page: &mut Markup, views: &[View<'_>], overview: Option<&Overview>) {
     if let [view] = views {
         page.leaf("p", &[("class", "verdict")], &spoken(&view.verdict));
-        data_set(page, view, true);
+        data_set(page, view);
         return;
     }
     if let Some(overview) = overview {
@@ -155,7 +157,7 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: Option<&Overview>) {
                 page.tag("h2", &[], |page| page.leaf("bdi", &[], &view.verdict.data));
                 page.leaf("span", &[], &spoken(&view.verdict));
             });
-            data_set(page, view, false);
+            data_set(page, view);
         });
     }
 }
@@ -169,8 +171,8 @@ fn spoken(verdict: &Verdict) -> String {
     )
 }
 
-/// Everything about one data set; as the only one of a report with more bags in its lists.
-fn data_set(page: &mut Markup, view: &View<'_>, alone: bool) {
+/// Everything about one data set.
+fn data_set(page: &mut Markup, view: &View<'_>) {
     let warned = warnings(view);
     let section = |page: &mut Markup, id: &str, title: &str, inside: &mut dyn FnMut(&mut Markup)| {
         page.tag("section", &[("id", &format!("{}-{id}", view.id))], |page| {
@@ -178,7 +180,7 @@ fn data_set(page: &mut Markup, view: &View<'_>, alone: bool) {
             inside(page);
         });
     };
-    if alone {
+    if view.alone {
         page.tag("nav", &[("aria-label", "Parts of this report")], |page| {
             for (id, text) in [
                 ("results", "Results"),
@@ -195,7 +197,7 @@ fn data_set(page: &mut Markup, view: &View<'_>, alone: bool) {
         results::methods(page, view);
         page.tag("div", &[("class", "pair")], |page| {
             results::confusion(page, view);
-            results::mistakes(page, view, if alone { 200 } else { 20 });
+            results::mistakes(page, view, if view.alone { 200 } else { 20 });
         });
     });
     section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));

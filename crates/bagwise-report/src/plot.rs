@@ -256,7 +256,7 @@ mod tests {
             Scale::new((0.0, 1.0), (0.0, 100.0)).ticks(5),
             [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
         );
-        assert_eq!(Scale::new((0.83, 0.97), (0.0, 100.0)).ticks(3).len(), 2);
+        assert_eq!(Scale::new((0.83, 0.97), (0.0, 100.0)).ticks(3).len(), 3);
         assert_eq!(Scale::log((0.02, 40.0), (0.0, 1.0)).ticks(5), [0.1, 1.0, 10.0]);
         assert_eq!(Scale::log((0.5, 5.0), (0.0, 1.0)).ticks(5), [1.0, 3.0]);
         let same = Scale::new((0.5, 0.5), (0.0, 10.0));

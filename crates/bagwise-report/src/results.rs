@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::evaluate::{MethodSummary, Metric, Standing, Truth};
+use bagwise::evaluate::{MethodSummary, Metric, MetricSummary, Standing, Truth};
 
 use crate::markup::{Markup, count, duration, fixed, place};
 use crate::plot::Scale;
@@ -129,10 +129,24 @@ fn interval(line: &MethodSummary, scale: &Scale, colour: &str, digits: usize) ->
     .sorted(low.unwrap_or(mean))
 }
 
-/// Every metric of every method, behind a line.
+/// Every metric of every method, behind a line: with intervals where there is one data set, else the means.
 fn all_metrics(page: &mut Markup, view: &View<'_>) {
     let v = &view.verdict;
+    let wanted = |m: &&MetricSummary| m.metric == v.metric || !m.metric.is_printed();
+    let caption = format!("All metrics on {}", v.data);
+    let look = Look { caption: &caption, sortable: true, ..Look::default() };
     page.tag("details", &[], |page| {
+        if !view.alone {
+            page.leaf("summary", &[], "All metrics");
+            let mut columns = vec![words("method")];
+            columns.extend(v.best().metrics.iter().filter(wanted).map(|m| numbers(heading(m.metric))));
+            let rows = v.table.iter().map(|line| {
+                let means =
+                    line.metrics.iter().filter(wanted).map(|m| Cell::number(m.mean, digits(m.metric)));
+                (String::new(), std::iter::once(Cell::text(&line.method)).chain(means).collect())
+            });
+            return table(page, look, &columns, rows.collect());
+        }
         page.leaf("summary", &[], "All metrics, with intervals and spread over repeats");
         let mut columns =
             vec![words("method"), words("metric"), numbers("mean"), numbers("low"), numbers("high")];
@@ -142,22 +156,17 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
         }
         let mut rows = Vec::new();
         for line in &v.table {
-            for m in line.metrics.iter().filter(|m| m.metric == v.metric || !m.metric.is_printed()) {
-                let mut cells = vec![
-                    Cell::text(&line.method),
-                    Cell::text(m.metric.info().title),
-                    Cell::number(m.mean, 4),
-                    Cell::number(m.interval.map(|i| i.low), 4),
-                    Cell::number(m.interval.map(|i| i.high), 4),
-                ];
+            for m in line.metrics.iter().filter(wanted) {
+                let mut cells = vec![Cell::text(&line.method), Cell::text(m.metric.info().title)];
+                let ends = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
+                cells.extend([m.mean, ends.0, ends.1].map(|v| Cell::number(v, 4)));
                 if several {
                     cells.push(Cell::number(m.sd, 4));
                 }
                 rows.push((String::new(), cells));
             }
         }
-        let caption = format!("All metrics on {}", v.data);
-        table(page, Look { caption: &caption, sortable: true, ..Look::default() }, &columns, rows);
+        table(page, look, &columns, rows);
     });
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct View<'a> {
     /// What ids of this data set's elements begin with.
     pub(crate) id: String,
     pub(crate) hide: bool,
+    /// The only data set of the report: then it is shown in more detail.
+    pub(crate) alone: bool,
     /// All methods of the report in the order of their colours.
     pub(crate) colours: &'a [String],
 }
@@ -40,6 +42,7 @@ impl<'a> View<'a> {
         verdict: Verdict,
         id: String,
         hide: bool,
+        alone: bool,
         colours: &'a [String],
     ) -> Result<View<'a>> {
         let answers = verdict
@@ -47,7 +50,7 @@ impl<'a> View<'a> {
             .iter()
             .map(|line| answers(&run.records, &run.roster, &line.method))
             .collect::<Result<_>>()?;
-        Ok(View { run, verdict, answers, id, hide, colours })
+        Ok(View { run, verdict, answers, id, hide, alone, colours })
     }
 
     pub(crate) fn roster(&self) -> &Roster {

@@ -21,12 +21,15 @@ struct Choices {
 }
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
+    // Among many data sets the best methods are enough.
+    let most = if view.alone { usize::MAX } else { 3 };
     let maps: Vec<Choices> = view
         .verdict
         .table
         .iter()
         .filter_map(|l| choices(view, &l.method))
         .filter(|c| !c.axes.is_empty())
+        .take(most)
         .collect();
     if maps.is_empty() {
         return;
