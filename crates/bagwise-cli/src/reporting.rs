@@ -363,10 +363,22 @@ fn picture(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> bagwise::Result
         Err(Error::Invalid(_)) => return Ok(None),
         Err(e) => return Err(e),
     };
-    let of = format!("{} with {point}", setup.method.info().name);
+    let of = format!("{} with {}", setup.method.info().name, tuned(winner, point));
     let order = by_resemblance(&gram, target.as_ref());
     let bags = order.iter().map(|&i| bags[i]).collect();
     Ok(levels(&gram, &order).map(|(levels, range)| GramPicture { of, bags, levels, range }))
+}
+
+/// The parameters of a point that there was a choice of; all of them if there was none.
+fn tuned(winner: &Contender, point: &Point) -> String {
+    let grid = setup(winner).map_or(Vec::new(), |s| s.grid);
+    let several = |name: &str| grid.iter().any(|(n, values)| n == name && values.len() > 1);
+    let words: Vec<String> = parameters(point)
+        .into_iter()
+        .filter(|(name, _)| several(name))
+        .map(|(name, value)| format!("{name} {}", value.as_str().map_or(value.to_string(), String::from)))
+        .collect();
+    if words.is_empty() { point.to_string() } else { words.join(", ") }
 }
 
 /// Positions ordered by class, or by value; no more than a picture shows, evenly taken.

@@ -69,7 +69,7 @@
     name.addEventListener("mouseenter", function () { light(true); });
     name.addEventListener("mouseleave", function () { light(false); });
   });
-  // A link to a part that is folded away unfolds it; paper has no folds.
+  // A link to a data set that is folded away unfolds it, and paper shows them all.
   function unfold() {
     var part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (part) { var folded = part.closest("details"); if (folded) folded.open = true; }
@@ -77,7 +77,7 @@
   addEventListener("hashchange", unfold);
   unfold();
   addEventListener("beforeprint", function () {
-    document.querySelectorAll("details").forEach(function (part) {
+    document.querySelectorAll("details.set").forEach(function (part) {
       if (!part.open) { part.open = true; part.setAttribute("data-printed", ""); }
     });
   });

@@ -156,7 +156,7 @@ impl Overview {
         let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
         table_with_foot(
             page,
-            Look { caption: &caption, sortable: true, ..Look::default() },
+            Look { caption: &caption, sortable: true, class: "wide", ..Look::default() },
             &columns,
             rows.collect(),
             vec![foot],
@@ -183,7 +183,7 @@ impl Overview {
         if let Some(ties) = friedman.chi2_ties {
             text += &format!("; corrected for ties chi-squared {}", fixed(ties, 2));
         }
-        page.leaf("p", &[], &format!("{text}."));
+        page.leaf("p", &[("class", "lead tests")], &format!("{text}."));
         let best = self.ranks.best();
         let control = &self.ranks.methods[best];
         let steps = holm(&self.ranks, best, self.alpha());
@@ -222,12 +222,15 @@ impl Overview {
         let cd = nemenyi(k, n, self.alpha());
         let order = self.order();
         let bars = cliques(&self.ranks.average, cd);
-        let (left, right) = (150.0, 570.0);
+        // Names need some seven units for a letter, with the rank behind them.
+        let longest = self.ranks.methods.iter().map(|m| m.chars().count()).max().unwrap_or(0);
+        let left = 30.0 + 7.2 * (longest + 5) as f64;
+        let right = left + 400.0;
         let x = |rank: f64| left + (rank - 1.0) / (k as f64 - 1.0) * (right - left);
         let axis = 52.0;
         let first_row = axis + 22.0 + 9.0 * bars.len() as f64;
         let half = k.div_ceil(2);
-        let size = (720.0, first_row + 20.0 * half as f64 + 4.0);
+        let size = (right + left, first_row + 20.0 * half as f64 + 4.0);
         let listing: Vec<String> = order
             .iter()
             .map(|&m| format!("{} {}", self.ranks.methods[m], fixed(self.ranks.average[m], 2)))

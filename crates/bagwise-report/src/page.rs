@@ -33,6 +33,7 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
     for run in runs {
         verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
     }
+    name_shortly(&mut verdicts);
     let mut colours: Vec<String> = Vec::new();
     for line in verdicts.iter().flat_map(|v| &v.table) {
         if !colours.contains(&line.method) {
@@ -68,6 +69,20 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
         });
     });
     Ok(page.into_string())
+}
+
+/// A path is called by its last part, unless two would then be called alike.
+fn name_shortly(verdicts: &mut [Verdict]) {
+    let last = |name: &str| match name.contains('?') {
+        true => name.to_string(),
+        false => name.rsplit(['/', '\\']).next().unwrap_or(name).to_string(),
+    };
+    let short: Vec<String> = verdicts.iter().map(|v| last(&v.data)).collect();
+    for (i, verdict) in verdicts.iter_mut().enumerate() {
+        if !short[i].is_empty() && short.iter().filter(|s| **s == short[i]).count() == 1 {
+            verdict.data = short[i].clone();
+        }
+    }
 }
 
 fn views<'a>(

@@ -226,7 +226,7 @@ def look(browser, page, out, found):
         sideways = browser.value(SIDEWAYS)
         expect(sideways <= 0, f"scrolls sideways by {sideways} on a screen of {width}")
     browser.screen(1280, 900)
-    # Paper shows what is folded away on the screen, also for people who like the dark.
+    # Paper is white, also for people who like the dark.
     browser.media(dark=True)
     browser.open(page)
     pdf = base64.b64decode(browser.call("Page.printToPDF", printBackground=True, preferCSSPageSize=False)["data"])

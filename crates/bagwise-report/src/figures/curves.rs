@@ -1,7 +1,7 @@
 //! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
 //! are of the first repeat, all folds together, as the areas in the tables are; only with two classes.
 
-use bagwise::evaluate::{Metric, wilson};
+use bagwise::evaluate::{BASELINE, Metric, wilson};
 
 use crate::markup::{Markup, count, fixed, maybe, place};
 use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};
@@ -58,6 +58,11 @@ fn lines(
     if drawn.is_empty() {
         return;
     }
+    if !view.alone {
+        // Among many data sets the best methods and the baseline are enough.
+        let mut at = 0..;
+        drawn.retain(|d| at.next().is_some_and(|i: usize| i < LINES) || d.0 == BASELINE);
+    }
     let (name, title, note, axis) = what;
     let id = format!("{}-{name}", view.id);
     let areas: Vec<String> = drawn.iter().map(|d| format!("{} {}", d.0, maybe(d.2, 3))).collect();
@@ -74,7 +79,9 @@ fn lines(
             // The winner is drawn last, above the others.
             for (i, (method, points, area)) in drawn.iter().enumerate().rev() {
                 let colour = if i < LINES { view.colour(method) } else { "mx".into() };
-                let at: Vec<(f64, f64)> = points.iter().map(|p| (x.at(p.0), y.at(p.1))).collect();
+                // Half a unit is as fine as the line is thick; thousands of bags then make no longer path than hundreds.
+                let half = |v: f64| (2.0 * v).round() / 2.0;
+                let at: Vec<(f64, f64)> = points.iter().map(|p| (half(x.at(p.0)), half(y.at(p.1)))).collect();
                 let class = if i == 0 { format!("c first {colour}") } else { format!("c {colour}") };
                 let title = format!("{method}: {}", maybe(*area, 3));
                 titled(svg, "path", &[("class", &class), ("d", &path(&at, false))], &title);
@@ -202,11 +209,15 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         view.winner(),
         lines.join("; ")
     );
+    let note = format!(
+        "Those of {} on the dashed line can. Lines are intervals for the luck of the bags; bars below count the answers.",
+        view.winner()
+    );
     let id = format!("{}-reliability", view.id);
     let about = Figure {
         id: &id,
-        title: &format!("Can the probabilities of {} be believed?", view.winner()),
-        note: "On the dashed line they can. Lines are intervals for the luck of the bags; bars below say how many answers there were.",
+        title: "Can probabilities be believed?",
+        note: &note,
         description: &description,
         size: (400.0, 384.0),
     };

@@ -57,7 +57,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
 fn bars(page: &mut Markup, view: &View<'_>, e: &Explained) {
     let answer = view.answers[0].iter().find(|a| a.bag == e.bag && a.fold == e.fold);
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
-    let name = view.bag(e.bag);
+    let name = if view.hide { format!("Bag {}", e.bag + 1) } else { format!("Bag {}", view.bag(e.bag)) };
     let said = said.map_or(String::new(), |s| format!(", answered {s}"));
     let title = format!("{name}: truth {}{said}", view.truth(e.bag));
     let more = e.instances.saturating_sub(e.values.len());
@@ -78,7 +78,7 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained) {
     let description = format!("{note}. {}.", listing.join(", "));
     let size = (WIDTH, ROW * e.values.len() as f64 + 8.0);
     let far = e.values.iter().map(|v| v.1.abs()).fold(1e-12, f64::max);
-    let x = Scale::new((-far, far), (LEFT + 44.0, WIDTH - 48.0));
+    let x = Scale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
     page.tag("figure", &[("id", &id)], |page| {
         page.tag("figcaption", &[], |page| {
             page.tag("h5", &[], |page| page.leaf("bdi", &[], &title));

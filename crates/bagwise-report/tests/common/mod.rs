@@ -172,7 +172,10 @@ fn context(m: &Made<'_>) -> Context {
             .collect(),
         gram: Some(GramPicture {
             of: "mi-kernel".into(),
-            bags: (0..side).collect(),
+            // Ordered by class.
+            bags: (0..m.classes.max(1))
+                .flat_map(|c| (0..side).filter(move |b| b % m.classes.max(1) == c))
+                .collect(),
             levels: (0..side * side).map(|i| (i * 37 % 256) as u8).collect(),
             range: (0.0, 1.0),
         }),
