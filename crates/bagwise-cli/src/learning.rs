@@ -135,7 +135,8 @@ impl Learning {
         if let Some((key, _)) = self.params.iter().find(|(key, _)| !key.contains('.')) {
             bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
         }
-        methods::METHODS.iter().map(|&m| self.setup(m, data, impute, fill)).collect()
+        let able = methods::METHODS.iter().filter(|m| can_learn(**m, data));
+        able.map(|&m| self.setup(m, data, impute, fill)).collect()
     }
 
     /// One method with its grid. `METHOD.KEY` names the parameter of one method among several.
@@ -172,6 +173,11 @@ impl Learning {
             impute,
         })
     }
+}
+
+/// Whether a method can learn what is to be predicted: some tell classes apart and no more.
+pub(crate) fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
+    method.info().regression || !matches!(data.target, Some(Target::Values(_)))
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

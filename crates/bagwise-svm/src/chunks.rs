@@ -41,15 +41,25 @@ pub trait ChunkKernel {
     fn sums(&self, which: &[usize], weights: &[f64]) -> Option<Vec<f64>>;
 }
 
+/// Coefficients to start from, with the outputs `Kb` that belong to them: without these a start would cost a pass over
+/// the kernel rows of all of its coefficients.
+#[derive(Clone, Debug)]
+pub struct ChunkStart {
+    /// Within their bounds, with sum 0 up to rounding.
+    pub coefficients: Vec<f64>,
+    /// One for each example.
+    pub outputs: Vec<f64>,
+}
+
 /// Trains one classifier as [`crate::fit`] does, `chunk` examples at a time.
 ///
 /// # Panics
-/// As [`crate::fit`], and if the form is not a classifier.
+/// As [`crate::fit`], if the form is not a classifier, and if a start is not feasible.
 pub fn fit_chunks(
     kernel: &dyn ChunkKernel,
     form: Form<'_>,
     bounds: &[f64],
-    start: Option<&[f64]>,
+    start: Option<ChunkStart>,
     chunk: usize,
     params: &SmoParams<'_>,
 ) -> Machine {
@@ -70,11 +80,17 @@ struct State<'d> {
 }
 
 impl<'d> State<'d> {
-    fn new(dual: &'d Dual, start: Option<&[f64]>) -> State<'d> {
-        let mut b = start.map_or_else(|| vec![0.0; dual.len()], <[f64]>::to_vec);
-        assert_eq!(b.len(), dual.len(), "a start needs one coefficient for each of {} examples", dual.len());
-        dual.make_feasible(&mut b);
-        State { dual, b, gradient: dual.linear.clone(), steps: 0 }
+    fn new(dual: &'d Dual, start: Option<ChunkStart>) -> State<'d> {
+        let n = dual.len();
+        let Some(ChunkStart { coefficients: b, outputs }) = start else {
+            return State { dual, b: vec![0.0; n], gradient: dual.linear.clone(), steps: 0 };
+        };
+        assert!(b.len() == n && outputs.len() == n, "a start needs two numbers for each of {n} examples");
+        let inside = (0..n).all(|i| (dual.lower[i]..=dual.upper[i]).contains(&b[i]));
+        let (sum, size) = b.iter().fold((0.0, 0.0), |(sum, size): (f64, f64), b| (sum + b, size + b.abs()));
+        assert!(inside && sum.abs() <= 1e-9 * size.max(f64::MIN_POSITIVE), "a start is not feasible");
+        let gradient = dual.linear.iter().zip(&outputs).map(|(p, o)| p - o).collect();
+        State { dual, b, gradient, steps: 0 }
     }
 
     fn can_rise(&self, i: usize) -> bool {
@@ -100,12 +116,6 @@ impl<'d> State<'d> {
     }
 
     fn solve(&mut self, kernel: &dyn ChunkKernel, chunk: usize, params: &SmoParams<'_>) -> Status {
-        let moved: Vec<usize> = (0..self.b.len()).filter(|&i| self.b[i] != 0.0).collect();
-        if !moved.is_empty() {
-            let by: Vec<f64> = moved.iter().map(|&i| self.b[i]).collect();
-            let Some(sums) = kernel.sums(&moved, &by) else { return Status::Cancelled };
-            self.gradient.iter_mut().zip(&sums).for_each(|(g, s)| *g -= s);
-        }
         let mut last: Vec<usize> = Vec::new();
         loop {
             let gap = self.gap();
@@ -162,7 +172,7 @@ impl<'d> State<'d> {
         }
     }
 
-    /// The next chunk, ascending: those that violate most, and of the last chunk those that are free, up to half.
+    /// The next chunk, ascending: of the last one those that are free, up to half, and those that violate most.
     fn choose(&self, chunk: usize, last: &[usize]) -> Vec<usize> {
         let n = self.b.len();
         let mut taken = vec![false; n];
@@ -172,7 +182,8 @@ impl<'d> State<'d> {
                 which.push(i);
             }
         };
-        let fresh = if last.is_empty() { chunk } else { chunk / 2 };
+        let free = |i: usize| self.can_rise(i) && self.can_fall(i);
+        last.iter().filter(|&&i| free(i)).take(chunk / 2).for_each(|&i| take(&mut which, i));
         let most = |keep: &dyn Fn(usize) -> bool, key: &dyn Fn(usize) -> f64, count: usize| {
             let mut all: Vec<(f64, usize)> = (0..n).filter(|&i| keep(i)).map(|i| (key(i), i)).collect();
             let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
@@ -182,17 +193,12 @@ impl<'d> State<'d> {
             }
             all
         };
-        for (_, i) in most(&|i| self.can_rise(i), &|i| -self.gradient[i], fresh.div_ceil(2)) {
+        // At least the pair that violates most.
+        let each = ((chunk - which.len()) / 2).max(1);
+        for (_, i) in most(&|i| self.can_rise(i), &|i| -self.gradient[i], each) {
             take(&mut which, i);
         }
-        for (_, i) in most(&|i| self.can_fall(i), &|i| self.gradient[i], fresh.div_ceil(2)) {
-            take(&mut which, i);
-        }
-        let free = |i: usize| self.can_rise(i) && self.can_fall(i);
-        for &i in last.iter().filter(|&&i| free(i)) {
-            if which.len() >= chunk {
-                break;
-            }
+        for (_, i) in most(&|i| self.can_fall(i), &|i| self.gradient[i], each) {
             take(&mut which, i);
         }
         which.sort_unstable();

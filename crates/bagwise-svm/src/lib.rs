@@ -39,7 +39,7 @@ mod rows;
 mod scan;
 mod smo;
 
-pub use chunks::{ChunkKernel, fit_chunks};
+pub use chunks::{ChunkKernel, ChunkStart, fit_chunks};
 pub use features::Features;
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
 pub use isotonic::Isotonic;

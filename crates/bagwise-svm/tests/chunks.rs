@@ -1,6 +1,6 @@
 //! Chunks against the solver that keeps the whole matrix: the same problem has the same solution.
 
-use bagwise_svm::{ChunkKernel, Form, Gram, SmoParams, Status, fit, fit_chunks};
+use bagwise_svm::{ChunkKernel, ChunkStart, Form, Gram, SmoParams, Status, fit, fit_chunks};
 
 /// Points on a wobbly grid, with labels that no smooth rule explains.
 fn problem(n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -58,7 +58,9 @@ fn chunks_of_any_size_find_the_solution_of_the_whole() {
             for (a, b) in machine.training_outputs.iter().zip(&whole.training_outputs) {
                 assert!((a - b).abs() < 1e-4, "chunk {chunk}, cost {cost}: {a} and {b}");
             }
-            let again = fit_chunks(&kernel, form, &bounds, Some(&machine.coefficients), chunk, &params);
+            let outputs = machine.training_outputs.iter().map(|o| o - machine.bias).collect();
+            let start = ChunkStart { coefficients: machine.coefficients.clone(), outputs };
+            let again = fit_chunks(&kernel, form, &bounds, Some(start), chunk, &params);
             assert!(again.outcome.iterations <= 1, "a solution is recognised");
         }
     }

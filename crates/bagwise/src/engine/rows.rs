@@ -1,12 +1,11 @@
 //! Gaussians of single instances: every value kept, none summed.
 //!
-//! `k(i, j) = exp(-gamma |x_i - x_j|^2)` between some rows and some columns, for several gammas in one pass over the
+//! `k(i, j) = exp(-gamma |x_i - x_j|^2)` for all pairs of some instances and for several gammas in one pass over the
 //! pairs, by the loops of the pairs engine: a tile of squared distances from packed panels, and one exponential per pair
 //! and gamma. (No powers of powers: a value must not depend on the other gammas that were asked for.) For learners that
-//! train on instances: their Grams, and kernel rows when they are asked for.
+//! train on instances.
 //!
-//! Cost n m d multiply-adds (half of that for a set with itself) and an exponential per pair and gamma; 8 bytes per
-//! value. Accuracy as in `pairs`. Threads share out strips of rows; every value is computed alone, so that the result
+//! Cost n^2 d / 2 multiply-adds and an exponential per pair and gamma; 8 n^2 bytes per gamma. Accuracy as in `pairs`. Threads share out strips of rows; every value is computed alone, so that the result
 //! is the same on any number of threads. Sparse instances take the way of the pairs engine, one gamma at a time.
 
 use std::ops::Range;
@@ -15,7 +14,7 @@ use rayon::prelude::*;
 
 use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
-use super::pairs::{EXPANSION_LIMIT, Output, Precision, Side, mirror, rectangular, stays_sparse, symmetric};
+use super::pairs::{EXPANSION_LIMIT, Output, Precision, Side, mirror, stays_sparse, symmetric};
 use crate::bags::Instances;
 use crate::ctx::Ctx;
 use crate::error::Result;
@@ -24,7 +23,11 @@ use crate::mat::Mat;
 /// The Gaussians of all pairs of some instances: one matrix per gamma, exactly symmetric, 1 on the diagonal.
 pub(crate) fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
     let n = instances.rows();
-    reserve(n, n, gammas.len(), ctx)?;
+    ctx.reserve(
+        "kernel values of instances",
+        8 * (n as u64).pow(2) * gammas.len() as u64,
+        "raise the memory budget, or ask for fewer widths at a time",
+    )?;
     if sparse(instances) {
         let (offsets, ones) = singles(n);
         let side = Side { instances, offsets: &offsets, weights: &ones };
@@ -34,32 +37,9 @@ pub(crate) fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Res
         };
         return gammas.iter().map(one).collect();
     }
-    let columns = Columns::new(instances);
-    let mut grams = columns.against(instances, gammas, true, ctx)?;
+    let mut grams = Columns::new(instances).with_themselves(instances, gammas, ctx)?;
     grams.par_iter_mut().for_each(mirror);
     Ok(grams)
-}
-
-/// The Gaussians of `rows` with all instances: rows x instances.
-pub(crate) fn kernel_rows(instances: &Instances, rows: &[usize], gamma: f64, ctx: &Ctx) -> Result<Mat> {
-    let own = instances.gather(rows);
-    reserve(rows.len(), instances.rows(), 1, ctx)?;
-    if sparse(instances) {
-        let ((rows_at, row_ones), (cols_at, col_ones)) = (singles(rows.len()), singles(instances.rows()));
-        let left = Side { instances: &own, offsets: &rows_at, weights: &row_ones };
-        let right = Side { instances, offsets: &cols_at, weights: &col_ones };
-        let output = [Output { gamma, terms: vec![0] }];
-        return Ok(rectangular(&left, &right, &output, Precision::F64, ctx)?.remove(0));
-    }
-    Ok(Columns::new(instances).against(&own, &[gamma], false, ctx)?.remove(0))
-}
-
-fn reserve(rows: usize, cols: usize, gammas: usize, ctx: &Ctx) -> Result<()> {
-    ctx.reserve(
-        "kernel values of instances",
-        8 * rows as u64 * cols as u64 * gammas as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
-    )
 }
 
 fn sparse(instances: &Instances) -> bool {
@@ -86,10 +66,9 @@ impl Columns {
         Columns { kernels, panels: pack(instances, 0..count, None, kernels.nr), count, width }
     }
 
-    /// A matrix per gamma, rows x columns; of a set with itself (`own`) only what lies right of the diagonal, and the
-    /// tiles that it crosses.
-    fn against(&self, rows: &Instances, gammas: &[f64], own: bool, ctx: &Ctx) -> Result<Vec<Mat>> {
-        let mut all: Vec<Mat> = gammas.iter().map(|_| Mat::zeros(rows.rows(), self.count)).collect();
+    /// A matrix per gamma; only what lies right of the diagonal, and the tiles that it crosses.
+    fn with_themselves(&self, rows: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
+        let mut all: Vec<Mat> = gammas.iter().map(|_| Mat::zeros(self.count, self.count)).collect();
         let strips: Vec<Range<usize>> =
             (0..rows.rows()).step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.rows())).collect();
         let mut owned: Vec<Vec<&mut [f64]>> = strips.iter().map(|_| Vec::new()).collect();
@@ -99,28 +78,21 @@ impl Columns {
         }
         strips.into_par_iter().zip(owned).try_for_each(|(strip, mut out)| {
             ctx.check()?;
-            self.strip(rows, strip, gammas, own, &mut out);
+            self.strip(rows, strip, gammas, &mut out);
             Ok::<(), crate::error::Error>(())
         })?;
         Ok(all)
     }
 
-    fn strip(
-        &self,
-        rows: &Instances,
-        strip: Range<usize>,
-        gammas: &[f64],
-        own: bool,
-        out: &mut [&mut [f64]],
-    ) {
+    fn strip(&self, rows: &Instances, strip: Range<usize>, gammas: &[f64], out: &mut [&mut [f64]]) {
         let raw: Buffer<f64> = pack(rows, strip.clone(), None, self.kernels.mr);
         let moved = centred(&raw, strip.len(), self.width, self.kernels.mr);
         let mut tiles = [Buffer::zeros(TILE_ROWS * TILE_COLS), Buffer::zeros(TILE_ROWS * TILE_COLS)];
         let mut k = Buffer::zeros(TILE_ROWS * TILE_COLS);
-        let begin = if own { strip.start / TILE_COLS * TILE_COLS } else { 0 };
+        let begin = strip.start / TILE_COLS * TILE_COLS;
         for from in (begin..self.count).step_by(TILE_COLS) {
             let cols = from..(from + TILE_COLS).min(self.count);
-            let crossed = own && cols.start < strip.end;
+            let crossed = cols.start < strip.end;
             // By expansion and by differences; which of the two is a matter of the gamma alone.
             let mut filled = [false; 2];
             for (gamma, out) in gammas.iter().zip(&mut *out) {
@@ -180,9 +152,7 @@ mod tests {
             (0..rows).for_each(|i| csr.push_row(m.row(i).iter().enumerate().map(|(c, &v)| (c as u32, v))));
             for instances in [Instances::F64(m.clone()), Instances::Sparse(csr)] {
                 let grams = gaussians(&instances, &gammas, &Ctx::default()).unwrap();
-                let some: Vec<usize> = (0..rows).step_by(3).collect();
                 for (gram, &gamma) in grams.iter().zip(&gammas) {
-                    let part = kernel_rows(&instances, &some, gamma, &Ctx::default()).unwrap();
                     for i in 0..rows {
                         assert_eq!(gram.get(i, i), 1.0);
                         for j in 0..rows {
@@ -191,9 +161,6 @@ mod tests {
                             let close = |v: f64| (v - value).abs() <= 1e-12 * value + 1e-300;
                             assert!(close(gram.get(i, j)), "{rows} x {cols}: {i} {j} {gamma}");
                             assert_eq!(gram.get(i, j), gram.get(j, i));
-                            if i % 3 == 0 {
-                                assert!(close(part.get(i / 3, j)), "{rows} x {cols}: row {i} {j} {gamma}");
-                            }
                         }
                     }
                 }

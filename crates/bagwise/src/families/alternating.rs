@@ -16,7 +16,6 @@
 pub(crate) mod kernel;
 pub(crate) mod model;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::bags::{Bags, Instances};
@@ -28,7 +27,7 @@ use crate::method::{
 };
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point, same_representation};
-use kernel::{Kernel, Solved};
+use kernel::{Kernel, Last, Solved};
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Send + Sync + 'static {
@@ -386,15 +385,13 @@ impl<A: Alternating> Search<'_, A> {
         let cost = problem.point.number("c") * self.method.share(problem);
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
-        let mut inherited: HashMap<usize, f64> = HashMap::new();
+        let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
         loop {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
             let bounds: Vec<f64> = rows.iter().map(|r| cost * self.weights[r.bag]).collect();
-            // A coefficient of the other sign belongs to a row that has changed sides.
-            let first = |r: &Row| inherited.get(&r.place).copied().filter(|b| b * r.y > 0.0).unwrap_or(0.0);
-            let warm: Option<Vec<f64>> = (!inherited.is_empty()).then(|| rows.iter().map(first).collect());
-            let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_deref(), self.effort, ctx)?;
+            let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
+            let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
             let trained = Trained { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };
             let bias = self.method.bias(problem, &trained)?.unwrap_or(solved.bias);
@@ -417,7 +414,7 @@ impl<A: Alternating> Search<'_, A> {
                 return Ok(Searched { rounds, belief, rows, solved, bias, outputs, right });
             }
             ctx.progress.step("rounds", changed.len() as u64, limit as u64);
-            inherited = rows.iter().zip(&solved.coefficients).map(|(r, &b)| (r.place, b)).collect();
+            last = Some((rows, solved, outputs));
             past.push(std::mem::replace(&mut belief, next));
         }
     }

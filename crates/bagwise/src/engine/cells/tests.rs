@@ -86,7 +86,7 @@ fn assert_cells(found: &[Ids], expected: &[Vec<Vec<usize>>], what: &str) {
 }
 
 fn ids_by(way: Way, partitions: &Partitions, psis: &[usize], rows: &Instances) -> Vec<Ids> {
-    let mapper = Mapper { partitions: Cow::Borrowed(partitions), psis: psis.to_vec(), way };
+    let mapper = Mapper { partitions, psis: psis.to_vec(), way };
     mapper.ids(rows, 0..rows.rows(), &Ctx::default()).unwrap()
 }
 

@@ -10,9 +10,11 @@
 //!   many is trained chunk by chunk ([`fit_chunks`]). Outputs of all instances are one weighted pass of the
 //!   engine, which stores nothing.
 
+use std::collections::HashMap;
+
 use bagwise_svm::{
-    ChunkKernel, Features, Form, Gram, LinearParams, Machine, Outcome, SmoParams, Status, fit, fit_chunks,
-    fit_linear,
+    ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, Outcome, SmoParams, Status, fit,
+    fit_chunks, fit_linear,
 };
 
 use super::{Effort, Row};
@@ -87,6 +89,71 @@ impl From<Machine> for Solved {
     }
 }
 
+/// The machine of the round before.
+pub(crate) struct Last<'a> {
+    pub(crate) rows: &'a [Row],
+    pub(crate) solved: &'a Solved,
+    /// By instance, without the bias; not a number where it is not known.
+    pub(crate) outputs: &'a [f64],
+}
+
+impl Last<'_> {
+    /// The coefficients of rows by their places; 0 for a row that is new there or has changed sides.
+    fn inherited(&self, rows: &[Row]) -> Vec<f64> {
+        let by_place: HashMap<usize, f64> =
+            self.rows.iter().zip(&self.solved.coefficients).map(|(r, &b)| (r.place, b)).collect();
+        rows.iter()
+            .map(|r| by_place.get(&r.place).copied().filter(|b| b * r.y > 0.0).unwrap_or(0.0))
+            .collect()
+    }
+
+    /// A feasible start near the inherited coefficients, and its outputs: those of the last machine, and one pass over
+    /// the rows whose coefficients differ. Nothing if outputs are not known.
+    fn start(
+        &self,
+        stock: &Instances,
+        rows: &[Row],
+        own: &Instances,
+        mut coefficients: Vec<f64>,
+        gamma: f64,
+        ctx: &Ctx,
+    ) -> Result<Option<ChunkStart>> {
+        let before: Vec<f64> =
+            rows.iter().map(|r| self.outputs.get(r.at).copied().unwrap_or(f64::NAN)).collect();
+        if before.iter().any(|o| o.is_nan()) {
+            return Ok(None);
+        }
+        // The heavier side gives up the coefficients of those who are furthest on their side and need them least.
+        // (Scaling all of them would change every one, and each change costs a kernel row.)
+        let mut excess: f64 = coefficients.iter().sum();
+        let mut order: Vec<usize> = (0..rows.len()).filter(|&k| coefficients[k] * excess > 0.0).collect();
+        order.sort_by(|&a, &b| {
+            let margin = |k: usize| rows[k].y * before[k];
+            margin(b).total_cmp(&margin(a)).then(a.cmp(&b))
+        });
+        for k in order {
+            let given = if excess > 0.0 { coefficients[k].min(excess) } else { coefficients[k].max(excess) };
+            coefficients[k] -= given;
+            excess -= given;
+            if excess == 0.0 {
+                break;
+            }
+        }
+        let mut changes: HashMap<usize, f64> =
+            self.rows.iter().zip(&self.solved.coefficients).map(|(r, b)| (r.at, -b)).collect();
+        for (row, b) in rows.iter().zip(&coefficients) {
+            *changes.entry(row.at).or_insert(0.0) += b;
+        }
+        let mut changes: Vec<(usize, f64)> = changes.into_iter().filter(|(_, d)| *d != 0.0).collect();
+        changes.sort_unstable_by_key(|c| c.0);
+        let (at, by): (Vec<usize>, Vec<f64>) = changes.into_iter().unzip();
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let sums = weighted(own, &all, &stock.gather(&at), vec![by], gamma, ctx)?.remove(0);
+        let outputs = before.iter().zip(sums.data()).map(|(o, s)| o + s).collect();
+        Ok(Some(ChunkStart { coefficients, outputs }))
+    }
+}
+
 /// The width of a point in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
 fn gamma_of(point: &Point, median: &mut dyn FnMut() -> f64) -> f64 {
     let sigma = point.iter().any(|(name, _)| name == "sigma");
@@ -146,13 +213,15 @@ impl Kernel {
         stock: &Instances,
         rows: &[Row],
         bounds: &[f64],
-        start: Option<&[f64]>,
+        last: Option<&Last<'_>>,
         effort: Effort,
         ctx: &Ctx,
     ) -> Result<Solved> {
         let at: Vec<usize> = rows.iter().map(|r| r.at).collect();
         let labels: Vec<f64> = rows.iter().map(|r| r.y).collect();
         let form = Form::Classify { labels: &labels };
+        let inherited: Option<Vec<f64>> = last.map(|last| last.inherited(rows));
+        let start = inherited.as_deref();
         let cancel = ctx.canceller();
         let params = SmoParams { tolerance: effort.tolerance, cancel: Some(&cancel), ..SmoParams::default() };
         let solved: Solved = match self {
@@ -175,6 +244,12 @@ impl Kernel {
                     let all: Vec<usize> = (0..at.len()).collect();
                     fit(&Gram::new(gram.data(), gram.cols(), &all), form, bounds, start, &params).into()
                 } else {
+                    let start = match (last, inherited) {
+                        (Some(last), Some(inherited)) => {
+                            last.start(stock, rows, &own, inherited, *gamma, ctx)?
+                        }
+                        _ => None,
+                    };
                     let kernel = Chunked { rows: &own, gamma: *gamma, ctx };
                     fit_chunks(&kernel, form, bounds, start, CHUNK, &params).into()
                 }
