@@ -26,7 +26,7 @@ const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold -
 
 #[test]
 fn help() {
-    for verb in ["compare", "evaluate", "fit", "predict", "explain", "gram", "methods", "demo"] {
+    for verb in ["compare", "evaluate", "fit", "predict", "explain", "gram", "methods", "demo", "report"] {
         snapshot(&format!("help_{verb}"), &[&format!("{verb} --help")]);
     }
 }
