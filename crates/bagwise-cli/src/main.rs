@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod experiment;
 mod judging;
 mod learning;
 mod output;
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict, report,
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, report,
+    run,
 };
 use session::{Outcome, Session};
 
@@ -50,10 +52,12 @@ enum Verb {
     Explain(explain::Args),
     Evaluate(evaluate::Args),
     Report(report::Args),
+    Run(run::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
     Gram(gram::Args),
+    Embed(embed::Args),
     Completions(completions::Args),
 }
 
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
         Some(Verb::Report(args)) => report::run(args, &session),
+        Some(Verb::Run(args)) => run::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
         Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Embed(args)) => embed::run(args, &session),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

@@ -2,7 +2,10 @@
 //! the rest under `target/`. A word is a line in [`WORDS`]; what `test` runs is the list in `test.rs`.
 
 mod bench;
+mod bench_dd;
+mod bench_isk;
 mod bench_migraph;
+mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
 mod browser;

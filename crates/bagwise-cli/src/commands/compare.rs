@@ -13,7 +13,7 @@ use bagwise_report::Options;
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};
-use crate::learning::{AUTO, Choosing, Learning};
+use crate::learning::{AUTO, Choosing, Learning, can_learn};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::reporting::{self, Finished};
 use crate::session::{Outcome, Session};
@@ -155,7 +155,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
     let mut names: Vec<&str> = Vec::new();
     for name in &args.methods {
         match name.as_str() {
-            "all" => names.extend(METHODS.iter().map(|m| m.info().name)),
+            "all" => names.extend(METHODS.iter().filter(|m| can_learn(**m, data)).map(|m| m.info().name)),
             AUTO => names.push(AUTO),
             other => names.push(methods::find(other)?.info().name),
         }
