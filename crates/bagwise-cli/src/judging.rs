@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use bagwise::evaluate::{
-    Contender, FoldPlan, MethodSummary, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record,
-    RecordFile, Roster, Run, prediction_rows, ranked, write_predictions,
+    Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
+    Run, prediction_rows, ranked, write_predictions,
 };
 use bagwise::io::{Column, save_whole};
 use bagwise::params::Fill;
@@ -189,12 +189,8 @@ pub(crate) struct Results {
 impl Results {
     /// All metrics of the only method, `metric` first.
     pub(crate) fn one(&self, metric: Metric, level: f64) -> Result<Vec<MetricSummary>> {
-        Ok(self.summaries(metric, level)?.into_iter().next().map(|m| m.metrics).unwrap_or_default())
-    }
-
-    /// The table, best first by `metric`.
-    pub(crate) fn summaries(&self, metric: Metric, level: f64) -> Result<Vec<MethodSummary>> {
-        Ok(ranked(&self.records, &self.roster, metric, level)?)
+        let table = ranked(&self.records, &self.roster, metric, level)?;
+        Ok(table.into_iter().next().map(|m| m.metrics).unwrap_or_default())
     }
 
     /// Fits that failed, with the first reason.
