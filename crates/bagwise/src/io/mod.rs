@@ -8,18 +8,24 @@
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
+mod arff;
+mod arff_write;
+mod arrays;
 mod assemble;
 mod builtin;
+mod c45;
 mod cells;
 mod columns;
 mod compress;
 mod csv;
 mod graphs;
 mod npy;
+mod npz;
 pub(crate) mod save;
 mod sparse;
 mod synthetic;
 mod text;
+mod zip;
 
 use std::io::Read;
 use std::path::Path;
@@ -128,10 +134,10 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] = &[&sparse::Sparse, &csv::Csv];
+pub static READERS: &[&dyn Reader] = &[&npz::Npz, &arff::Arff, &c45::C45, &sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
-pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse];
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 1 << 16;
