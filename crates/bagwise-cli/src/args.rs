@@ -4,6 +4,8 @@
 //! A doc comment here is help on the screen. Each is one paragraph and variants have none, so that `--help` and `-h`
 //! are the same page.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use bagwise::io::{Column, ReadOptions, Task};
@@ -78,6 +80,15 @@ pub(crate) struct Data {
     /// The first row is data
     #[arg(long, overrides_with = "header", help_heading = "Reading")]
     pub(crate) no_header: bool,
+    /// Table with the bags' names, labels and groups, where the data are a folder of .npy files
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Folder of .npy files with the coordinates of each bag's instances, carried along to the results
+    #[arg(long, value_name = "FOLDER", help_heading = "Reading")]
+    pub(crate) coords: Option<PathBuf>,
+    /// At most so many instances of each bag, drawn with the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Reading")]
+    pub(crate) max_instances: Option<u32>,
     /// Format of the data [default: found by content and file name]
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) input_format: Option<String>,
@@ -144,6 +155,14 @@ impl Data {
                 words += &format!(" --{flag}");
             }
         }
+        for (flag, path) in [("labels", &self.labels), ("coords", &self.coords)] {
+            if let Some(path) = path {
+                words += &format!(" --{flag} {}", quoted(&path.display().to_string()));
+            }
+        }
+        if let Some(most) = self.max_instances {
+            words += &format!(" --max-instances {most}");
+        }
         if let Some(format) = &self.input_format {
             words += &format!(" --input-format {}", quoted(format));
         }
@@ -173,6 +192,11 @@ impl Data {
             },
             allow_missing: self.missing == Missing::Median,
             unlabelled: false,
+            labels: self.labels.clone(),
+            coords: self.coords.clone(),
+            max_instances: self.max_instances.map(|most| most as usize),
+            // The session has the seed.
+            seed: 0,
             features: Vec::new(),
         }
     }

@@ -28,8 +28,8 @@ pub(crate) struct Learning {
     /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
-    /// More than two classes: one-vs-one or one-vs-rest
-    #[arg(long, value_name = "SCHEME", default_value = "one-vs-one")]
+    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method]
+    #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
     /// Give every class the same total cost, however rare
     #[arg(long)]
@@ -103,8 +103,8 @@ impl Learning {
         if let Some(scale) = self.scale {
             words += &format!(" --scale {}", scale.name());
         }
-        if self.multiclass == Some(Scheme::OneVsRest) {
-            words += " --multiclass one-vs-rest";
+        if let Some(scheme) = self.multiclass {
+            words += &format!(" --multiclass {}", scheme.name());
         }
         if self.balanced {
             words += " --balanced";
@@ -162,7 +162,7 @@ impl Learning {
             method,
             grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
             scale: self.scale.unwrap_or(info.scale),
-            scheme: self.multiclass.unwrap_or_default(),
+            scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
             balanced: self.balanced,
             impute,
         })

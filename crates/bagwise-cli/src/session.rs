@@ -60,7 +60,8 @@ impl Session {
 
     /// Reads a data set and passes on what its reader wants the user to know.
     pub(crate) fn read(&self, name: &str, options: &ReadOptions) -> Result<Dataset> {
-        let data = bagwise::io::read(name, options)?;
+        let options = ReadOptions { seed: self.ctx.seed, ..options.clone() };
+        let data = bagwise::io::read(name, &options)?;
         self.ctx.check()?;
         for warning in &data.warnings {
             self.warn(warning);

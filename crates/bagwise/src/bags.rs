@@ -412,6 +412,11 @@ impl Bags {
         }
     }
 
+    /// The same bags with some of their rows; `offsets` cuts the chosen rows into bags, none of them empty.
+    pub(crate) fn with_rows(&self, rows: &[usize], offsets: Vec<usize>) -> Bags {
+        Bags { instances: self.instances.gather(rows), offsets, ..self.clone() }
+    }
+
     /// These bags followed by `more` over the same attributes. Unequal storages meet in dense double precision.
     pub(crate) fn chain(&self, more: &Bags) -> Result<Bags> {
         let end = self.instance_count();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::bags::Bags;
 use crate::error::{Error, Result};
+use crate::rng::Rng;
 
 /// What is to be predicted, one entry per bag.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,6 +164,41 @@ impl Dataset {
         }
         self.groups = Some(groups);
         Ok(self)
+    }
+
+    /// The same with at most `most` instances (at least one) of each bag, drawn with the seed and left in their
+    /// order; a warning says of how many bags.
+    pub fn with_at_most(self, most: usize, seed: u64) -> Dataset {
+        let most = most.max(1);
+        let (mut rows, mut offsets, mut thinned) = (Vec::new(), vec![0], 0);
+        for bag in 0..self.bags.len() {
+            let own = self.bags.rows(bag);
+            if own.len() > most {
+                thinned += 1;
+                let mut drawn = Rng::new(seed, "max instances", &[bag as u64]).sample(own.len(), most);
+                drawn.sort_unstable();
+                rows.extend(drawn.into_iter().map(|i| own.start + i));
+            } else {
+                rows.extend(own);
+            }
+            offsets.push(rows.len());
+        }
+        if thinned == 0 {
+            return self;
+        }
+        let pick = |values: &Vec<String>| rows.iter().map(|&r| values[r].clone()).collect();
+        let mut warnings = self.warnings;
+        warnings.push(format!(
+            "{thinned} of {} bags have more than {most} instances: {most} of each were drawn (seed {seed})",
+            self.bags.len()
+        ));
+        Dataset {
+            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            instance_labels: self.instance_labels.as_ref().map(pick),
+            bags: self.bags.with_rows(&rows, offsets),
+            warnings,
+            ..self
+        }
     }
 
     /// The target, or an error that says it is needed.

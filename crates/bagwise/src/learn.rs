@@ -42,7 +42,7 @@ impl Setup {
     /// A method with points to choose from, its own scaling, and the usual for the rest.
     pub fn new(method: &'static dyn Method, grid: Grid) -> Setup {
         let scale = method.info().scale;
-        Setup { method, grid, scale, scheme: Scheme::default(), balanced: false, impute: false }
+        Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
     }
 }
 

@@ -23,6 +23,7 @@ use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 use crate::mat::Mat;
+use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
 
@@ -79,8 +80,30 @@ pub struct Fit {
     pub point: usize,
     /// How the solver ended; nothing for methods without one.
     pub outcome: Option<Outcome>,
+    /// How the alternation went; nothing for methods that train once.
+    pub rounds: Option<Rounds>,
     /// The solution, known to the family that made it.
     pub solution: Box<dyn Any + Send + Sync>,
+}
+
+/// How an alternation between training and choosing went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// How it ended.
+    pub ended: Ended,
+    /// How many choices changed after each round.
+    pub changed: Vec<usize>,
+}
+
+/// How an alternation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing changed any more.
+    Converged,
+    /// The choices were those of so many rounds ago.
+    Cycle(usize),
+    /// At the limit of rounds.
+    Limit,
 }
 
 /// True if the solver reached its tolerance, or what double precision can tell.
@@ -121,6 +144,12 @@ pub trait Method: Send + Sync {
 
     /// The table of parameters.
     fn params(&self) -> &'static [ParamSpec];
+
+    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
+    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    fn scheme(&self) -> Scheme {
+        Scheme::default()
+    }
 
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
@@ -196,6 +225,19 @@ pub enum Explanation {
     },
 }
 
+/// The instance that stands for a training bag in one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Representative {
+    /// The bag's name.
+    pub bag: String,
+    /// Its instance, counted from 0.
+    pub instance: usize,
+    /// Which output of the model.
+    pub output: usize,
+    /// The output of the instance.
+    pub value: f64,
+}
+
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
     /// Number of outputs.
@@ -209,6 +251,11 @@ pub trait Model: Send + Sync {
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// The instances that stand for training bags, if the method chooses such.
+    fn representatives(&self) -> &[Representative] {
+        &[]
+    }
 
     /// The graph of each bag, if the method draws such.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {

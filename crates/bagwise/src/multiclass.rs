@@ -26,6 +26,16 @@ pub enum Scheme {
     OneVsRest,
 }
 
+impl Scheme {
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::OneVsOne => "one-vs-one",
+            Scheme::OneVsRest => "one-vs-rest",
+        }
+    }
+}
+
 impl FromStr for Scheme {
     type Err = Error;
 

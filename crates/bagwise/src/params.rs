@@ -3,7 +3,7 @@
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
 //! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
 //! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+//! distance of training instances), `2*median` (relative to its root), `mean`; several with commas, powers as a range: `2^-5..2^5`.
 
 use std::fmt;
 
@@ -46,6 +46,17 @@ pub enum Kind {
     },
     /// A number above 0, or `N/median`.
     Width,
+    /// A number above 0, or `N*median`: a length, where [`Kind::Width`] is one over a squared length.
+    Length,
+    /// A whole number within these ends (inclusive), or one of the words.
+    Whole {
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+        /// What may stand in its place.
+        words: &'static [&'static str],
+    },
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a number not below 0 (infinity allowed: `inf`).
@@ -61,6 +72,14 @@ impl Kind {
             Kind::Width => {
                 "a number above 0, or N/median (N over the median squared distance of training instances)"
                     .into()
+            }
+            Kind::Length => {
+                "a number above 0, or N*median (N times the root of the median squared distance of training instances)"
+                    .into()
+            }
+            Kind::Whole { least, most, words } => {
+                let number = format!("a whole number from {least} to {most}");
+                words.iter().map(|w| w.to_string()).chain([number]).collect::<Vec<_>>().join(" | ")
             }
             Kind::Word(words) => words.join(" | "),
             Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
@@ -84,6 +103,8 @@ pub enum Value {
     Number(f64),
     /// A number over the median squared distance of training instances.
     OverMedian(f64),
+    /// A number times the root of the median squared distance of training instances.
+    TimesMedian(f64),
     /// A word.
     Word(String),
 }
@@ -93,16 +114,20 @@ impl fmt::Display for Value {
         match self {
             Value::Number(v) => write!(f, "{v}"),
             Value::OverMedian(v) => write!(f, "{v}/median"),
+            Value::TimesMedian(v) => write!(f, "{v}*median"),
             Value::Word(w) => f.write_str(w),
         }
     }
 }
 
-/// A number (also `2^-5`), `N/median`, else a word.
+/// A number (also `2^-5`), `N/median`, `N*median`, else a word.
 fn parse_value(text: &str) -> Value {
     let text = text.trim();
     if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
         return Value::OverMedian(n);
+    }
+    if let Some(n) = text.strip_suffix("*median").and_then(parse_number) {
+        return Value::TimesMedian(n);
     }
     parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
 }
@@ -127,20 +152,19 @@ fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>
         match item.split_once("..") {
             None => values.push(parse_value(item)),
             Some((from, to)) => {
-                let (to, relative) = match to.strip_suffix("/median") {
-                    Some(to) => (to, true),
-                    None => (to, false),
-                };
+                let (to, value): (&str, fn(f64) -> Value) =
+                    match (to.strip_suffix("/median"), to.strip_suffix("*median")) {
+                        (Some(to), _) => (to, Value::OverMedian),
+                        (_, Some(to)) => (to, Value::TimesMedian),
+                        _ => (to, Value::Number),
+                    };
                 // Thousands of powers are a slip of the keyboard, not a grid.
                 const MOST: i64 = 200;
                 match (parse_power(from), parse_power(to)) {
                     (Some((a, low)), Some((b, high)))
                         if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
                     {
-                        values.extend((low..=high).map(|e| {
-                            let v = a.powi(e);
-                            if relative { Value::OverMedian(v) } else { Value::Number(v) }
-                        }));
+                        values.extend((low..=high).map(|e| value(a.powi(e))));
                     }
                     _ => {
                         return Err(Error::param(
@@ -175,6 +199,11 @@ fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
         (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
         (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
         (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Length, Value::Number(v) | Value::TimesMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Whole { least, most, .. }, Value::Number(v)) => {
+            v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
+        }
+        (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
         _ => false,
@@ -211,6 +240,14 @@ impl Point {
         match self.get(name) {
             Value::Number(v) => *v,
             other => panic!("parameter '{name}' is {other}, not a number"),
+        }
+    }
+
+    /// A whole number; nothing where a word stands for it.
+    pub fn whole(&self, name: &str) -> Option<usize> {
+        match self.get(name) {
+            Value::Number(v) => Some(*v as usize),
+            _ => None,
         }
     }
 
@@ -402,7 +439,7 @@ impl Grid {
 
 fn magnitude(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(v) | Value::OverMedian(v) => Some(*v),
+        Value::Number(v) | Value::OverMedian(v) | Value::TimesMedian(v) => Some(*v),
         Value::Word(_) => None,
     }
 }
@@ -495,6 +532,35 @@ mod tests {
         let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
         assert_eq!(g.edges(&g.points[0]), ["gamma"]);
         assert!(g.edges(&g.points[2]).is_empty());
+    }
+
+    #[test]
+    fn lengths_and_whole_numbers_are_told_from_other_numbers() {
+        const LENGTH: &[ParamSpec] = &[ParamSpec {
+            name: "sigma",
+            help: "width",
+            kind: Kind::Length,
+            default: "1*median",
+            grid: "2^-1..2^1*median",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let grid = Grid::new("toy", LENGTH, &[], Fill::Grid, false).unwrap();
+        let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
+        assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
+        let back: Point = serde_json::from_str(&serde_json::to_string(&grid.points[0]).unwrap()).unwrap();
+        assert_eq!(back, grid.points[0]);
+        let count = ParamSpec {
+            name: "count",
+            kind: Kind::Whole { least: 1, most: 9, words: &[] },
+            default: "1",
+            grid: "1",
+            ..LENGTH[0]
+        };
+        for bad in ["0", "10", "1.5", "one"] {
+            assert!(parse_values(&count, "toy", bad).is_err(), "{bad}");
+        }
+        assert!(parse_values(LENGTH.first().unwrap(), "toy", "1/median").is_err());
     }
 
     #[test]

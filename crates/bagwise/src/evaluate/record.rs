@@ -87,6 +87,10 @@ pub struct Outcome {
     pub gap: Option<f64>,
     /// What the user should know.
     pub message: Option<String>,
+    /// How many choices changed after each round of an alternation (of all machines together); empty for methods that
+    /// train once, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<usize>,
 }
 
 /// One fit. Numbers that do not exist are `None`; a non-finite optional number is written as null and read back

@@ -22,7 +22,7 @@ use crate::engine::Precision;
 use crate::error::{Error, Result};
 use crate::learn::{Learner, Machines, Refit, Setup};
 use crate::mat::Mat;
-use crate::method::converged;
+use crate::method::{Ended, Fit, Rounds, converged};
 use crate::params::Point;
 use crate::train::{Wanted, learn};
 
@@ -340,6 +340,7 @@ impl Default for Judged {
                 objective: None,
                 gap: None,
                 message: None,
+                changed: Vec::new(),
             },
         }
     }
@@ -367,7 +368,14 @@ impl Judged {
 }
 
 fn failed(message: String) -> Outcome {
-    Outcome { status: Status::Failed, iterations: None, objective: None, gap: None, message: Some(message) }
+    Outcome {
+        status: Status::Failed,
+        iterations: None,
+        objective: None,
+        gap: None,
+        message: Some(message),
+        changed: Vec::new(),
+    }
 }
 
 /// The parameters of a point; with the method's name where it was one of several.
@@ -382,17 +390,32 @@ fn parameters(learner: &Learner<'_>, best: usize, named: bool) -> BTreeMap<Strin
     all
 }
 
-/// The machines of a fit as one outcome: converged if all are, iterations and objectives added, the largest gap.
+/// The machines of a fit as one outcome: the least happy ending, iterations (rounds, of an alternation), objectives
+/// and changes added, the largest gap.
 fn outcome(machines: &Machines) -> Outcome {
-    let outcomes: Vec<bagwise_svm::Outcome> = machines.0.iter().flatten().filter_map(|f| f.outcome).collect();
-    let status = if outcomes.iter().all(converged) { Status::Converged } else { Status::IterationLimit };
+    let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
+    let outcomes: Vec<bagwise_svm::Outcome> = fits.iter().filter_map(|f| f.outcome).collect();
+    let rounds: Vec<&Rounds> = fits.iter().filter_map(|f| f.rounds.as_ref()).collect();
+    let limit = rounds.iter().any(|r| r.ended == Ended::Limit) || !outcomes.iter().all(converged);
+    let status = match () {
+        _ if limit => Status::IterationLimit,
+        _ if rounds.iter().any(|r| matches!(r.ended, Ended::Cycle(_))) => Status::Cycle,
+        _ => Status::Converged,
+    };
+    let longest = rounds.iter().map(|r| r.changed.len()).max().unwrap_or(0);
+    let changed = (0..longest).map(|i| rounds.iter().filter_map(|r| r.changed.get(i)).sum()).collect();
+    let steps = |fit: &&Fit| match (&fit.rounds, fit.outcome) {
+        (Some(rounds), _) => rounds.changed.len() as u64,
+        (None, outcome) => outcome.map_or(0, |o| o.iterations as u64),
+    };
     let known = !outcomes.is_empty();
     Outcome {
         status,
-        iterations: known.then(|| outcomes.iter().map(|o| o.iterations as u64).sum()),
+        iterations: known.then(|| fits.iter().map(steps).sum()),
         objective: known.then(|| outcomes.iter().map(|o| o.objective).sum()),
         gap: known.then(|| outcomes.iter().map(|o| o.kkt_gap).fold(0.0, f64::max)),
         message: None,
+        changed,
     }
 }
 

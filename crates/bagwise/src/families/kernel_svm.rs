@@ -177,6 +177,7 @@ impl Prepared for KernelPrepared {
         let fits = points.iter().zip(machines).map(|(&point, machine)| Fit {
             point,
             outcome: Some(machine.outcome),
+            rounds: None,
             solution: Box::new(BagMachine { machine, bags: training.bags.to_vec() }),
         });
         Ok(fits.collect())

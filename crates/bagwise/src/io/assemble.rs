@@ -110,6 +110,12 @@ impl Book {
         Ok(())
     }
 
+    /// Adds as many rows of a bag again, which must be the last one or one before it.
+    pub(crate) fn repeat(&mut self, bag: usize, times: usize) {
+        let at = self.of_row.partition_point(|&b| b as usize <= bag);
+        self.of_row.splice(at..at, std::iter::repeat_n(bag as u32, times));
+    }
+
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
         if self.has_label && label.is_empty() && !self.unlabelled {
             return Err(self.error(

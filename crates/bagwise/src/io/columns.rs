@@ -40,6 +40,12 @@ fn is_one_of(name: &str, list: &[&str]) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// Finds the bag, label and group columns of a table that has a row per bag and no features.
+pub(crate) fn find_beside(place: &Place, names: &[String], options: &ReadOptions) -> Result<Roles> {
+    let mut table = Table { place, names: Some(names), taken: vec![None; names.len()] };
+    Ok(table.roles(options)?.0)
+}
+
 /// Gives every column of a table its role. `names` are the headings, if the table has any.
 pub(crate) fn find(
     place: &Place,
@@ -48,56 +54,7 @@ pub(crate) fn find(
     options: &ReadOptions,
 ) -> Result<Roles> {
     let mut table = Table { place, names, taken: vec![None; width] };
-    if let Some(names) = names {
-        table.refuse_twice(names)?;
-    }
-
-    // What the user named comes first, so that a usual heading never takes a column away from it.
-    let mut roles = Roles::default();
-    let bag = table.claim(options.bag.as_ref(), "bag")?;
-    // Bags to be predicted may lack what training had besides features, under the same options.
-    let there = |table: &Table<'_>, column: &Option<Column>| {
-        column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
-    };
-    roles.label = table.claim(there(&table, &options.label).as_ref(), "label")?;
-    roles.group = table.claim(there(&table, &options.group).as_ref(), "group")?;
-    roles.instance_label = table.claim(there(&table, &options.instance_label).as_ref(), "instance-label")?;
-    for column in &options.keep {
-        roles.keep.extend(table.claim(Some(column), "keep")?);
-    }
-    for column in &options.ignore {
-        table.claim(Some(column), "ignore")?;
-    }
-
-    let wanted = table.reserve(&options.features)?;
-
-    // Then the usual headings; without headings the first column is the bag and the second its label.
-    let bag = match bag {
-        Some(bag) => Some(bag),
-        None if names.is_some() => table.usual(BAG, "bag")?,
-        None => table.free(0, "bag"),
-    };
-    if roles.label.is_none() {
-        roles.label = match names {
-            Some(_) => match table.usual(LABEL, "label")? {
-                None => table.usual(LABEL_LAST, "label")?,
-                found => found,
-            },
-            // One column more than the features that are wanted: that is the label.
-            None if options.unlabelled && !table.has_one_more_than(&options.features) => None,
-            None => table.free(1, "label"),
-        };
-    }
-    if roles.group.is_none() {
-        roles.group = table.usual(GROUP, "group")?;
-    }
-    if roles.instance_label.is_none() {
-        roles.instance_label = table.usual(INSTANCE_LABEL, "instance-label")?;
-    }
-    roles.bag = bag.ok_or_else(|| {
-        table
-            .error("no column is called bag, bag_id or bagid", "name the column of bag ids with --bag COLUMN")
-    })?;
+    let (mut roles, wanted) = table.roles(options)?;
 
     let is_feature = |role: &Option<&str>| if wanted { *role == Some(WANTED) } else { role.is_none() };
     roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
@@ -149,6 +106,62 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
+    /// The roles besides features, and whether the wanted features were set aside.
+    fn roles(&mut self, options: &ReadOptions) -> Result<(Roles, bool)> {
+        if let Some(names) = self.names {
+            self.refuse_twice(names)?;
+        }
+        // What the user named comes first, so that a usual heading never takes a column away from it.
+        let mut roles = Roles::default();
+        let bag = self.claim(options.bag.as_ref(), "bag")?;
+        // Bags to be predicted may lack what training had besides features, under the same options.
+        let there = |table: &Table<'_>, column: &Option<Column>| {
+            column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
+        };
+        roles.label = self.claim(there(self, &options.label).as_ref(), "label")?;
+        roles.group = self.claim(there(self, &options.group).as_ref(), "group")?;
+        roles.instance_label = self.claim(there(self, &options.instance_label).as_ref(), "instance-label")?;
+        for column in &options.keep {
+            roles.keep.extend(self.claim(Some(column), "keep")?);
+        }
+        for column in &options.ignore {
+            self.claim(Some(column), "ignore")?;
+        }
+
+        let wanted = self.reserve(&options.features)?;
+
+        // Then the usual headings; without headings the first column is the bag and the second its label.
+        let bag = match bag {
+            Some(bag) => Some(bag),
+            None if self.names.is_some() => self.usual(BAG, "bag")?,
+            None => self.free(0, "bag"),
+        };
+        if roles.label.is_none() {
+            roles.label = match self.names {
+                Some(_) => match self.usual(LABEL, "label")? {
+                    None => self.usual(LABEL_LAST, "label")?,
+                    found => found,
+                },
+                // One column more than the features that are wanted: that is the label.
+                None if options.unlabelled && !self.has_one_more_than(&options.features) => None,
+                None => self.free(1, "label"),
+            };
+        }
+        if roles.group.is_none() {
+            roles.group = self.usual(GROUP, "group")?;
+        }
+        if roles.instance_label.is_none() {
+            roles.instance_label = self.usual(INSTANCE_LABEL, "instance-label")?;
+        }
+        roles.bag = bag.ok_or_else(|| {
+            self.error(
+                "no column is called bag, bag_id or bagid",
+                "name the column of bag ids with --bag COLUMN",
+            )
+        })?;
+        Ok((roles, wanted))
+    }
+
     fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::data(self.place.clone(), found, remedy)
     }

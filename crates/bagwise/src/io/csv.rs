@@ -47,7 +47,7 @@ impl Reader for Csv {
     }
 }
 
-fn has_tabs(path: &Path) -> bool {
+pub(super) fn has_tabs(path: &Path) -> bool {
     super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab")
 }
 
@@ -58,7 +58,15 @@ pub(crate) fn read(
     options: &ReadOptions,
     delimiter: Option<u8>,
 ) -> Result<Dataset> {
-    let mut input = input;
+    assemble(source, &mut rows(source, input, delimiter)?, options)
+}
+
+/// The rows of a table, from decompressed bytes.
+pub(super) fn rows<'s>(
+    source: &'s str,
+    mut input: impl Read,
+    delimiter: Option<u8>,
+) -> Result<Rows<'s, impl Read>> {
     let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
     let text = check_head(source, &head)?;
     let delimiter = delimiter.unwrap_or_else(|| find_delimiter(text));
@@ -76,8 +84,7 @@ pub(crate) fn read(
         .flexible(true)
         .buffer_capacity(BUFFER)
         .from_reader(guarded);
-    let mut rows = Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 };
-    assemble(source, &mut rows, options)
+    Ok(Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 })
 }
 
 /// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
@@ -104,7 +111,7 @@ fn find_delimiter(text: &[u8]) -> u8 {
 }
 
 /// Stops a row that does not end.
-struct Guarded<R> {
+pub(super) struct Guarded<R> {
     inner: R,
     since_row: Rc<Cell<usize>>,
 }
@@ -122,17 +129,17 @@ impl<R: Read> Read for Guarded<R> {
 }
 
 /// The rows of a file with their lines.
-struct Rows<'s, R> {
+pub(super) struct Rows<'s, R> {
     source: &'s str,
     reader: csv::Reader<Guarded<R>>,
-    record: csv::ByteRecord,
+    pub(super) record: csv::ByteRecord,
     since_row: Rc<Cell<usize>>,
-    line: u64,
+    pub(super) line: u64,
 }
 
 impl<R: Read> Rows<'_, R> {
     /// Reads the next row into `record`; false at the end.
-    fn next(&mut self) -> Result<bool> {
+    pub(super) fn next(&mut self) -> Result<bool> {
         loop {
             let begun = self.reader.position().line();
             self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {

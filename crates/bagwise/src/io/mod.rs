@@ -18,7 +18,9 @@ mod cells;
 mod columns;
 mod compress;
 mod csv;
+mod folder;
 mod graphs;
+mod labels;
 mod npy;
 mod npz;
 pub(crate) mod save;
@@ -28,7 +30,7 @@ mod text;
 mod zip;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
@@ -108,6 +110,14 @@ pub struct ReadOptions {
     pub allow_missing: bool,
     /// The label column may be absent or empty: prediction data.
     pub unlabelled: bool,
+    /// The table that has the labels of the bags, where the data are a folder.
+    pub labels: Option<PathBuf>,
+    /// A folder of coordinates, files named as those of the bags: carried along, never features.
+    pub coords: Option<PathBuf>,
+    /// At most so many instances of each bag, drawn with the seed.
+    pub max_instances: Option<usize>,
+    /// Seed of that draw.
+    pub seed: u64,
     /// The feature columns that are wanted, such as those of a model. Where a heading names any of them all other
     /// columns are left out, whatever they hold, and none of them is taken for a label because of its name.
     pub features: Vec<String>,
@@ -134,7 +144,8 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] = &[&npz::Npz, &arff::Arff, &c45::C45, &sparse::Sparse, &csv::Csv];
+pub static READERS: &[&dyn Reader] =
+    &[&folder::Folder, &npz::Npz, &arff::Arff, &c45::C45, &sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
 pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff];
@@ -152,14 +163,26 @@ const HEAD: u64 = 1 << 16;
 /// ```
 pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     let path = Path::new(name);
-    if let Some(generator) = name.strip_prefix("synthetic:") {
-        return synthetic::generate(name, generator);
+    if (options.labels.is_some() || options.coords.is_some()) && !path.is_dir() {
+        return Err(Error::data(
+            Place::of(name),
+            "a table of labels or a folder of coordinates goes with a folder of .npy files, and this is none",
+            "leave out --labels and --coords, or name the folder",
+        ));
     }
-    match std::fs::metadata(path) {
-        Ok(_) => read_path(path, options),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => builtin::read(name, options),
-        Err(e) => Err(compress::explain(Place::of(name), e)),
-    }
+    let data = if let Some(generator) = name.strip_prefix("synthetic:") {
+        synthetic::generate(name, generator)
+    } else {
+        match std::fs::metadata(path) {
+            Ok(_) => read_path(path, options),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => builtin::read(name, options),
+            Err(e) => Err(compress::explain(Place::of(name), e)),
+        }
+    }?;
+    Ok(match options.max_instances {
+        Some(most) => data.with_at_most(most, options.seed),
+        None => data,
+    })
 }
 
 /// Reads a file or folder that is there.

@@ -69,7 +69,10 @@ impl Prepared for Constant {
         // For classes: the weighted share of +1 minus that of -1.
         let total: f64 = training.weights.iter().sum();
         let value = training.y.iter().zip(training.weights).map(|(y, w)| y * w).sum::<f64>() / total;
-        Ok(points.iter().map(|&point| Fit { point, outcome: None, solution: Box::new(value) }).collect())
+        Ok(points
+            .iter()
+            .map(|&point| Fit { point, outcome: None, rounds: None, solution: Box::new(value) })
+            .collect())
     }
 
     fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {

@@ -28,6 +28,7 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
             objective: Some(-1.5),
             gap: Some(1e-4),
             message: None,
+            changed: vec![3, 0],
         },
         seconds: 0.25,
     }
@@ -191,4 +192,20 @@ proptest! {
         let bits = |r: &Record| r.scored.scores.iter().map(|s| s.to_bits()).collect::<Vec<_>>();
         prop_assert_eq!(bits(&back[0]), bits(&r));
     }
+}
+
+#[test]
+fn records_from_before_trajectories_were_kept_are_still_read() {
+    let folder = Folder::new();
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    file.append(record("a", 0, 0, None)).unwrap();
+    drop(file);
+    let line = std::fs::read_to_string(folder.file()).unwrap();
+    let old = line.replace(",\"changed\":[3,0]", "");
+    assert_ne!(old, line);
+    std::fs::write(folder.file(), old).unwrap();
+    let records = RecordFile::open(&folder.file(), "r1").unwrap().into_records();
+    let mut expected = record("a", 0, 0, None);
+    expected.outcome.changed.clear();
+    assert_eq!(records, [expected]);
 }
