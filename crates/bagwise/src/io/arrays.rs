@@ -97,15 +97,17 @@ pub(crate) struct Arrays<'s> {
 const ALSO: [(&str, &str); 5] =
     [("labels", "label"), ("groups", "group"), ("bags", "bag"), ("bag_ids", "bag"), ("ids", "bag")];
 
+/// True if an array of this name has a role without being told.
+pub(crate) fn is_usual(name: &str) -> bool {
+    columns::is_usual_heading(name) || ALSO.iter().any(|(also, _)| also.eq_ignore_ascii_case(name))
+}
+
 impl Arrays<'_> {
     /// True if an array of this name would be used: by its usual name, or because the options name it.
     pub(crate) fn uses(name: &str, options: &ReadOptions) -> bool {
         let single = [&options.bag, &options.label, &options.group, &options.instance_label];
         let named = |column: &Column| matches!(column, Column::Name(n) if n == name);
-        columns::is_usual_heading(name)
-            || ALSO.iter().any(|(also, _)| also.eq_ignore_ascii_case(name))
-            || single.into_iter().flatten().any(named)
-            || options.keep.iter().any(named)
+        is_usual(name) || single.into_iter().flatten().chain(&options.keep).any(named)
     }
 
     fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
@@ -179,21 +181,22 @@ impl Arrays<'_> {
 
     /// Understands the names that other programs use, where the usual ones are not there.
     fn rename(&mut self, options: &mut ReadOptions) {
+        let named = |options: &ReadOptions, name: &str| {
+            let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+            let lists = options.keep.iter().chain(&options.ignore);
+            let is = |column: &Column| matches!(column, Column::Name(n) if n == name);
+            single.into_iter().flatten().any(is) || lists.into_iter().any(is)
+        };
         for (also, usual) in ALSO {
+            let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
+            let Some((name, _)) = there.filter(|(name, _)| !named(options, name)) else { continue };
             let role = match usual {
                 "label" => &mut options.label,
                 "group" => &mut options.group,
                 _ => &mut options.bag,
             };
             let has = |name: &str| self.beside.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
-            let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
-            if let Some((name, _)) = there
-                && role.is_none()
-                && !has(usual)
-                && !(usual == "label" && has("y"))
-                && !options.keep.contains(&Column::Name(name.clone()))
-                && !options.ignore.contains(&Column::Name(name.clone()))
-            {
+            if role.is_none() && !has(usual) && !(usual == "label" && has("y")) {
                 *role = Some(Column::Name(name.clone()));
             }
         }

@@ -21,6 +21,7 @@ mod csv;
 mod folder;
 mod graphs;
 mod labels;
+mod matlab;
 mod npy;
 mod npz;
 pub(crate) mod save;
@@ -145,7 +146,7 @@ pub trait Writer: Sync {
 
 /// Every format that can be read, in the order in which they are tried.
 pub static READERS: &[&dyn Reader] =
-    &[&folder::Folder, &npz::Npz, &arff::Arff, &c45::C45, &sparse::Sparse, &csv::Csv];
+    &[&folder::Folder, &npz::Npz, &arff::Arff, &matlab::Matlab, &c45::C45, &sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
 pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff];

@@ -17,12 +17,12 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::arrays::{Arrays, Values, labels};
+use super::arrays::{self, Arrays, Values, labels};
 use super::compress::{self, Refusal};
 use super::npy::{self, Form, half};
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
-use super::{Column, ReadOptions, Reader, Writer, columns, save};
+use super::{Column, ReadOptions, Reader, Writer, csv, save};
 use crate::bags::Instances;
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
@@ -70,16 +70,15 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let refuse = |found: String, remedy: &str| Error::data(Place::of(&source), found, remedy);
     let mut archive = Archive::open(path)?;
     let name_of = |member: &Member| member.name.strip_suffix(".npy").unwrap_or(&member.name).to_string();
-    let find = |archive: &Archive, names: &[&str]| {
-        archive.members.iter().find(|m| names.contains(&name_of(m).as_str())).cloned()
-    };
-    let mut take = |archive: &mut Archive, member: &Member| -> Result<Array> {
+    let find = |name: &str| archive.members.iter().find(|m| name_of(m) == name).cloned();
+    let matrix = find("X").or_else(|| find("x"));
+    let take = |archive: &mut Archive, member: &Member| -> Result<Array> {
         let place = Place::of(format!("{source}, array '{}'", shown(name_of(member).as_bytes())));
         let content = archive.member(member).map_err(|e| compress::explain(place.clone(), e))?;
         decode(content, member.size).map_err(|e| compress::explain(place, e))
     };
 
-    let Some(matrix) = find(&archive, &["X", "x"]) else {
+    let Some(matrix) = matrix else {
         let names: Vec<String> =
             archive.members.iter().take(12).map(|m| shown(name_of(m).as_bytes())).collect();
         return Err(refuse(
@@ -347,8 +346,10 @@ impl Writer for Npz {
                 "write CSV, ARFF or Parquet, or leave those columns out when reading",
             );
         }
-        let own = ["X", "x", "offsets", "features"];
-        let bad = |name: &str| own.contains(&name) || columns::is_usual_heading(name) || name.contains(['/', '\0']);
+        csv::check_names(data)
+            .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
+        let own = ["X", "offsets", "features"];
+        let bad = |name: &str| own.contains(&name) || arrays::is_usual(name) || name.contains(['/', '\0']);
         if let Some(kept) = data.kept.iter().find(|k| bad(&k.name) || k.name.len() > 200) {
             return refuse(
                 format!("the kept column '{}' cannot be an array of that name", shown(kept.name.as_bytes())),
