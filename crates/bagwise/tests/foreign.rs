@@ -72,6 +72,36 @@ fn arrays_of_numpy_and_scipy() {
 }
 
 #[test]
+fn tables_of_pandas_and_pyarrow() {
+    for (file, kind, columns) in [
+        ("pandas_wide.parquet", "f64", ["f1", "f2"]),
+        ("pandas_zstd.parquet", "f64", ["f1", "f2"]),
+        ("pyarrow_lists.parquet", "f32", ["f_1", "f_2"]),
+        ("pyarrow_fixed.parquet", "f32", ["f_1", "f_2"]),
+        ("pyarrow_split.parquet", "f64", ["f1", "f2"]),
+    ] {
+        let data = load(file);
+        assert_eq!(rows(&data), expected(), "{file}");
+        assert_eq!((data.bags.instances().kind(), names(&data)), (kind, columns.to_vec()), "{file}");
+        assert_eq!((data.bags.ids(), data.bags.offsets()), (&["a", "b", "c"].map(String::from)[..], &[0, 2, 5, 6][..]));
+        assert_eq!(labels(&data), ["1", "0", "1"], "{file}");
+        assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1], "{file}");
+        assert!(data.warnings.is_empty(), "{:?}", data.warnings);
+    }
+    let options = ReadOptions { allow_missing: true, ..ReadOptions::default() };
+    let mixed = load_with("pandas_mixed.parquet", &options);
+    assert_eq!(names(&mixed), ["f1", "f2", "colour", "small", "flag"]);
+    let FeatureKind::Categorical { values } = &mixed.bags.features()[2].kind else { panic!("no categories") };
+    assert_eq!(values, &["blue", "green", "red"]);
+    assert_eq!((&rows(&mixed)[0][..], &rows(&mixed)[5][..]), (&[1.5, -2.0, 2.0, 1.0, 1.0][..], &[0.5, 0.125, 1.0, 250.0, 0.0][..]));
+    assert!(rows(&mixed)[1][0].is_nan() && rows(&mixed)[2][2].is_nan());
+    let refused = read(&path("pandas_mixed.parquet"), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("row 2: bag 'a' has no value for 'f1'; fill it in"), "{refused}");
+    let refused = read(&path("pyarrow_delta.parquet"), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("column 'label': the encoding of a column is DELTA_BINARY_PACKED"), "{refused}");
+}
+
+#[test]
 fn options_name_arrays_and_columns() {
     let options = ReadOptions {
         label: Some(Column::Name("groups".into())),
@@ -153,14 +183,14 @@ fn musk_of_uci() {
 #[test]
 fn conversions_keep_everything() {
     let options = ReadOptions { allow_missing: true, ..ReadOptions::default() };
-    for file in ["numpy_offsets.npz", "scipy_cells.mat", "weka_bags.arff"] {
+    for file in ["numpy_offsets.npz", "scipy_cells.mat", "weka_bags.arff", "pandas_mixed.parquet"] {
         let data = load_with(file, &options);
-        for to in ["a.csv", "a.npz", "a.arff"] {
+        for to in ["a.csv", "a.npz", "a.arff", "a.parquet"] {
             let folder = tempfile::tempdir().unwrap();
             let at = folder.path().join(to);
             match (write(&data, &at, None), file, to) {
                 (Ok(()), ..) => {}
-                (Err(_), "weka_bags.arff", "a.npz") | (Err(_), "numpy_offsets.npz", "a.arff") => continue,
+                (Err(_), "weka_bags.arff" | "pandas_mixed.parquet", "a.npz") | (Err(_), "numpy_offsets.npz", "a.arff") => continue,
                 (Err(error), ..) => panic!("{error}"),
             }
             let back = read(at.to_str().unwrap(), &options).unwrap_or_else(|e| panic!("{e}"));

@@ -66,7 +66,7 @@ fn round_trip(data: &Dataset, file: &str) {
 fn shipped_data_come_back_equal_in_every_format() {
     for name in ["musk1", "elephant", "image1000", "synthetic:gauss?groups=5&bags=50&f32=1"] {
         let mut data = read(name, &ReadOptions::default()).unwrap();
-        for file in ["a.csv", "a.tsv", "a.csv.gz", "a.npz"] {
+        for file in ["a.csv", "a.tsv", "a.csv.gz", "a.npz", "a.parquet"] {
             round_trip(&data, file);
         }
         data.groups = None;
@@ -254,6 +254,7 @@ proptest! {
     fn random_data_come_back_equal(data in dataset()) {
         round_trip(&data, "a.csv");
         round_trip(&data, "a.tsv.gz");
+        round_trip(&data, "a.parquet");
     }
 
     #[test]

@@ -59,11 +59,29 @@ impl Values {
     }
 
     /// An entry as a number; texts are none.
-    fn number(&self, i: usize) -> Option<f64> {
+    pub(crate) fn number(&self, i: usize) -> Option<f64> {
         match self {
             Values::Numbers(v) => Some(v[i]),
             Values::Whole(v) => Some(v[i] as f64),
             Values::Texts { .. } => None,
+        }
+    }
+
+    /// Adds the entries of another.
+    pub(crate) fn append(&mut self, more: Values) {
+        match (&mut *self, more) {
+            (Values::Numbers(a), Values::Numbers(b)) => a.extend(b),
+            (Values::Whole(a), Values::Whole(b)) => a.extend(b),
+            (Values::Texts { texts, codes }, Values::Texts { texts: more, codes: others }) => {
+                let base = texts.len() as u32;
+                texts.extend(more);
+                codes.extend(others.iter().map(|c| base + c));
+            }
+            (_, more) => {
+                // Whole numbers here, with gaps there.
+                let all = (0..self.len()).map(|i| self.number(i)).chain((0..more.len()).map(|i| more.number(i)));
+                *self = Values::Numbers(all.map(|v| v.unwrap_or(f64::NAN)).collect());
+            }
         }
     }
 
@@ -333,7 +351,37 @@ pub(crate) struct Taken<'a> {
     pub(crate) kept: Vec<(String, Cow<'a, Values>)>,
 }
 
+/// Bytes that a bag id, label or group may have: they are compared row by row.
+const MAX_TEXT: usize = 1000;
+
+/// Bytes that the texts of a column carried along may have together.
+const MAX_KEPT: u64 = 4_000_000_000;
+
 impl Taken<'_> {
+    /// A text is stored once and may stand in every row: what that comes to is checked before.
+    fn check_texts(&self, source: &str) -> Result<()> {
+        let refuse = |found: String, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
+        let roles = [Some(&self.bag), self.label.as_ref(), self.group.as_ref()];
+        for values in roles.into_iter().flatten() {
+            if let Values::Texts { texts, .. } = values.as_ref()
+                && let Some(long) = texts.iter().find(|t| t.len() > MAX_TEXT)
+            {
+                return refuse(
+                    format!("'{}' has {} bytes", shown(long.as_bytes()), long.len()),
+                    "ids, labels and groups have at most 1000: give short names",
+                );
+            }
+        }
+        for values in self.kept.iter().map(|(_, values)| values).chain(&self.instance_label) {
+            if let Values::Texts { texts, codes } = values.as_ref()
+                && codes.iter().map(|&c| texts[c as usize].len() as u64).sum::<u64>() > MAX_KEPT
+            {
+                return refuse("a column to keep has more than 4 GB of text".into(), "leave it out");
+            }
+        }
+        Ok(())
+    }
+
     /// The data set with these instances.
     pub(crate) fn finish(
         &self,
@@ -343,10 +391,10 @@ impl Taken<'_> {
         options: &ReadOptions,
         warnings: Vec<String>,
     ) -> Result<Dataset> {
+        self.check_texts(source)?;
         let mut book = Book::new(source, options).counting("row");
         for row in 0..instances.rows() {
-            let text = |values: &Option<Cow<'_, Values>>| values.as_ref().map(|v| v.text(row).into_owned());
-            let (label, group) = (text(&self.label), text(&self.group));
+            let (label, group) = (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
             let id = self.bag.text(row);
             let id = if self.bag.number(row).is_some_and(f64::is_nan) { "" } else { id.trim() };
             book.row(row as u64 + 1, id, label.as_deref().map(str::trim), group.as_deref().map(str::trim))?;

@@ -24,6 +24,7 @@ mod labels;
 mod matlab;
 mod npy;
 mod npz;
+mod parquet;
 pub(crate) mod save;
 mod sparse;
 mod synthetic;
@@ -146,10 +147,10 @@ pub trait Writer: Sync {
 
 /// Every format that can be read, in the order in which they are tried.
 pub static READERS: &[&dyn Reader] =
-    &[&folder::Folder, &npz::Npz, &arff::Arff, &matlab::Matlab, &c45::C45, &sparse::Sparse, &csv::Csv];
+    &[&folder::Folder, &npz::Npz, &parquet::Parquet, &arff::Arff, &matlab::Matlab, &c45::C45, &sparse::Sparse, &csv::Csv];
 
 /// Every format that can be written.
-pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff];
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff, &parquet::Parquet];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 1 << 16;
