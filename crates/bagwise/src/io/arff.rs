@@ -24,7 +24,7 @@ use std::path::Path;
 use super::assemble::{Beside, Book};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
-use super::compress::{MAX_RATIO, RATIO_FROM};
+use super::compress::MAX_RATIO;
 use super::text::{check_head, number, shown, utf8};
 use super::{Column, ReadOptions, Reader, compress};
 use crate::dataset::{Dataset, Kept};
@@ -32,6 +32,9 @@ use crate::error::{Error, Place, Result};
 
 /// A whole bag stands in one line.
 const MAX_LINE: u64 = 256_000_000;
+
+/// Values that sparse rows may unfold to in any file, however small it is.
+const UNFOLDED: u64 = 1 << 24;
 
 /// Reads ARFF; what writes it is in `arff_write`.
 pub(super) struct Arff;
@@ -267,7 +270,8 @@ fn cells<'t>(text: &'t str, width: usize) -> Result<(Vec<Cell<'t>>, bool), Wrong
 /// The rest of a weight, behind its brace.
 fn weight(tokens: &mut Tokens<'_>) -> Result<(), Wrong> {
     let value = tokens.next()?;
-    let is_number = matches!(&value, Some(Token::Word(w)) if number(w.as_bytes()).is_some());
+    // Weka itself writes weights that are NaN.
+    let is_number = matches!(&value, Some(Token::Word(w)) if w.parse::<f64>().is_ok());
     if is_number && tokens.next()? == Some(Token::Close) && tokens.next()?.is_none() {
         return Ok(());
     }
@@ -413,9 +417,10 @@ fn roles(place: &Place, names: &[String], outer: usize, relational: bool, option
             let lists = [&options.keep, &options.ignore];
             single.contains(&&column) || column.is_some_and(|c| lists.iter().any(|l| l.contains(&c)))
         };
-        let last = (0..outer).rev().find(|c| !known(c));
-        if options.label.is_none() && last.is_some() {
-            options.label = last.and_then(name);
+        let free = || (0..outer).rev().filter(|c| !known(c));
+        let class = free().find(|&c| columns::is_label(&names[c])).or_else(|| free().next());
+        if options.label.is_none() {
+            options.label = class.and_then(name);
         }
     }
     let roles = columns::find(place, Some(names), names.len(), &options)?;
@@ -521,7 +526,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             store.end_row();
             // Sparse rows unfold: three bytes can stand for a million zeros.
             let cells = (book.rows() * roles.features.len()) as u64;
-            if cells > RATIO_FROM && cells / lines.read.max(1) > MAX_RATIO {
+            if cells > UNFOLDED && cells / lines.read.max(1) > MAX_RATIO {
                 let found = format!("sparse rows have become {cells} values: a decompression bomb?");
                 return Err(refuse((found, "give the data in the sparse form `bag label index:value …`".into())));
             }

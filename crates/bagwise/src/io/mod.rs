@@ -3,8 +3,8 @@
 //! file and one line in [`READERS`] or [`WRITERS`].
 //!
 //! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
-//! columns their roles, `cells` turns text into numbers and categories, `assemble` turns rows into bags, `save`
-//! writes a file whole or not at all.
+//! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
+//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
@@ -223,7 +223,8 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
                 Place::of(path.display().to_string()),
                 "the file name does not say which format to write",
                 format!(
-                    "let it end in .csv, .tsv or .sparse (and .gz to compress), or name one of: {}",
+                    "let it end in .csv, .tsv, .sparse or .arff (and .gz to compress), .npz or .parquet, \
+                     or name one of: {}",
                     known().collect::<Vec<_>>().join(", ")
                 ),
             )
