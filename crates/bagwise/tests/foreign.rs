@@ -35,14 +35,7 @@ fn labels(data: &Dataset) -> Vec<&str> {
 
 /// What `make_numpy.py` wrote in every file.
 fn expected() -> Vec<Vec<f64>> {
-    vec![
-        vec![1.5, -2.0],
-        vec![0.25, 3.0],
-        vec![0.0, 1.0],
-        vec![4.0, 0.0],
-        vec![5.0, -6.5],
-        vec![0.5, 0.125],
-    ]
+    vec![vec![1.5, -2.0], vec![0.25, 3.0], vec![0.0, 1.0], vec![4.0, 0.0], vec![5.0, -6.5], vec![0.5, 0.125]]
 }
 
 #[test]
@@ -83,7 +76,10 @@ fn tables_of_pandas_and_pyarrow() {
         let data = load(file);
         assert_eq!(rows(&data), expected(), "{file}");
         assert_eq!((data.bags.instances().kind(), names(&data)), (kind, columns.to_vec()), "{file}");
-        assert_eq!((data.bags.ids(), data.bags.offsets()), (&["a", "b", "c"].map(String::from)[..], &[0, 2, 5, 6][..]));
+        assert_eq!(
+            (data.bags.ids(), data.bags.offsets()),
+            (&["a", "b", "c"].map(String::from)[..], &[0, 2, 5, 6][..])
+        );
         assert_eq!(labels(&data), ["1", "0", "1"], "{file}");
         assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1], "{file}");
         assert!(data.warnings.is_empty(), "{:?}", data.warnings);
@@ -93,7 +89,10 @@ fn tables_of_pandas_and_pyarrow() {
     assert_eq!(names(&mixed), ["f1", "f2", "colour", "small", "flag"]);
     let FeatureKind::Categorical { values } = &mixed.bags.features()[2].kind else { panic!("no categories") };
     assert_eq!(values, &["blue", "green", "red"]);
-    assert_eq!((&rows(&mixed)[0][..], &rows(&mixed)[5][..]), (&[1.5, -2.0, 2.0, 1.0, 1.0][..], &[0.5, 0.125, 1.0, 250.0, 0.0][..]));
+    assert_eq!(
+        (&rows(&mixed)[0][..], &rows(&mixed)[5][..]),
+        (&[1.5, -2.0, 2.0, 1.0, 1.0][..], &[0.5, 0.125, 1.0, 250.0, 0.0][..])
+    );
     assert!(rows(&mixed)[1][0].is_nan() && rows(&mixed)[2][2].is_nan());
     let refused = read(&path("pandas_mixed.parquet"), &ReadOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("row 2: bag 'a' has no value for 'f1'; fill it in"), "{refused}");
@@ -117,8 +116,7 @@ fn options_name_arrays_and_columns() {
     assert_eq!(values, &["0", "0.25", "0.5", "1.5", "4", "5"]);
     assert_eq!(rows(&data)[4], [5.0, -6.5]);
     // The columns that a model learned from, whatever else there is.
-    let options =
-        ReadOptions { features: vec!["log P".into()], unlabelled: true, ..ReadOptions::default() };
+    let options = ReadOptions { features: vec!["log P".into()], unlabelled: true, ..ReadOptions::default() };
     assert_eq!(names(&load_with("scipy_texts.mat", &options)), ["log P"]);
 }
 
@@ -176,7 +174,9 @@ fn musk_of_uci() {
         ..ReadOptions::default()
     };
     let data = read(file.to_str().unwrap(), &options).unwrap();
-    assert!(data.kept.is_empty() && data.bags.width() == 165 && matches!(data.target, Some(Target::Values(_))));
+    assert!(
+        data.kept.is_empty() && data.bags.width() == 165 && matches!(data.target, Some(Target::Values(_)))
+    );
 }
 
 /// From each file of another program to every format that holds it, and back.
@@ -190,7 +190,8 @@ fn conversions_keep_everything() {
             let at = folder.path().join(to);
             match (write(&data, &at, None), file, to) {
                 (Ok(()), ..) => {}
-                (Err(_), "weka_bags.arff" | "pandas_mixed.parquet", "a.npz") | (Err(_), "numpy_offsets.npz", "a.arff") => continue,
+                (Err(_), "weka_bags.arff" | "pandas_mixed.parquet", "a.npz")
+                | (Err(_), "numpy_offsets.npz", "a.arff") => continue,
                 (Err(error), ..) => panic!("{error}"),
             }
             let back = read(at.to_str().unwrap(), &options).unwrap_or_else(|e| panic!("{e}"));

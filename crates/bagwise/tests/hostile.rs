@@ -231,12 +231,12 @@ fn arrays_that_lie_are_refused_or_harmless() {
                     None => drop(lying.tensors.remove(array)),
                 }
                 let sealed = pack(&header, lying).unwrap();
-                let used = std::panic::catch_unwind(|| {
+                let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                     if let Ok(model) = Trained::from_bytes(&sealed) {
                         let _ = model.predict(&data.bags, &Ctx::default());
                         let _ = model.explain(&data.bags, &Ctx::default());
                     }
-                });
+                }));
                 assert!(used.is_ok(), "{name}, array '{array}', lie {number}");
             }
         }

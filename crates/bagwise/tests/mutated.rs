@@ -36,8 +36,9 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {
-    let fixture =
-        |file: &'static str| (file, std::fs::read(format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let fixture = |file: &'static str| {
+        (file, std::fs::read(format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap())
+    };
     let tabs = csv().into_iter().map(|b| if b == b',' { b'\t' } else { b }).collect();
     vec![
         ("a.csv", csv()),

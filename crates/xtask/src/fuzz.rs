@@ -58,13 +58,21 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
     // With the platform named, flags are for the program and not for what builds it.
     let version = program("rustc", &["-vV"]).output().context("rustc")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
-    let host = version.lines().find_map(|l| l.strip_prefix("host: ")).context("rustc did not name its platform")?;
-    let mut build = cargo(&["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", name]);
+    let host =
+        version.lines().find_map(|l| l.strip_prefix("host: ")).context("rustc did not name its platform")?;
+    let mut build =
+        cargo(&["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", name]);
     build.args(["--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", COVERAGE);
     run(build)?;
-    let program_file: PathBuf = folder.join(host).join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut fuzz = program(program_file, &["-rss_limit_mb=2048", "-timeout=20", "-max_len=65536", "-print_final_stats=1"]);
-    fuzz.arg(format!("-max_total_time={seconds}")).arg(format!("-artifact_prefix={}/", finds.display())).arg(&corpus);
+    let program_file: PathBuf =
+        folder.join(host).join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let mut fuzz = program(
+        program_file,
+        &["-rss_limit_mb=2048", "-timeout=20", "-max_len=65536", "-print_final_stats=1"],
+    );
+    fuzz.arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", finds.display()))
+        .arg(&corpus);
     run(fuzz).with_context(|| format!("what was found is in {}", finds.display()))
 }
 
@@ -87,7 +95,9 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
             (plain.groups, plain.instance_labels) = (None, None);
             write(&plain, &corpus.join("made.sparse"), None)?;
         }
-        "c45" => std::fs::write(corpus.join("made.data"), "m1,m1_1,1,2,0.\nm1,m1_2,3,?,0.\n| x\nm2,m2_1,5,a,1.\n")?,
+        "c45" => {
+            std::fs::write(corpus.join("made.data"), "m1,m1_1,1,2,0.\nm1,m1_2,3,?,0.\n| x\nm2,m2_1,5,a,1.\n")?
+        }
         "npy" => bagwise::io::write_npy(&corpus.join("made.npy"), &bagwise::Mat::zeros(2, 3))?,
         "model" => {
             let data = read("synthetic:gauss?bags=12&features=2&min=1&max=3", &ReadOptions::default())?;
@@ -103,7 +113,8 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
                     impute: true,
                 };
                 let learners = [Learner::new(&data, &setup, None)?];
-                let model = train(&learners, &all, Splits::KFold(2), &Wanted::by(Metric::Accuracy), &Ctx::default())?;
+                let model =
+                    train(&learners, &all, Splits::KFold(2), &Wanted::by(Metric::Accuracy), &Ctx::default())?;
                 std::fs::write(file, model.to_bytes()?)?;
                 count += 1;
             }

@@ -32,7 +32,12 @@ const WORDS: &[Word] = &[
         "published and promised results, computed again; without a name, which there are",
         reproduce::run,
     ),
-    ("fuzz", "NAME [SECONDS]", "broken files for one reader, until one breaks it or time is up", fuzz::command),
+    (
+        "fuzz",
+        "NAME [SECONDS]",
+        "broken files for one reader, until one breaks it or time is up",
+        fuzz::command,
+    ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
         golden::run_all()

@@ -159,7 +159,8 @@ impl<'t> Tokens<'t> {
             b'}' => Token::Close,
             b'"' | b'\'' => Token::Word(self.quoted(byte)?),
             _ => {
-                let ends = |b: &u8| matches!(b, b',' | b'{' | b'}' | b'%' | b'"' | b'\'') || b.is_ascii_whitespace();
+                let ends =
+                    |b: &u8| matches!(b, b',' | b'{' | b'}' | b'%' | b'"' | b'\'') || b.is_ascii_whitespace();
                 self.at = bytes[start..].iter().position(ends).map_or(bytes.len(), |n| start + n);
                 match &self.text[start..self.at] {
                     "?" => Token::Missing,
@@ -236,7 +237,10 @@ fn cells<'t>(text: &'t str, width: usize) -> Result<(Vec<Cell<'t>>, bool), Wrong
                 );
             };
             if last.is_some_and(|l| at <= l) {
-                return wrong(format!("index {at} does not ascend"), "give each index once, in ascending order");
+                return wrong(
+                    format!("index {at} does not ascend"),
+                    "give each index once, in ascending order",
+                );
             }
             last = Some(at);
             cells[at] = value(tokens.next()?)?;
@@ -261,7 +265,9 @@ fn cells<'t>(text: &'t str, width: usize) -> Result<(Vec<Cell<'t>>, bool), Wrong
     }
     match first {
         None => Ok((cells, false)),
-        Some(Token::Comma) if tokens.next()? == Some(Token::Open) => weight(&mut tokens).map(|()| (cells, true)),
+        Some(Token::Comma) if tokens.next()? == Some(Token::Open) => {
+            weight(&mut tokens).map(|()| (cells, true))
+        }
         Some(_) if cells.len() > width => Ok((cells, false)),
         Some(_) => wrong("two values stand without a comma between them", "quote values that have spaces"),
     }
@@ -369,7 +375,8 @@ fn attribute(text: &str) -> Result<Attribute, Wrong> {
                 return wrong(found, "turn it into a number, for example days since the first");
             }
             other => {
-                let found = format!("attribute '{shown_name}' has the unknown type '{}'", shown(other.as_bytes()));
+                let found =
+                    format!("attribute '{shown_name}' has the unknown type '{}'", shown(other.as_bytes()));
                 return wrong(found, "give numeric, {value, value, …}, string or relational");
             }
         },
@@ -401,7 +408,13 @@ fn value<'c>(cell: &'c Cell<'_>, attribute: &'c Attribute) -> Result<&'c str, Wr
 }
 
 /// Which attribute is what. Columns are those beside the relational attribute, then those inside it.
-fn roles(place: &Place, names: &[String], outer: usize, relational: bool, options: &ReadOptions) -> Result<Roles> {
+fn roles(
+    place: &Place,
+    names: &[String],
+    outer: usize,
+    relational: bool,
+    options: &ReadOptions,
+) -> Result<Roles> {
     let mut options = options.clone();
     if relational {
         // By position, as Weka has it: the id first, the class last.
@@ -460,7 +473,11 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let roles = roles(&place, &names, outer, relation.is_some(), options)?;
 
     let is_nominal = |c: usize| !matches!(columns[c].kind, Kind::Numeric);
-    let declared = roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), is || is_nominal(c)));
+    let declared = roles
+        .features
+        .iter()
+        .zip(&roles.categorical)
+        .map(|(&c, &is)| (names[c].clone(), is || is_nominal(c)));
     let mut store = Cells::new(source, declared.collect(), options.allow_missing);
     let mut book = Book::new(source, options);
     let mut beside = Beside {
@@ -502,7 +519,11 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         for (instance, (inside, weighted)) in rows.iter().enumerate() {
             weights += u64::from(*weighted);
             if inside.len() != inner.len() {
-                return Err(count(inside.len(), inner.len(), &format!("instance {} of the bag", instance + 1)));
+                return Err(count(
+                    inside.len(),
+                    inner.len(),
+                    &format!("instance {} of the bag", instance + 1),
+                ));
             }
             let text = |c: usize| {
                 let cell = if c < outer { &row[beside_of[c]] } else { &inside[c - outer] };
@@ -528,7 +549,10 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             let cells = (book.rows() * roles.features.len()) as u64;
             if cells > UNFOLDED && cells / lines.read.max(1) > MAX_RATIO {
                 let found = format!("sparse rows have become {cells} values: a decompression bomb?");
-                return Err(refuse((found, "give the data in the sparse form `bag label index:value …`".into())));
+                return Err(refuse((
+                    found,
+                    "give the data in the sparse form `bag label index:value …`".into(),
+                )));
             }
         }
     }

@@ -79,7 +79,8 @@ impl Values {
             }
             (_, more) => {
                 // Whole numbers here, with gaps there.
-                let all = (0..self.len()).map(|i| self.number(i)).chain((0..more.len()).map(|i| more.number(i)));
+                let all =
+                    (0..self.len()).map(|i| self.number(i)).chain((0..more.len()).map(|i| more.number(i)));
                 *self = Values::Numbers(all.map(|v| v.unwrap_or(f64::NAN)).collect());
             }
         }
@@ -394,7 +395,8 @@ impl Taken<'_> {
         self.check_texts(source)?;
         let mut book = Book::new(source, options).counting("row");
         for row in 0..instances.rows() {
-            let (label, group) = (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
+            let (label, group) =
+                (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
             let id = self.bag.text(row);
             let id = if self.bag.number(row).is_some_and(f64::is_nan) { "" } else { id.trim() };
             book.row(row as u64 + 1, id, label.as_deref().map(str::trim), group.as_deref().map(str::trim))?;

@@ -103,7 +103,11 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         store.end_row();
     }
     let Some((roles, cells, beside, _)) = table else {
-        return Err(Error::data(Place::of(source), "the table has no rows", "give at least one bag with one instance"));
+        return Err(Error::data(
+            Place::of(source),
+            "the table has no rows",
+            "give at least one bag with one instance",
+        ));
     };
     let (instances, features, notes) = cells.finish();
     let mut warnings = roles.warnings;

@@ -81,9 +81,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let source = path.display().to_string();
     let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
     let mut bytes = Vec::new();
-    compress::open(path)?
-        .read_to_end(&mut bytes)
-        .map_err(|e| compress::explain(Place::of(&source), e))?;
+    compress::open(path)?.read_to_end(&mut bytes).map_err(|e| compress::explain(Place::of(&source), e))?;
     let variables = variables(&bytes).map_err(refuse)?;
     // Claimed rows cost memory even where nothing is in them.
     let most = bytes.len().max(1 << 20);
@@ -222,7 +220,10 @@ impl<'b> Cursor<'b> {
                     9 => f64::from_bits(bits),
                     12 if (bits as i64).unsigned_abs() <= 1 << 53 => bits as i64 as f64,
                     12 | 13 if bits > 1 << 53 => {
-                        return wrong("a whole number is beyond 2^53", "use smaller numbers, or texts for ids");
+                        return wrong(
+                            "a whole number is beyond 2^53",
+                            "use smaller numbers, or texts for ids",
+                        );
                     }
                     _ => bits as f64,
                 })
@@ -268,7 +269,9 @@ impl<'b> Cursor<'b> {
                 let mut cells = Vec::new();
                 for _ in 0..count {
                     match self.element(false)? {
-                        (14, content) => cells.push(Cursor { bytes: content, big: self.big }.matrix(depth + 1)?.1),
+                        (14, content) => {
+                            cells.push(Cursor { bytes: content, big: self.big }.matrix(depth + 1)?.1)
+                        }
                         _ => return damaged("a cell holds no variable"),
                     }
                 }
@@ -305,7 +308,8 @@ impl<'b> Cursor<'b> {
         if chars.len() != count {
             return damaged("a matrix of characters has another size than it says");
         }
-        let row = |r: usize| (0..cols).map(|c| chars[c * rows + r]).collect::<String>().trim_end().to_string();
+        let row =
+            |r: usize| (0..cols).map(|c| chars[c * rows + r]).collect::<String>().trim_end().to_string();
         Ok((0..rows).filter(|_| cols > 0).map(row).collect())
     }
 
@@ -313,7 +317,11 @@ impl<'b> Cursor<'b> {
         let (mut row_of, starts, mut values) = (self.indices()?, self.indices()?, self.numbers()?);
         let count = starts.last().copied().unwrap_or(0);
         let ascends = starts.first() == Some(&0) && starts.windows(2).all(|w| w[0] <= w[1]);
-        if starts.len().checked_sub(1) != Some(cols) || !ascends || count > row_of.len() || count > values.len() {
+        if starts.len().checked_sub(1) != Some(cols)
+            || !ascends
+            || count > row_of.len()
+            || count > values.len()
+        {
             return damaged("the columns of a sparse matrix do not fit its size");
         }
         // MATLAB may keep room for more.
@@ -353,10 +361,8 @@ fn gather<'s>(
         (Some(&one), _) | (None, &[one]) => one,
         (None, list) => {
             let all = list.is_empty().then_some(0..variables.len()).into_iter().flatten();
-            let names: Vec<String> = all.chain(list.iter().copied())
-                .take(12)
-                .map(|i| shown(variables[i].0.as_bytes()))
-                .collect();
+            let names: Vec<String> =
+                all.chain(list.iter().copied()).take(12).map(|i| shown(variables[i].0.as_bytes())).collect();
             return wrong(
                 format!("it is not plain which variable holds the instances, among: {}", names.join(", ")),
                 "call it X: a cell array with a matrix per bag, or a matrix with a row per instance",
@@ -373,7 +379,12 @@ fn gather<'s>(
                 let labels = Var::Cell { rows, cells: cells.split_off(rows) };
                 match list(labels) {
                     Some(values) => beside.push(("label".to_string(), values)),
-                    None => return wrong("the second column of cells has no labels", "give a number or text in each"),
+                    None => {
+                        return wrong(
+                            "the second column of cells has no labels",
+                            "give a number or text in each",
+                        );
+                    }
                 }
             }
             let (instances, offsets) = stack(&name, cells, most)?;
@@ -382,7 +393,10 @@ fn gather<'s>(
         other => {
             let (rows, cols) = other.size().unwrap_or((0, 0));
             if rows == 0 || cols == 0 || rows > most || cols > MAX_COLUMNS {
-                return wrong(format!("'{name}' is {rows} x {cols}"), "give a row per instance, a column per feature");
+                return wrong(
+                    format!("'{name}' is {rows} x {cols}"),
+                    "give a row per instance, a column per feature",
+                );
             }
             (instances(other), None)
         }

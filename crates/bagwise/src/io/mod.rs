@@ -146,8 +146,16 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] =
-    &[&folder::Folder, &npz::Npz, &parquet::Parquet, &arff::Arff, &matlab::Matlab, &c45::C45, &sparse::Sparse, &csv::Csv];
+pub static READERS: &[&dyn Reader] = &[
+    &folder::Folder,
+    &npz::Npz,
+    &parquet::Parquet,
+    &arff::Arff,
+    &matlab::Matlab,
+    &c45::C45,
+    &sparse::Sparse,
+    &csv::Csv,
+];
 
 /// Every format that can be written.
 pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff, &parquet::Parquet];

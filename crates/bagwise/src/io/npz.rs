@@ -127,9 +127,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let mut options = options.clone();
     options.ignore.retain(|column| match column {
         // Arrays that are left out are not there any more.
-        Column::Name(name) => {
-            known.contains(&name) || !archive.members.iter().any(|m| name_of(m) == *name)
-        }
+        Column::Name(name) => known.contains(&name) || !archive.members.iter().any(|m| name_of(m) == *name),
         Column::Number(_) => true,
     });
     let mut data = Arrays { source: &source, instances, features, offsets, beside }.finish(&options)?;
@@ -281,7 +279,10 @@ impl<R: Read> Items<R> {
 /// A matrix, rows first.
 fn into_instances(array: Array) -> io::Result<Instances> {
     let refuse = |found: String| {
-        Err(Refusal::error(found, "give a matrix of numbers with a row per instance and a column per feature"))
+        Err(Refusal::error(
+            found,
+            "give a matrix of numbers with a row per instance and a column per feature",
+        ))
     };
     let (rows, cols) = match array.shape[..] {
         [rows, cols] => (rows, cols),
@@ -361,7 +362,10 @@ impl Writer for Npz {
             matches!(values, Values::Texts { texts, .. } if texts.iter().any(|t| t.ends_with('\0')))
         });
         if changes {
-            return refuse("a text ends in a zero byte, which NumPy takes off".into(), "rename it before writing");
+            return refuse(
+                "a text ends in a zero byte, which NumPy takes off".into(),
+                "rename it before writing",
+            );
         }
         save::whole(path, |out| write(data, &texts, out))
     }
@@ -397,22 +401,29 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
     };
     let (rows, cols) = (bags.instance_count(), bags.width());
     let mut pack = Pack::new(out);
-    array(&mut pack, "X", if single { "<f4" } else { "<f8" }, &[rows, cols], if single { 4 } else { 8 }, |out| {
-        let mut done = Ok(());
-        bags.instances().each_row(0..rows, |_, row| {
-            for &value in row.iter().take_while(|_| done.is_ok()) {
-                let written = match single {
-                    true => out.write_all(&(value as f32).to_le_bytes()),
-                    false => out.write_all(&value.to_le_bytes()),
-                };
-                if written.is_err() {
-                    done = written;
-                    break;
+    array(
+        &mut pack,
+        "X",
+        if single { "<f4" } else { "<f8" },
+        &[rows, cols],
+        if single { 4 } else { 8 },
+        |out| {
+            let mut done = Ok(());
+            bags.instances().each_row(0..rows, |_, row| {
+                for &value in row.iter().take_while(|_| done.is_ok()) {
+                    let written = match single {
+                        true => out.write_all(&(value as f32).to_le_bytes()),
+                        false => out.write_all(&value.to_le_bytes()),
+                    };
+                    if written.is_err() {
+                        done = written;
+                        break;
+                    }
                 }
-            }
-        });
-        done
-    })?;
+            });
+            done
+        },
+    )?;
     for (name, values) in beside {
         let shape = [values.len()];
         match values {

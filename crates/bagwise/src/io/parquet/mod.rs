@@ -100,9 +100,7 @@ fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Pars
         return damaged("its description lies outside the file");
     }
     let bytes = at(length - 8 - size, size)?;
-    Input { bytes: &bytes }
-        .structure()
-        .map_or_else(|| damaged("its description cannot be read"), Ok)
+    Input { bytes: &bytes }.structure().map_or_else(|| damaged("its description cannot be read"), Ok)
 }
 
 /// A column at the top of the table.
@@ -123,7 +121,13 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
         let Some(element) = schema.get(next) else { return damaged("a column is missing") };
         let name = element.text(4).unwrap_or_default();
         let before = leaves;
-        let leaf = walk(schema, &mut next, &mut leaves, Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 }, 0)?;
+        let leaf = walk(
+            schema,
+            &mut next,
+            &mut leaves,
+            Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 },
+            0,
+        )?;
         let leaf = match leaf {
             Ok(_) if leaves != before + 1 => Err("it is a structure"),
             Ok(leaf) if leaf.max_rep > 1 => Err("it has lists of lists"),
@@ -132,7 +136,10 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
         fields.push(Field { name, leaf: leaf.map(|leaf| (before, leaf)) });
     }
     if fields.len() > MAX_COLUMNS {
-        return wrong(format!("the table has {} columns", fields.len()), "give features as a column of lists");
+        return wrong(
+            format!("the table has {} columns", fields.len()),
+            "give features as a column of lists",
+        );
     }
     Ok(fields)
 }
@@ -248,7 +255,8 @@ fn table(
     let mut options = options.clone();
     let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
     let index = names.iter().filter(|n| n.starts_with(PANDAS_INDEX)).map(|n| Name::Name(n.clone()));
-    let index: Vec<Name> = index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
+    let index: Vec<Name> =
+        index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
     options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
     let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
     let refuse = |(found, remedy): pages::Wrong| Error::data(Place::of(source), found, remedy);
@@ -266,7 +274,10 @@ fn table(
         if column.is_list() {
             if column.codes.is_some() {
                 let found = "it has lists of texts or categories".to_string();
-                return Err(of_column(c, (found, "give lists of numbers, or leave it out with --ignore".into())));
+                return Err(of_column(
+                    c,
+                    (found, "give lists of numbers, or leave it out with --ignore".into()),
+                ));
             }
             // How long the lists are, the first row group that has rows says.
             column.width = 0;
@@ -328,7 +339,10 @@ fn table(
         rows += count;
     }
     if rows == 0 {
-        return Err(refuse(("the table has no rows".into(), "give at least one bag with one instance".into())));
+        return Err(refuse((
+            "the table has no rows".into(),
+            "give at least one bag with one instance".into(),
+        )));
     }
 
     let mut features: Vec<Feature> = Vec::new();
@@ -343,7 +357,8 @@ fn table(
                 if !w.declared {
                     found.push(format!("'{}' ({} values)", shown(w.field.name.as_bytes()), values.len()));
                 }
-                features.push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
+                features
+                    .push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
             }
             None if w.is_list() => {
                 features.extend((1..=w.width).map(|i| Feature::numeric(format!("{}_{i}", w.field.name))));
@@ -384,7 +399,10 @@ fn part(
     let (number, leaf) = match &field.leaf {
         Ok(leaf) => leaf,
         Err(why) => {
-            return wrong(format!("{why}, which is not read"), "turn it into numbers or texts, or leave it out with --ignore");
+            return wrong(
+                format!("{why}, which is not read"),
+                "turn it into numbers or texts, or leave it out with --ignore",
+            );
         }
     };
     let chunks = group.list(1);
@@ -413,7 +431,11 @@ fn list_free(column: Column) -> Parsed<Values> {
 
 /// All columns of a group have the same rows.
 fn agree(count: &mut Option<usize>, found: usize) -> Parsed<()> {
-    if *count.get_or_insert(found) == found { Ok(()) } else { damaged("its columns have different numbers of rows") }
+    if *count.get_or_insert(found) == found {
+        Ok(())
+    } else {
+        damaged("its columns have different numbers of rows")
+    }
 }
 
 /// Every row of a feature column has the same number of values.
@@ -425,7 +447,12 @@ fn check_width(column: &Column, wide: &Wide<'_>, count: usize, rows: usize) -> P
     match column.lengths.iter().position(|&l| l != wide.width || l == 0) {
         None => Ok(()),
         Some(row) => wrong(
-            format!("row {} has {} values, the first has {}", rows + row + 1, column.lengths[row], wide.width),
+            format!(
+                "row {} has {} values, the first has {}",
+                rows + row + 1,
+                column.lengths[row],
+                wide.width
+            ),
             "give every row the same number of values, at least one",
         ),
     }

@@ -129,7 +129,13 @@ struct Gathered {
 }
 
 /// Reads the pages of a chunk, which holds `count` values.
-pub(super) fn chunk(bytes: &[u8], leaf: &Leaf, codec: i64, count: usize, budget: &mut Budget) -> Parsed<Column> {
+pub(super) fn chunk(
+    bytes: &[u8],
+    leaf: &Leaf,
+    codec: i64,
+    count: usize,
+    budget: &mut Budget,
+) -> Parsed<Column> {
     let mut input = Input { bytes };
     let mut dictionary: Option<Plain> = None;
     let mut dictionary_at = 0;
@@ -245,7 +251,8 @@ impl Page {
             0 => None,
             max => Some(runs(&self.def, width(max), self.values)?),
         };
-        let there = def.as_ref().map_or(self.values, |def| def.iter().filter(|&&d| d == leaf.max_def).count());
+        let there =
+            def.as_ref().map_or(self.values, |def| def.iter().filter(|&&d| d == leaf.max_def).count());
         if leaf.max_rep > 0 {
             let rep = runs(&self.rep, width(leaf.max_rep), self.values)?;
             for (i, &level) in rep.iter().enumerate() {
@@ -273,8 +280,10 @@ impl Page {
                 if self.body.len() != or_cut(there.checked_mul(size))? {
                     return damaged("a page has another size than its values need");
                 }
-                let joined: Vec<u8> =
-                    (0..there).flat_map(|i| (0..size).map(move |b| (i, b))).map(|(i, b)| self.body[b * there + i]).collect();
+                let joined: Vec<u8> = (0..there)
+                    .flat_map(|i| (0..size).map(move |b| (i, b)))
+                    .map(|(i, b)| self.body[b * there + i])
+                    .collect();
                 plain(&joined, leaf.kind, there)?
             }
             (2 | 8, Some(dictionary)) => {
@@ -348,7 +357,11 @@ impl Page {
 /// Undoes the compression of a page.
 fn unpack(packed: &[u8], codec: i64, size: usize) -> Parsed<Vec<u8>> {
     if codec == 0 {
-        return if packed.len() == size { Ok(packed.to_vec()) } else { damaged("the sizes of a page differ") };
+        return if packed.len() == size {
+            Ok(packed.to_vec())
+        } else {
+            damaged("the sizes of a page differ")
+        };
     }
     if size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO {
         return wrong(
@@ -360,7 +373,9 @@ fn unpack(packed: &[u8], codec: i64, size: usize) -> Parsed<Vec<u8>> {
     let most = size as u64 + 1;
     let done = match codec {
         1 => match snap::raw::decompress_len(packed) {
-            Ok(length) if length == size => snap::raw::Decoder::new().decompress_vec(packed).map(|v| out = v).is_ok(),
+            Ok(length) if length == size => {
+                snap::raw::Decoder::new().decompress_vec(packed).map(|v| out = v).is_ok()
+            }
             _ => false,
         },
         2 => MultiGzDecoder::new(packed).take(most).read_to_end(&mut out).is_ok(),
@@ -407,7 +422,8 @@ fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
         return Ok(Plain::Texts { codes: (0..texts.len() as u32).collect(), texts });
     };
     let bytes = or_cut(count.checked_mul(size).and_then(|length| bytes.get(..length)))?;
-    let items = bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
+    let items =
+        bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
     Ok(match kind {
         Kind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
         Kind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),

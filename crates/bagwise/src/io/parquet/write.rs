@@ -125,7 +125,8 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
                 body.extend(&levels);
             }
             body.extend(&values);
-            let size = |n: usize| i32::try_from(n).map_err(|_| io::Error::other("a page is larger than 2 GB"));
+            let size =
+                |n: usize| i32::try_from(n).map_err(|_| io::Error::other("a page is larger than 2 GB"));
             let packed = snap::raw::Encoder::new().compress_vec(&body).map_err(io::Error::other)?;
             let header = Output::default()
                 .int(1, 0)
@@ -153,7 +154,10 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut schema = vec![Output::default().text(4, "schema").int(5, columns.len() as i32)];
     for column in &columns {
-        let element = Output::default().int(1, physical(column.kind)).int(3, i32::from(column.optional)).text(4, column.name);
+        let element = Output::default()
+            .int(1, physical(column.kind))
+            .int(3, i32::from(column.optional))
+            .text(4, column.name);
         schema.push(match column.kind {
             // UTF8, and the same said in the newer way.
             Kind::Text => {
@@ -177,7 +181,12 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The levels of some rows of a column, and its values, those that are there.
-fn page(data: &Dataset, column: &Column<'_>, rows: std::ops::Range<usize>, block: &[f64]) -> (Vec<u8>, Vec<u8>) {
+fn page(
+    data: &Dataset,
+    column: &Column<'_>,
+    rows: std::ops::Range<usize>,
+    block: &[f64],
+) -> (Vec<u8>, Vec<u8>) {
     let width = data.bags.width();
     let (mut there, mut values) = (Vec::with_capacity(rows.len()), Vec::new());
     let text = |text: &str, values: &mut Vec<u8>| {
@@ -200,7 +209,9 @@ fn page(data: &Dataset, column: &Column<'_>, rows: std::ops::Range<usize>, block
                 match &data.bags.features()[*f].kind {
                     _ if value.is_nan() => {}
                     FeatureKind::Categorical { values: names } => text(&names[value as usize], &mut values),
-                    FeatureKind::Numeric if column.kind == Kind::F32 => values.extend((value as f32).to_le_bytes()),
+                    FeatureKind::Numeric if column.kind == Kind::F32 => {
+                        values.extend((value as f32).to_le_bytes())
+                    }
                     FeatureKind::Numeric => values.extend(value.to_le_bytes()),
                 }
             }
