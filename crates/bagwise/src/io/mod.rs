@@ -9,7 +9,6 @@
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
 mod arff;
-mod arff_write;
 mod arrays;
 mod assemble;
 mod builtin;

@@ -1,4 +1,4 @@
-//! Pieces of text files: what is a number, what stands for no value, what is no text at all, and how a message
+//! Pieces of files: what is a number, what stands for no value, what is no text at all, and how a message
 //! shows a piece.
 
 use std::io::{self, BufRead, Read};
@@ -8,6 +8,22 @@ use crate::error::{Error, Place, Result};
 
 /// Bytes that one row may have.
 pub(crate) const MAX_ROW: usize = 8_000_000;
+
+/// What is wrong and what would do, for whoever knows the place.
+pub(crate) type Wrong = (String, String);
+
+/// What a parser that does not know its place returns.
+pub(crate) type Parsed<T> = Result<T, Wrong>;
+
+/// Something is wrong.
+pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
+    Err((found.into(), remedy.into()))
+}
+
+/// A file that contradicts itself.
+pub(crate) fn damaged<T>(what: &str) -> Parsed<T> {
+    wrong(format!("the file is damaged: {what}"), "copy or write it again")
+}
 
 /// A row that does not end.
 pub(crate) fn too_long() -> io::Error {

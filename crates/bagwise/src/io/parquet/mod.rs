@@ -25,13 +25,13 @@ use super::arrays::{Taken, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns;
 use super::compress::{self, MAX_RATIO};
-use super::text::{is_missing, shown};
+use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
 use super::{Column as Name, ReadOptions, Reader};
 use crate::bags::{Feature, FeatureKind, Instances};
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::mat::Mat;
-use pages::{Budget, Column, Kind, Leaf, Parsed, chunk, damaged, wrong};
+use pages::{Budget, Column, Kind, Leaf, chunk};
 use thrift::{Input, Value};
 
 /// Reads and writes Parquet.
@@ -73,7 +73,7 @@ impl Reader for Parquet {
                 Err(e) => wrong(format!("reading failed: {e}"), "look after the disk, or copy the file"),
             }
         };
-        let refuse = |(found, remedy): pages::Wrong| Error::data(Place::of(&source), found, remedy);
+        let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
         let footer = footer(&mut at, length).map_err(refuse)?;
         let fields = fields(&footer).map_err(refuse)?;
         table(&source, &footer, &fields, at, length, options)
@@ -259,8 +259,8 @@ fn table(
         index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
     options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
     let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
-    let refuse = |(found, remedy): pages::Wrong| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, (found, remedy): pages::Wrong| {
+    let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, (found, remedy): Wrong| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
     };
 

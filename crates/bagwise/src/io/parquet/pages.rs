@@ -13,18 +13,7 @@ use super::thrift::{Input, Value};
 use crate::io::arrays::Values;
 use crate::io::compress::{MAX_RATIO, RATIO_FROM};
 use crate::io::npy::half;
-
-/// What is wrong and what would do.
-pub(super) type Wrong = (String, String);
-pub(super) type Parsed<T> = Result<T, Wrong>;
-
-pub(super) fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
-    Err((found.into(), remedy.into()))
-}
-
-pub(super) fn damaged<T>(what: &str) -> Parsed<T> {
-    wrong(format!("the file is damaged: {what}"), "copy or write it again")
-}
+use crate::io::text::{Parsed, damaged, wrong};
 
 fn or_cut<T>(value: Option<T>) -> Parsed<T> {
     value.map_or_else(|| damaged("a page is cut short"), Ok)

@@ -16,7 +16,9 @@
 //! (`{0 1.5, 3 red}`, counted from 0) stand for zeros, or the first value of a nominal attribute. `?` is a missing
 //! value. Weights of rows are dropped with a warning. A row has at most [`MAX_LINE`] bytes.
 
-use std::borrow::Cow;
+mod row;
+mod write;
+
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -25,10 +27,11 @@ use super::assemble::{Beside, Book};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
-use super::text::{check_head, number, shown, utf8};
+use super::text::{Parsed, Wrong, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
 use crate::dataset::{Dataset, Kept};
 use crate::error::{Error, Place, Result};
+use row::{Cell, Token, Tokens, cells};
 
 /// A whole bag stands in one line.
 const MAX_LINE: u64 = 256_000_000;
@@ -36,7 +39,7 @@ const MAX_LINE: u64 = 256_000_000;
 /// Values that sparse rows may unfold to in any file, however small it is.
 const UNFOLDED: u64 = 1 << 24;
 
-/// Reads ARFF; what writes it is in `arff_write`.
+/// Reads ARFF; what writes it is in `write`.
 pub(super) struct Arff;
 
 impl Reader for Arff {
@@ -69,13 +72,6 @@ enum Kind {
 struct Attribute {
     name: String,
     kind: Kind,
-}
-
-/// What is wrong with a line and what would do.
-type Wrong = (String, String);
-
-fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Result<T, Wrong> {
-    Err((found.into(), remedy.into()))
 }
 
 /// The lines of a file.
@@ -119,171 +115,6 @@ impl<R: Read> Lines<'_, R> {
         Error::data(Place::line(self.source, self.line), found, remedy)
     }
 }
-
-/// Splits a line: words (quoted ones unescaped), commas and braces; what follows an unquoted `%` is a comment.
-struct Tokens<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-#[derive(Debug, PartialEq)]
-enum Token<'t> {
-    Word(Cow<'t, str>),
-    /// An unquoted question mark.
-    Missing,
-    Comma,
-    Open,
-    Close,
-}
-
-impl<'t> Tokens<'t> {
-    fn new(text: &'t str) -> Tokens<'t> {
-        Tokens { text, at: 0 }
-    }
-
-    fn next(&mut self) -> Result<Option<Token<'t>>, Wrong> {
-        let bytes = self.text.as_bytes();
-        while bytes.get(self.at).is_some_and(|b| b.is_ascii_whitespace() || b.is_ascii_control()) {
-            self.at += 1;
-        }
-        let start = self.at;
-        let Some(&byte) = bytes.get(start) else { return Ok(None) };
-        self.at += 1;
-        Ok(Some(match byte {
-            b'%' => {
-                self.at = bytes.len();
-                return Ok(None);
-            }
-            b',' => Token::Comma,
-            b'{' => Token::Open,
-            b'}' => Token::Close,
-            b'"' | b'\'' => Token::Word(self.quoted(byte)?),
-            _ => {
-                let ends =
-                    |b: &u8| matches!(b, b',' | b'{' | b'}' | b'%' | b'"' | b'\'') || b.is_ascii_whitespace();
-                self.at = bytes[start..].iter().position(ends).map_or(bytes.len(), |n| start + n);
-                match &self.text[start..self.at] {
-                    "?" => Token::Missing,
-                    word => Token::Word(Cow::Borrowed(word)),
-                }
-            }
-        }))
-    }
-
-    /// The rest of a quoted word, behind its opening quotation mark.
-    fn quoted(&mut self, mark: u8) -> Result<Cow<'t, str>, Wrong> {
-        let rest = &self.text[self.at..];
-        let Some(end) = rest.bytes().position(|b| b == mark || b == b'\\') else {
-            return wrong("a quotation mark is opened and never closed", "close it: is the line cut?");
-        };
-        if rest.as_bytes()[end] == mark {
-            self.at += end + 1;
-            return Ok(Cow::Borrowed(&rest[..end]));
-        }
-        let mut word = String::new();
-        let mut chars = rest.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                c if c == char::from(mark) => {
-                    self.at += at + 1;
-                    return Ok(Cow::Owned(word));
-                }
-                '\\' => match chars.next().map(|(_, c)| c) {
-                    Some('n') => word.push('\n'),
-                    Some('t') => word.push('\t'),
-                    Some('r') => word.push('\r'),
-                    Some(c) => word.push(c),
-                    None => break,
-                },
-                c => word.push(c),
-            }
-        }
-        wrong("a quotation mark is opened and never closed", "close it: is the line cut?")
-    }
-}
-
-/// The value of a cell: text, nothing (`?`), or what a sparse row leaves out.
-#[derive(Debug, PartialEq)]
-enum Cell<'t> {
-    Text(Cow<'t, str>),
-    Missing,
-    Default,
-}
-
-/// The cells of a row, and whether it has a weight.
-fn cells<'t>(text: &'t str, width: usize) -> Result<(Vec<Cell<'t>>, bool), Wrong> {
-    let mut tokens = Tokens::new(text);
-    let mut cells = Vec::new();
-    let value = |token: Option<Token<'t>>| match token {
-        Some(Token::Word(word)) => Ok(Cell::Text(word)),
-        Some(Token::Missing) => Ok(Cell::Missing),
-        _ => wrong("a value is missing between commas", "write ? where there is no value"),
-    };
-    let mut first = tokens.next()?;
-    if first == Some(Token::Open) {
-        cells.resize_with(width, || Cell::Default);
-        let mut last = None;
-        loop {
-            let index = match tokens.next()? {
-                Some(Token::Close) => break,
-                Some(Token::Comma) if last.is_some() => continue,
-                Some(Token::Word(word)) => word,
-                _ => return wrong("a sparse row has no index", "write {index value, index value, …}"),
-            };
-            let Some(at) = index.parse::<usize>().ok().filter(|&i| i < width) else {
-                return wrong(
-                    format!("'{}' is no index of a sparse row", shown(index.as_bytes())),
-                    format!("indices are 0 to {}", width.saturating_sub(1)),
-                );
-            };
-            if last.is_some_and(|l| at <= l) {
-                return wrong(
-                    format!("index {at} does not ascend"),
-                    "give each index once, in ascending order",
-                );
-            }
-            last = Some(at);
-            cells[at] = value(tokens.next()?)?;
-        }
-        first = tokens.next()?;
-    } else {
-        loop {
-            cells.push(value(first)?);
-            first = tokens.next()?;
-            if first != Some(Token::Comma) {
-                break;
-            }
-            first = tokens.next()?;
-            // A brace here is not a value but the weight of the row.
-            if first == Some(Token::Open) {
-                return weight(&mut tokens).map(|()| (cells, true));
-            }
-            if cells.len() > width {
-                break;
-            }
-        }
-    }
-    match first {
-        None => Ok((cells, false)),
-        Some(Token::Comma) if tokens.next()? == Some(Token::Open) => {
-            weight(&mut tokens).map(|()| (cells, true))
-        }
-        Some(_) if cells.len() > width => Ok((cells, false)),
-        Some(_) => wrong("two values stand without a comma between them", "quote values that have spaces"),
-    }
-}
-
-/// The rest of a weight, behind its brace.
-fn weight(tokens: &mut Tokens<'_>) -> Result<(), Wrong> {
-    let value = tokens.next()?;
-    // Weka itself writes weights that are NaN.
-    let is_number = matches!(&value, Some(Token::Word(w)) if w.parse::<f64>().is_ok());
-    if is_number && tokens.next()? == Some(Token::Close) && tokens.next()?.is_none() {
-        return Ok(());
-    }
-    wrong("what follows in braces is no weight", "write {weight} behind the last value, or leave it out")
-}
-
 /// Reads the heading, up to and with `@data`.
 fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
     let mut outer: Vec<Attribute> = Vec::new();
@@ -341,7 +172,7 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
 }
 
 /// What stands behind `@attribute`.
-fn attribute(text: &str) -> Result<Attribute, Wrong> {
+fn attribute(text: &str) -> Parsed<Attribute> {
     let mut tokens = Tokens::new(text);
     let name = match tokens.next()? {
         Some(Token::Word(name)) if !name.trim().is_empty() => name.trim().to_string(),
@@ -386,7 +217,7 @@ fn attribute(text: &str) -> Result<Attribute, Wrong> {
 }
 
 /// The text of a cell, `?` if it is missing, checked against what its attribute may hold.
-fn value<'c>(cell: &'c Cell<'_>, attribute: &'c Attribute) -> Result<&'c str, Wrong> {
+fn value<'c>(cell: &'c Cell<'_>, attribute: &'c Attribute) -> Parsed<&'c str> {
     let text = match (cell, &attribute.kind) {
         (Cell::Missing, _) => return Ok("?"),
         (Cell::Default, Kind::Nominal { first, .. }) => return Ok(first),
@@ -508,7 +339,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let inside = bag.split('\n').filter(|text| !text.trim().is_empty());
         let rows = relation.is_some().then_some(inside).into_iter().flatten();
         let mut rows: Vec<(Vec<Cell<'_>>, bool)> =
-            rows.map(|text| cells(text, inner.len())).collect::<Result<_, Wrong>>().map_err(refuse)?;
+            rows.map(|text| cells(text, inner.len())).collect::<Parsed<_>>().map_err(refuse)?;
         if relation.is_none() {
             rows.push((Vec::new(), false));
         }

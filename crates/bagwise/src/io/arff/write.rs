@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::arff::Arff;
-use super::{Writer, csv, save};
+use super::Arff;
 use crate::bags::FeatureKind;
 use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Place, Result};
+use crate::io::{Writer, csv, plain_extension, save};
 
 impl Writer for Arff {
     fn name(&self) -> &'static str {
@@ -17,7 +17,7 @@ impl Writer for Arff {
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        super::plain_extension(path).is_some_and(|e| e == "arff")
+        plain_extension(path).is_some_and(|e| e == "arff")
     }
 
     fn write(&self, data: &Dataset, path: &Path) -> Result<()> {
