@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bagwise_fuzz::table("a.data", "c45", bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bagwise_fuzz::table("a.data", "uci-musk", bytes));

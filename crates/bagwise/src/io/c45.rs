@@ -24,7 +24,7 @@ pub(super) struct C45;
 
 impl Reader for C45 {
     fn name(&self) -> &'static str {
-        "c45"
+        "uci-musk"
     }
 
     fn recognises(&self, path: &Path, head: &[u8]) -> bool {
