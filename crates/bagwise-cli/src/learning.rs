@@ -28,7 +28,7 @@ pub(crate) struct Learning {
     /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
-    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method]
+    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method, for most one-vs-one]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
     /// Give every class the same total cost, however rare
@@ -135,7 +135,8 @@ impl Learning {
         if let Some((key, _)) = self.params.iter().find(|(key, _)| !key.contains('.')) {
             bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
         }
-        methods::METHODS.iter().map(|&m| self.setup(m, data, impute, fill)).collect()
+        let able = methods::METHODS.iter().filter(|m| can_learn(**m, data));
+        able.map(|&m| self.setup(m, data, impute, fill)).collect()
     }
 
     /// One method with its grid. `METHOD.KEY` names the parameter of one method among several.
@@ -158,15 +159,25 @@ impl Learning {
             }
         }
         let regression = matches!(data.target, Some(Target::Values(_)));
+        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
+        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
+        if let Some(why) = method.refuses(&grid.points, scale) {
+            bail!("{why}");
+        }
         Ok(Setup {
             method,
-            grid: Grid::new(info.name, method.params(), &given, fill, regression)?,
-            scale: self.scale.unwrap_or(info.scale),
+            grid,
+            scale,
             scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
             balanced: self.balanced,
             impute,
         })
     }
+}
+
+/// Whether a method can learn what is to be predicted: some tell classes apart and no more.
+pub(crate) fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
+    method.info().regression || !matches!(data.target, Some(Target::Values(_)))
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

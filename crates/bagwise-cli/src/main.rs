@@ -3,17 +3,22 @@
 
 mod args;
 mod commands;
+mod experiment;
 mod judging;
 mod learning;
 mod output;
 mod progress;
+mod reporting;
 mod session;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completions, convert, evaluate, explain, fit, gram, inspect, methods, predict};
+use commands::{
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, report,
+    run,
+};
 use session::{Outcome, Session};
 
 /// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
@@ -46,10 +51,13 @@ enum Verb {
     Predict(predict::Args),
     Explain(explain::Args),
     Evaluate(evaluate::Args),
+    Run(run::Args),
+    Report(report::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
     Gram(gram::Args),
+    Embed(embed::Args),
     Completions(completions::Args),
 }
 
@@ -63,6 +71,8 @@ fn main() -> ExitCode {
         None => compare::demo(&compare::DemoArgs::default(), &session),
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Run(args)) => run::run(args, &session),
+        Some(Verb::Report(args)) => report::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),
@@ -71,6 +81,7 @@ fn main() -> ExitCode {
         Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Embed(args)) => embed::run(args, &session),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

@@ -131,6 +131,14 @@ impl Rows {
         self.rows.push(row);
     }
 
+    /// As a table in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+        let mut text = line(&self.header) + &format!("|{}\n", "---|".repeat(self.header.len()));
+        self.rows.iter().for_each(|row| text += &line(row));
+        text
+    }
+
     fn to_csv(&self) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.header)?;

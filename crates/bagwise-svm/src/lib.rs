@@ -3,7 +3,7 @@
 //! The crate knows examples, kernels and costs, nothing else. It holds three separate things: the *problem*
 //! ([`Dual`], and [`KernelRows`] to read its matrix), the *solver* ([`smo`]), and the *forms* that turn
 //! classification and regression into that problem and back ([`fit`], [`fit_path`]). [`fit_linear`] solves the
-//! same problem on explicit features. [`Platt`] and [`Isotonic`] turn scores into probabilities.
+//! same problem on explicit features, [`fit_chunks`] where the matrix is too large to keep. [`Platt`] and [`Isotonic`] turn scores into probabilities.
 //!
 //! ```
 //! use bagwise_svm::{Form, Gram, SmoParams, Status, bounds, fit, fit_path};
@@ -28,6 +28,7 @@
 //! assert_eq!(path.len(), 3);
 //! ```
 
+mod chunks;
 mod features;
 mod forms;
 mod isotonic;
@@ -38,6 +39,7 @@ mod rows;
 mod scan;
 mod smo;
 
+pub use chunks::{ChunkKernel, ChunkStart, fit_chunks};
 pub use features::Features;
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
 pub use isotonic::Isotonic;

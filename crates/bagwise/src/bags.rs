@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
 use crate::stored::Stored;
@@ -442,6 +443,20 @@ impl Bags {
             }
         };
         Bags::with_missing(instances, offsets)?.with_features(Arc::clone(&self.features))
+    }
+
+    /// The same bags with their instances in memory, which methods that go over them again and again want.
+    pub(crate) fn in_memory(self: Arc<Bags>, ctx: &Ctx) -> Result<Arc<Bags>> {
+        let Instances::Stored(rows) = &self.instances else { return Ok(self) };
+        let each = if rows.is_single() { 4 } else { 8 };
+        ctx.reserve(
+            "all instances in memory",
+            (each * rows.rows() * rows.cols()) as u64,
+            "raise --memory, draw fewer with --max-instances, or choose isk or simple-mi, which read one bag at a time",
+        )?;
+        let bags = Bags { instances: self.instances.clone().in_memory(), ..Bags::clone(&self) };
+        self.check_read()?;
+        Ok(Arc::new(bags))
     }
 
     /// The same bags with other instances: what a scaler or encoder returns. `features` names the new columns.

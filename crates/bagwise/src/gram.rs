@@ -1,4 +1,4 @@
-//! Gram matrices as a product of their own, for use in any other learner.
+//! Gram matrices and feature maps as products of their own, for use in any other learner.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
-use crate::mat::Mat;
-use crate::method::{Method, Scope};
+use crate::mat::{Csr, Mat};
+use crate::method::{Method, Prepared, Scope};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 
@@ -25,25 +25,15 @@ pub fn gram(
     ctx: &Ctx,
 ) -> Result<Mat> {
     let reference = against.unwrap_or(bags);
-    let all: Vec<usize> = (0..reference.len()).collect();
-    let points = std::slice::from_ref(point);
-    if !impute && (bags.has_missing() || reference.has_missing()) {
-        return Err(Error::Invalid("some values are missing; fill them in or use --missing median".into()));
+    if !impute && bags.has_missing() {
+        return Err(missing());
     }
-    if method.learns_labels() {
-        return Err(Error::Invalid(format!(
-            "{} learns its kernel from labels, so one Gram over all bags would leak; use fit or evaluate",
-            method.info().name
-        )));
-    }
-    let transform = Transform::fit(scale, impute, reference, target, &all);
-    let ready = Arc::new(transform.apply(reference, ctx)?);
     ctx.reserve(
         "the Gram matrix",
         8 * bags.len() as u64 * reference.len() as u64,
         "raise --memory, or use fewer bags",
     )?;
-    let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[] }, ctx)?;
+    let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
     let none =
         || Error::Invalid(format!("{} has no kernel; choose one of the set kernels", method.info().name));
     let gram = match against {
@@ -54,4 +44,59 @@ pub fn gram(
         }
     };
     bags.check_read().and(reference.check_read()).and(gram)
+}
+
+/// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows. Everything is learned
+/// from these bags, as by [`gram`](gram()).
+pub fn feature_map(
+    method: &dyn Method,
+    point: &Point,
+    scale: Scale,
+    impute: bool,
+    bags: &Bags,
+    target: Option<&Target>,
+    ctx: &Ctx,
+) -> Result<Csr> {
+    let (_, prepared) = prepare(method, point, scale, impute, bags, target, ctx)?;
+    let map = prepared.map(0)?.ok_or_else(|| no_map(method.info().name));
+    bags.check_read().and(map)
+}
+
+/// What to say where there is no map.
+pub(crate) fn no_map(method: &str) -> Error {
+    Error::Invalid(format!("{method} has no feature map; isk has one"))
+}
+
+fn missing() -> Error {
+    Error::Invalid("some values are missing; fill them in or use --missing median".into())
+}
+
+/// One point, prepared on all bags.
+fn prepare(
+    method: &dyn Method,
+    point: &Point,
+    scale: Scale,
+    impute: bool,
+    reference: &Bags,
+    target: Option<&Target>,
+    ctx: &Ctx,
+) -> Result<(Transform, Box<dyn Prepared>)> {
+    if !impute && reference.has_missing() {
+        return Err(missing());
+    }
+    let all: Vec<usize> = (0..reference.len()).collect();
+    if method.learns_labels() {
+        return Err(Error::Invalid(format!(
+            "{} learns its kernel from labels, so one Gram over all bags would leak; use fit or evaluate",
+            method.info().name
+        )));
+    }
+    let points = std::slice::from_ref(point);
+    if let Some(why) = method.refuses(points, scale) {
+        return Err(Error::Invalid(why));
+    }
+    let transform = Transform::fit(scale, impute, reference, target, &all);
+    let ready = Arc::new(transform.apply(reference, ctx)?);
+    let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[] }, ctx)?;
+    Ok((transform, prepared))
 }

@@ -41,7 +41,7 @@ pub struct Setup {
 impl Setup {
     /// A method with points to choose from, its own scaling, and the usual for the rest.
     pub fn new(method: &'static dyn Method, grid: Grid) -> Setup {
-        let scale = method.info().scale;
+        let scale = method.scale(&grid.points);
         Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
     }
 }
@@ -178,6 +178,9 @@ impl<'a> Learner<'a> {
                 data.name
             )));
         }
+        if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
+            return Err(Error::Invalid(why));
+        }
         Ok(Learner { data, setup, target, duels, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
     }
 
@@ -204,10 +207,12 @@ impl<'a> Learner<'a> {
     }
 
     /// True if labels are learned from before training (by the method, or as the meaning of categories): then inner
-    /// folds cannot share a frame.
+    /// folds cannot share a frame, unless every point of the grid allows it.
     fn learns_labels(&self) -> bool {
         let categories = self.bags.features().iter().any(|f| f.is_categorical());
-        self.setup.method.learns_labels() || categories && !self.is_regression()
+        let Setup { method, grid, .. } = self.setup;
+        let strict = !grid.points.iter().all(|p| method.reuses_labels(p));
+        method.learns_labels() && strict || categories && !self.is_regression()
     }
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.
@@ -330,26 +335,33 @@ impl<'a> Learner<'a> {
         ctx: &Ctx,
     ) -> Result<Tuned> {
         let grid = &self.setup.grid;
-        let mut out_of_fold: Vec<Mat> = Vec::with_capacity(grid.points.len());
+        let by_fold = frames == Frames::PerFold || self.learns_labels();
+        let admitted = self.admitted(train, if by_fold { inner } else { &[] });
+        let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
         let mut kept: Option<Frame> = None;
-        for chunk in self.chunks(ctx) {
+        for chunk in self.chunks(&admitted, ctx) {
             ctx.check()?;
             kept = None;
             let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
-            if frames == Frames::PerFold || self.learns_labels() {
-                out_of_fold.extend(self.cross_fit_by_fold(&points, train, inner, ctx)?);
+            let outputs = if by_fold {
+                self.cross_fit_by_fold(&points, train, inner, ctx)?
             } else {
                 let frame = self.frame(train, &points, ctx)?;
-                out_of_fold.extend(self.cross_fit(&frame, train, inner, ctx)?);
+                let outputs = self.cross_fit(&frame, train, inner, ctx)?;
                 kept = Some(frame);
+                outputs
+            };
+            for (i, outputs) in chunk.into_iter().zip(outputs) {
+                out_of_fold[i] = Some(outputs);
             }
         }
         let truth = self.target.select(train);
-        let values: Vec<Option<f64>> = out_of_fold
-            .par_iter()
-            .map(|outputs| self.judge(&truth, outputs, metric))
-            .collect::<Result<_>>()?;
-        let mut best = 0;
+        let judged = |outputs: &Option<Mat>| match outputs {
+            Some(outputs) => self.judge(&truth, outputs, metric),
+            None => Ok(None),
+        };
+        let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
+        let mut best = admitted[0];
         for (i, value) in values.iter().enumerate() {
             if let Some(value) = value
                 && values[best].is_none_or(|b| metric.better(*value, b))
@@ -359,21 +371,33 @@ impl<'a> Learner<'a> {
         }
         let frame = kept.filter(|f| f.points.contains(&grid.points[best]));
         let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
-        Ok(Tuned { best, values, out_of_fold: out_of_fold.swap_remove(best), on_edge, frame })
+        let out_of_fold = out_of_fold.swap_remove(best).expect("the best was tried");
+        Ok(Tuned { best, values, out_of_fold, on_edge, frame })
     }
 
-    /// Lists of points, whole representation groups, that fit the memory budget together. In the order of the grid
+    /// The points that have a meaning for the training bags, and for those of every one of `folds`; all if none has,
+    /// so that the method can say why.
+    fn admitted(&self, train: &[usize], folds: &[Fold]) -> Vec<usize> {
+        let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
+        let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
+        let points = &self.setup.grid.points;
+        let fits = |&i: &usize| self.setup.method.admits(&points[i], fewest.unwrap_or(0));
+        let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
+        if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
+    }
+
+    /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
     /// if it fits as a whole.
-    fn chunks(&self, ctx: &Ctx) -> Vec<Vec<usize>> {
+    fn chunks(&self, points: &[usize], ctx: &Ctx) -> Vec<Vec<usize>> {
         let grid = &self.setup.grid;
         let together = self.setup.method.needs(self.bags).together(ctx.memory);
         if grid.groups.len() <= together {
-            return vec![(0..grid.points.len()).collect()];
+            return vec![points.to_vec()];
         }
-        // Points of a chunk must stand together in the grid, because results are collected in its order.
+        // Points that stand together in the grid stay together.
         let mut chunks: Vec<Vec<usize>> = Vec::new();
         let mut groups: Vec<usize> = Vec::new();
-        for point in 0..grid.points.len() {
+        for &point in points {
             let group = grid.groups.iter().position(|g| g.contains(&point)).expect("every point has a group");
             if !groups.contains(&group) {
                 if groups.len() == together || chunks.is_empty() {

@@ -5,6 +5,7 @@
 //! [`Dataset`] adds what is to be predicted.
 
 mod align;
+pub mod alternation;
 mod bags;
 mod calibrate;
 mod ctx;
@@ -34,7 +35,7 @@ pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Ctx, Progress, Silent};
 pub use dataset::{Dataset, Groups, Kept, Target};
 pub use error::{Error, Place, Result, human_bytes};
-pub use gram::gram;
+pub use gram::{feature_map, gram};
 pub use mat::{Csr, Mat};
 pub use stored::{RowSource, Stored};
 

@@ -20,9 +20,10 @@ use bagwise_svm::{Outcome, Status};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
+use crate::engine::density::Concept;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
-use crate::mat::Mat;
+use crate::mat::{Csr, Mat};
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -151,8 +152,30 @@ pub trait Method: Send + Sync {
         Scheme::default()
     }
 
+    /// The scaling that suits some points, where none is asked for.
+    fn scale(&self, _points: &[Point]) -> Scale {
+        self.info().scale
+    }
+
+    /// Why a scaling would spoil some points, if it would.
+    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<String> {
+        None
+    }
+
+    /// Whether a point has a meaning for so many training instances. Of a grid those without one are left out; if
+    /// none is left, `prepare` says why.
+    fn admits(&self, _point: &Point, _instances: usize) -> bool {
+        true
+    }
+
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     fn learns_labels(&self) -> bool {
+        false
+    }
+
+    /// True if a point lets inner folds share what was learned from the labels of the whole training part. Choosing
+    /// among points is faster then, and sees the labels it is judged by.
+    fn reuses_labels(&self, _point: &Point) -> bool {
         false
     }
 
@@ -192,6 +215,11 @@ pub trait Prepared: Send + Sync {
 
     /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
+
+    /// The feature map of every prepared bag at a point, if the method has one.
+    fn map(&self, _point: usize) -> Result<Option<Csr>> {
+        Ok(None)
+    }
 
     /// A model that stands alone, with one output per fit; all fits are of one point. `train` lists the bags
     /// learned from.
@@ -238,6 +266,17 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// A place in instance space that a model is built on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Believed {
+    /// The place, and what each attribute counts there; as the model sees attributes, scaled.
+    pub concept: Concept,
+    /// How much it is believed, in shares of 1.
+    pub belief: f64,
+    /// The log density it was found with.
+    pub log_density: f64,
+}
+
 /// A trained model without its training data.
 pub trait Model: Send + Sync {
     /// Number of outputs.
@@ -260,6 +299,16 @@ pub trait Model: Send + Sync {
     /// The graph of each bag, if the method draws such.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
         Ok(None)
+    }
+
+    /// The feature map of new bags, if the method has one.
+    fn map(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Csr>> {
+        Ok(None)
+    }
+
+    /// For each output the concepts it is made of, most believed first, if the method has such.
+    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+        None
     }
 
     /// Everything needed to load it again.

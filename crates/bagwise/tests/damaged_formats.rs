@@ -132,7 +132,8 @@ fn arff_cases() -> Vec<Case> {
         c45("m1_2,3,4,0", "m1_2,3,4,1", &[", line 2: ", "bag 'm1' has label '1', but '0' in line 1"]),
         c45("m2,m2_1,5", "m2,m2_1,?", &[", line 3: ", "bag 'm2' has no value for 'f1'"]),
         c45("m2,m2_1", ",m2_1", &[", line 3: ", "the row has no bag id"]),
-        case("a.data", "| nothing\n\n", &[": the table has no rows"]).with(|o| o.format = Some("uci-musk".into())),
+        case("a.data", "| nothing\n\n", &[": the table has no rows"])
+            .with(|o| o.format = Some("uci-musk".into())),
         case("a.data", "a,b,1.\n", &[", line 1: ", "the row has 3 values", "at least one feature"])
             .with(|o| o.format = Some("uci-musk".into())),
     ]

@@ -12,7 +12,7 @@ const INTRODUCTION: &str = "\
 # Methods and metrics
 
 This page is generated from the registry; `bagwise methods NAME` prints the same. Parameters are given as \
-`-p NAME=VALUE`. Where several values are given (`0.1,1,10`, `2^-5..2^5`), or none, they are chosen by inner folds from \
+`-p NAME=VALUE`. Where several values are given (`0.1,1,10`, `2^-5..2^5`, `11/20..20/20`), or none, they are chosen by inner folds from \
 the list under *tuned over*; where a single parameter set is needed (`gram`, protocol `kfold`) the default is taken. \
 `N/median` is N over the median squared distance of training instances, so that one grid serves data of any scale.
 ";

@@ -7,10 +7,24 @@ use anyhow::{Result, bail};
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
+    ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
+    ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
+    ("isk-speaker", "isk trained at the size of Speaker: peak memory", crate::bench_isk::run_speaker),
+    ("isk-million", "isk on a million instances x 1024 outside memory", crate::bench_isk::run_million),
     (
         "migraph",
         "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",
         crate::bench_migraph::run,
+    ),
+    (
+        "mirsvm",
+        "MIRSVM beside scikit-learn's SVC in the same loop, mi-SVM beside Weka",
+        crate::bench_mirsvm::run,
+    ),
+    (
+        "mirsvm-large",
+        "mirsvm, mi-svm-bag and mi-svm on 120,000 instances: time and memory",
+        crate::bench_mirsvm::run_large,
     ),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),

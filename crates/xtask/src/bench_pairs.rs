@@ -279,12 +279,12 @@ pub(crate) fn verdict(good: bool) -> &'static str {
     if good { "met" } else { "NOT MET" }
 }
 
-fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+pub(crate) fn one_thread<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(work)
 }
 
 /// The least CPU time of several runs.
-fn best<R>(mut work: impl FnMut() -> R) -> f64 {
+pub(crate) fn best<R>(mut work: impl FnMut() -> R) -> f64 {
     (0..REPEATS).fold(f64::INFINITY, |least, _| {
         let start = cpu_seconds();
         black_box(work());
@@ -311,14 +311,14 @@ pub(crate) fn cpu_seconds() -> f64 {
 }
 
 /// Most memory this process has held, where the system says.
-fn peak_bytes() -> Option<f64> {
+pub(crate) fn peak_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? * 1024.0)
 }
 
 /// Multiply-adds in registers only, in GF/s (two operations each): what no kernel can exceed.
-fn multiply_add_peak() -> f64 {
+pub(crate) fn multiply_add_peak() -> f64 {
     const ROUNDS: usize = 4_000_000;
     #[cfg(target_arch = "x86_64")]
     {

@@ -2,9 +2,13 @@
 //! the rest under `target/`. A word is a line in [`WORDS`]; what `test` runs is the list in `test.rs`.
 
 mod bench;
+mod bench_dd;
+mod bench_isk;
 mod bench_migraph;
+mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
+mod browser;
 mod fuzz;
 mod golden;
 mod house;
@@ -25,6 +29,12 @@ const WORDS: &[Word] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
     ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
     ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
+    (
+        "browser",
+        "",
+        "open the reports of real runs in Chromium; pages and screenshots under target/report",
+        |_| steps::run(&[test::BROWSER]),
+    ),
     ("bench", "[NAME]", "a measurement; without a name, which there are", bench::run),
     (
         "reproduce",

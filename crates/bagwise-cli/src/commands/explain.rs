@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::io::{GraphFormat, check_writable, write_graphs};
-use bagwise::method::Explanation;
+use bagwise::method::{Explanation, Representative};
 use bagwise::model::Trained;
 
 use crate::args::Data;
@@ -20,8 +20,12 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A file, a built-in name or a generator; labels are not needed
-    #[arg(value_name = "DATA")]
-    data: String,
+    #[arg(value_name = "DATA", required_unless_present = "representatives")]
+    data: Option<String>,
+    /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
+    /// mi-svm-bag
+    #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts"])]
+    representatives: bool,
     /// Only the K instances of each bag that speak most for the plus side, in that order
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
@@ -29,6 +33,10 @@ pub(crate) struct Args {
     /// migraph-explicit
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
+    /// Show the concepts of the model instead: a row for each attribute, those that count most first; with --top only
+    /// the first K of each concept
+    #[arg(long, conflicts_with = "graph")]
+    concepts: bool,
     #[command(flatten)]
     read: Data,
 }
@@ -37,7 +45,12 @@ const HELP: &str = "\
 A row per bag, instance (counted from 1 within its bag) and machine. Of kind `part`, the value is what the \
 instance adds to the decision value; parts and the `bias` add up to it exactly. Of kind `output` it is the \
 instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
-With --graph, nodes carry the part that the instance adds to the first machine's value.
+With --graph, nodes carry the part that the instance adds to the first machine's value. With --representatives, a row \
+per training bag that has one, with the output of the instance.
+
+With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
+place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
+units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `belief` is its share.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
@@ -45,12 +58,24 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
+    let Some(data) = &args.data else {
+        let chosen = model.representatives();
+        if chosen.is_empty() {
+            bail!("{} chooses no instances to stand for bags; mirsvm and mi-svm-bag do", model.header.method);
+        }
+        session.print(&Standing { model: &model, chosen })?;
+        return Ok(Outcome::Done);
+    };
     if let Some(path) = &args.graph {
         // Before any work.
         GraphFormat::of(path)?;
         check_writable(path)?;
     }
-    let data = session.read_for(&model, &args.data, args.read.read_options())?;
+    if args.concepts {
+        session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
+    }
+    let data = session.read_for(&model, data, args.read.read_options())?;
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
@@ -153,6 +178,47 @@ impl Output for Parts<'_> {
             object
         };
         Ok(serde_json::to_string_pretty(&self.rows.iter().map(object).collect::<Vec<_>>())?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.table(Digits::All)
+    }
+
+    fn text(&self, _: Paint) -> String {
+        self.table(Digits::Few(6)).to_string()
+    }
+}
+
+/// The instances that stand for training bags.
+struct Standing<'a> {
+    model: &'a Trained,
+    chosen: Vec<Representative>,
+}
+
+impl Standing<'_> {
+    fn table(&self, digits: Digits) -> Rows {
+        let mut rows = Rows::new(["bag", "instance", "machine", "value"].into_iter());
+        for r in &self.chosen {
+            rows.push(vec![
+                r.bag.clone(),
+                (r.instance + 1).to_string(),
+                self.model.machine_name(r.output),
+                digits.show(Some(r.value)),
+            ]);
+        }
+        rows
+    }
+}
+
+impl Output for Standing<'_> {
+    fn json(&self) -> Result<String> {
+        let object = |r: &Representative| {
+            let mut object = Object::default();
+            object.put("bag", &r.bag).put("instance", r.instance + 1);
+            object.put("machine", self.model.machine_name(r.output)).put("value", r.value);
+            object
+        };
+        Ok(serde_json::to_string_pretty(&self.chosen.iter().map(object).collect::<Vec<_>>())?)
     }
 
     fn csv(&self) -> Rows {

@@ -46,7 +46,8 @@ How good the model will be on new bags is another question: bagwise evaluate ans
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 method and parameters chosen
   bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer -o m.bagwise
-  bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise";
+  bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise
+  bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &args.read.read_options())?;

@@ -2,7 +2,9 @@
 
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod concepts;
 pub(crate) mod convert;
+pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod fit;
@@ -10,3 +12,5 @@ pub(crate) mod gram;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod report;
+pub(crate) mod run;

@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
 /// A folder that holds the tables the documentation works with.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for table in ["molecules.csv", "new.csv"] {
+    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
         std::fs::copy(root().join("docs").join(table), folder.path().join(table)).unwrap();
     }
     folder

@@ -42,7 +42,7 @@ use crate::mat::{Csr, Mat};
 /// Largest gamma |a|^2 (about the mean of the rows of a tile) for which the expansion is used. The error of a
 /// pair was at most 6 eps (eps = 1.1e-16) times gamma (|a|^2 + |b|^2), so that |a|^2 and as much of |b|^2 cost
 /// 5e-13 at this limit: half of what the references are compared at, for a lone pair as far out as can be.
-const EXPANSION_LIMIT: f64 = 400.0;
+pub(crate) const EXPANSION_LIMIT: f64 = 400.0;
 
 /// A stored value of a sparse row costs about as much as this many values of a dense one: it is addressed
 /// through a table, and cannot use the register tile.
@@ -210,7 +210,7 @@ pub(crate) fn run_with<T: Element>(
 }
 
 /// Copies the upper triangle to the lower, in blocks that fit the cache: one of the two is walked across rows.
-fn mirror(gram: &mut Mat) {
+pub(crate) fn mirror(gram: &mut Mat) {
     const BLOCK: usize = 32;
     let n = gram.rows();
     for top in (0..n).step_by(BLOCK) {

@@ -29,11 +29,40 @@ pub(crate) trait Element:
     const SMALLEST_SQUARED: Self;
     /// The most negative finite number.
     const LOWEST: f64;
+    /// The number whose bits are these (their lower half for f32).
+    fn from_low_bits(bits: u64) -> Self;
+    /// The bits of the number.
+    fn low_bits(self) -> u64;
+    /// The sum of two numbers.
+    fn plus(self, other: Self) -> Self;
+    /// The difference of two numbers.
+    fn minus(self, other: Self) -> Self;
+    /// The largest finite number.
+    const HIGHEST: Self;
+    /// Half a unit in the last place of 1: the largest relative error of one rounding.
+    const ROUNDING: f64;
+    /// Below this a number has lost digits.
+    const SMALLEST: f64;
     /// Minus two, for |a|^2 + |b|^2 - 2ab.
     const MINUS_TWO: Self;
 }
 
 impl Element for f64 {
+    fn from_low_bits(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+    fn low_bits(self) -> u64 {
+        self.to_bits()
+    }
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+    fn minus(self, other: f64) -> f64 {
+        self - other
+    }
+    const HIGHEST: f64 = f64::MAX;
+    const ROUNDING: f64 = f64::EPSILON / 2.0;
+    const SMALLEST: f64 = f64::MIN_POSITIVE;
     fn from_f64(value: f64) -> f64 {
         value
     }
@@ -62,6 +91,21 @@ impl Element for f64 {
 }
 
 impl Element for f32 {
+    fn from_low_bits(bits: u64) -> f32 {
+        f32::from_bits(bits as u32)
+    }
+    fn low_bits(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+    fn plus(self, other: f32) -> f32 {
+        self + other
+    }
+    fn minus(self, other: f32) -> f32 {
+        self - other
+    }
+    const HIGHEST: f32 = f32::MAX;
+    const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     fn from_f64(value: f64) -> f32 {
         value as f32
     }
@@ -102,9 +146,15 @@ pub(crate) trait Vector: Copy {
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
+    unsafe fn div(self, other: Self) -> Self;
     /// self * factor + term.
     unsafe fn mul_add(self, factor: Self, term: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
+    unsafe fn min(self, other: Self) -> Self;
+    /// `yes` where self is below `other`, else `no`.
+    unsafe fn if_below(self, other: Self, yes: Self, no: Self) -> Self;
+    /// Writes the small number `tag` into the lowest bits of the mantissa, in place of those that `keep` has not.
+    unsafe fn tagged(self, keep: Self, tag: Self) -> Self;
     /// The low bits, moved to the place of the exponent.
     unsafe fn bits_to_exponent(self) -> Self;
     /// self * self, or 0 where self is below `SMALLEST_SQUARED`.
@@ -175,12 +225,30 @@ macro_rules! array_vector {
                 std::array::from_fn(|i| self[i] * o[i])
             }
             #[inline(always)]
+            unsafe fn div(self, o: Self) -> Self {
+                std::array::from_fn(|i| self[i] / o[i])
+            }
+            #[inline(always)]
             unsafe fn mul_add(self, f: Self, t: Self) -> Self {
                 std::array::from_fn(|i| fused!(self[i], f[i], t[i]))
             }
             #[inline(always)]
             unsafe fn max(self, o: Self) -> Self {
                 std::array::from_fn(|i| if self[i] > o[i] { self[i] } else { o[i] })
+            }
+            #[inline(always)]
+            unsafe fn min(self, o: Self) -> Self {
+                std::array::from_fn(|i| if self[i] < o[i] { self[i] } else { o[i] })
+            }
+            #[inline(always)]
+            unsafe fn if_below(self, o: Self, yes: Self, no: Self) -> Self {
+                std::array::from_fn(|i| if self[i] < o[i] { yes[i] } else { no[i] })
+            }
+            #[inline(always)]
+            unsafe fn tagged(self, keep: Self, tag: Self) -> Self {
+                std::array::from_fn(|i| {
+                    <$e>::from_bits(self[i].to_bits() & keep[i].to_bits() | tag[i].to_bits())
+                })
             }
             #[inline(always)]
             unsafe fn bits_to_exponent(self) -> Self {

@@ -19,8 +19,9 @@ use crate::families::svm;
 use crate::graph::Graph;
 use crate::mat::Mat;
 use crate::method::{
-    Answer, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
+use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point, same_representation};
 
 /// A similarity of two bags.
@@ -29,6 +30,21 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
 
     /// The whole table, those of [`svm`] included.
     fn params(&self) -> &'static [ParamSpec];
+
+    /// True if `grams` learns from labels.
+    fn learns_labels(&self) -> bool {
+        false
+    }
+
+    /// As [`Method::reuses_labels`].
+    fn reuses_labels(&self, _point: &Point) -> bool {
+        false
+    }
+
+    /// As [`Method::scheme`].
+    fn scheme(&self) -> Scheme {
+        Scheme::default()
+    }
 
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
@@ -77,6 +93,11 @@ pub(crate) trait Bank: Send + Sync {
         Ok(None)
     }
 
+    /// The concepts that the kernel is made of, if it has such.
+    fn concepts(&self) -> Option<Vec<Believed>> {
+        None
+    }
+
     fn save(&self) -> State;
 }
 
@@ -108,6 +129,18 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn params(&self) -> &'static [ParamSpec] {
         self.0.params()
+    }
+
+    fn learns_labels(&self) -> bool {
+        self.0.learns_labels()
+    }
+
+    fn reuses_labels(&self, point: &Point) -> bool {
+        self.0.reuses_labels(point)
+    }
+
+    fn scheme(&self) -> Scheme {
+        self.0.scheme()
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -271,6 +304,11 @@ impl Model for KernelModel {
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
         self.bank.graphs(bags, ctx)
+    }
+
+    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+        let concepts = self.bank.concepts()?;
+        Some(vec![concepts; self.biases.len()])
     }
 
     fn save(&self) -> State {

@@ -1,6 +1,11 @@
 //! Families: each adapter turns the page that a method's author writes into the full [`Method`](crate::method::Method).
 
+pub(crate) mod alternating;
+pub(crate) mod best_concept;
+pub(crate) mod concepts;
 pub(crate) mod edge_sums;
 pub(crate) mod kernel_svm;
+pub(crate) mod map_svm;
+pub(crate) mod marginal;
 pub(crate) mod set_kernel;
 pub(crate) mod svm;

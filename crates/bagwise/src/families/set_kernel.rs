@@ -160,7 +160,8 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
     }
 }
 
-/// `N/median` in numbers: N over the median squared distance of training instances.
+/// `N/median` and `N/d` in numbers: N over the median squared distance of training instances, or over the number of
+/// attributes.
 pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
     let mut typical = None;
     points
@@ -170,6 +171,7 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
             Value::OverMedian(n) => {
                 n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
             }
+            Value::OverWidth(n) => n / bags.width() as f64,
             other => unreachable!("the table lets no {other} through"),
         })
         .collect()

@@ -1,6 +1,8 @@
 //! What every method that ends in a support vector machine on bags shares: its parameters and its solve.
 
-use bagwise_svm::{Form, Gram, Machine, SmoParams, Status, fit_path};
+use bagwise_svm::{
+    Features, Form, Gram, LinearMachine, LinearParams, Machine, SmoParams, Status, fit_linear_path, fit_path,
+};
 
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
@@ -37,13 +39,43 @@ pub(crate) fn solve(
     training: &Training<'_>,
     ctx: &Ctx,
 ) -> Result<Vec<Machine>> {
-    ctx.check()?;
     let kernel = Gram::new(gram.data(), gram.cols(), training.bags);
     let cancel = ctx.canceller();
-    // LIBSVM's tolerance, the one of the published experiments; for real values in units of their spread, because
-    // the stopping rule is in units of the target.
-    let spread = if training.regression { spread(training.y) } else { 1.0 };
-    let params = SmoParams { tolerance: 1e-3 * spread, cancel: Some(&cancel), ..SmoParams::default() };
+    let params = SmoParams { tolerance: tolerance(training), cancel: Some(&cancel), ..SmoParams::default() };
+    let path = |form: Form<'_>, costs: &[f64]| fit_path(&kernel, form, training.weights, costs, &params);
+    along_paths(points, training, ctx, path, |machine| machine.outcome.status)
+}
+
+/// The same machines on explicit features, a row for each of `training.bags`, without a Gram.
+pub(crate) fn solve_linear(
+    features: &Features<'_>,
+    points: &[&Point],
+    training: &Training<'_>,
+    ctx: &Ctx,
+) -> Result<Vec<LinearMachine>> {
+    let cancel = ctx.canceller();
+    let params =
+        LinearParams { tolerance: tolerance(training), cancel: Some(&cancel), ..LinearParams::default() };
+    let path =
+        |form: Form<'_>, costs: &[f64]| fit_linear_path(features, form, training.weights, costs, &params);
+    along_paths(points, training, ctx, path, |machine| machine.outcome.status)
+}
+
+/// LIBSVM's tolerance, the one of the published experiments; for real values in units of their spread, because
+/// the stopping rule is in units of the target.
+fn tolerance(training: &Training<'_>) -> f64 {
+    1e-3 * if training.regression { spread(training.y) } else { 1.0 }
+}
+
+/// Solves the points tube by tube, each a path of costs.
+fn along_paths<M>(
+    points: &[&Point],
+    training: &Training<'_>,
+    ctx: &Ctx,
+    path: impl Fn(Form<'_>, &[f64]) -> Vec<M>,
+    status: impl Fn(&M) -> Status,
+) -> Result<Vec<M>> {
+    ctx.check()?;
     let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
     if let Some(point) = points.iter().find(|p| !(p.number("c") * heaviest).is_finite()) {
         return Err(Error::Invalid(format!(
@@ -51,7 +83,7 @@ pub(crate) fn solve(
             point.number("c")
         )));
     }
-    let mut machines: Vec<Option<Machine>> = points.iter().map(|_| None).collect();
+    let mut machines: Vec<Option<M>> = points.iter().map(|_| None).collect();
     let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
     let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();
     tubes.sort_by(f64::total_cmp);
@@ -64,8 +96,8 @@ pub(crate) fn solve(
         } else {
             Form::Classify { labels: training.y }
         };
-        for (i, machine) in here.into_iter().zip(fit_path(&kernel, form, training.weights, &costs, &params)) {
-            if machine.outcome.status == Status::Cancelled {
+        for (i, machine) in here.into_iter().zip(path(form, &costs)) {
+            if status(&machine) == Status::Cancelled {
                 return Err(Error::Cancelled);
             }
             machines[i] = Some(machine);

@@ -31,15 +31,26 @@ pub(crate) fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
         let place = Place::of(if name.is_empty() { "''" } else { name });
         return Err(compress::explain(place, io::ErrorKind::NotFound.into()));
     }
-    let program = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
-    let folders = folders(
-        env::var_os("BAGWISE_DATA").map(PathBuf::from),
-        env::current_dir().ok().into_iter().chain(program),
-    );
+    let folders = searched();
     match find(name, &folders) {
         Some(path) => Ok(Dataset { name: name.into(), ..read_path(&path, options)? }),
         None => Err(not_found(name, &folders)),
     }
+}
+
+/// True if there are data of this name.
+pub(crate) fn is_here(name: &str) -> bool {
+    let bare = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && !name.starts_with('.');
+    name == "musk1" || bare && find(name, &searched()).is_some()
+}
+
+/// The folders that are searched on this machine.
+fn searched() -> Vec<PathBuf> {
+    let program = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
+    folders(
+        env::var_os("BAGWISE_DATA").map(PathBuf::from),
+        env::current_dir().ok().into_iter().chain(program),
+    )
 }
 
 /// The file that has the data of this name.

@@ -23,6 +23,7 @@ mod labels;
 mod matlab;
 mod npy;
 mod npz;
+mod npz_sparse;
 mod parquet;
 pub(crate) mod save;
 mod sparse;
@@ -39,6 +40,7 @@ use crate::error::{Error, Place, Result};
 pub use builtin::builtin_names;
 pub use graphs::{GraphFormat, write_graphs};
 pub use npy::write_npy;
+pub use npz_sparse::write_npz;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
@@ -192,6 +194,11 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
         Some(most) => data.with_at_most(most, options.seed),
         None => data,
     })
+}
+
+/// True if what a user typed names data that are here: a generator, a path, or a name that is found.
+pub fn is_here(name: &str) -> bool {
+    name.starts_with("synthetic:") || Path::new(name).exists() || builtin::is_here(name)
 }
 
 /// Reads a file or folder that is there.

@@ -424,38 +424,45 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
             done
         },
     )?;
-    for (name, values) in beside {
-        let shape = [values.len()];
-        match values {
-            Values::Numbers(v) => array(&mut pack, name, "<f8", &shape, 8, |out| {
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            })?,
-            Values::Whole(v) => array(&mut pack, name, "<i8", &shape, 8, |out| {
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            })?,
-            Values::Texts { texts, codes } => {
-                let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
-                array(&mut pack, name, &format!("<U{width}"), &shape, 4 * width, |out| {
-                    codes.iter().try_for_each(|&code| {
-                        let chars = texts[code as usize].chars().map(u32::from);
-                        let padded = chars.chain(std::iter::repeat(0)).take(width);
-                        padded.into_iter().try_for_each(|c| out.write_all(&c.to_le_bytes()))
-                    })
-                })?;
-            }
-        }
+    for (name, list) in beside {
+        values(&mut pack, name, list)?;
     }
     pack.finish()?;
     bags.check_read().map_err(io::Error::other)
 }
 
-fn array(
+/// Adds a list.
+pub(super) fn values(pack: &mut Pack<'_>, name: &str, values: &Values) -> io::Result<()> {
+    let shape = [values.len()];
+    match values {
+        Values::Numbers(v) => array(pack, name, "<f8", &shape, 8, |out| {
+            v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
+        }),
+        Values::Whole(v) => array(pack, name, "<i8", &shape, 8, |out| {
+            v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
+        }),
+        Values::Texts { texts, codes } => {
+            // Padded with zeros to the longest, four bytes a letter.
+            let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
+            array(pack, name, &format!("<U{width}"), &shape, 4 * width, |out| {
+                codes.iter().try_for_each(|&code| {
+                    let letters = texts[code as usize].chars().map(u32::from);
+                    let mut padded = letters.chain(std::iter::repeat(0)).take(width);
+                    padded.try_for_each(|letter| out.write_all(&letter.to_le_bytes()))
+                })
+            })
+        }
+    }
+}
+
+/// Adds an array whose content `fill` writes, twice the same.
+pub(super) fn array(
     pack: &mut Pack<'_>,
     name: &str,
     descr: &str,
     shape: &[usize],
     item: usize,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    fill: impl Fn(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut header = Vec::new();
     let sizes = match shape {

@@ -22,7 +22,6 @@ const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
-const DESCRIPTOR: u32 = 0x0807_4b50;
 
 /// Directories of more members than this are not read: an archive of arrays has ten.
 const MAX_MEMBERS: u64 = 10_000;
@@ -269,8 +268,7 @@ impl Read for Content<'_> {
     }
 }
 
-/// An archive that is being written, its members stored as they are. Sizes are known before, checksums after; those
-/// follow the members, so that nothing is written twice.
+/// An archive that is being written, its members stored as they are, dated 1 January 1980: equal contents make equal files.
 pub(crate) struct Pack<'w> {
     out: &'w mut dyn Write,
     at: u64,
@@ -289,27 +287,33 @@ impl<'w> Pack<'w> {
         Ok(())
     }
 
-    /// Adds a member of `size` bytes, which `fill` writes.
+    /// Adds a member of `size` bytes, which `fill` writes: once for the checksum that stands before, once for good.
     pub(crate) fn member(
         &mut self,
         name: &str,
         size: u64,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        fill: impl Fn(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
+        let mut summed = Summed { out: &mut io::sink(), crc: Crc::new(), written: 0 };
+        fill(&mut summed)?;
+        let (crc, written) = (summed.crc.sum(), summed.written);
+        if written != size {
+            return Err(io::Error::other(format!("a member of {size} bytes came out as {written}")));
+        }
         let large = size >= 0xffff_ffff;
         let start = self.at;
         let short = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes();
         let too_long = |_| io::Error::other("a member's name is too long for a zip archive");
         let name_length = u16::try_from(name.len()).map_err(too_long)?.to_le_bytes();
         let version: u16 = if large { 45 } else { 20 };
-        // Checksum follows (bit 3), the name is UTF-8 (bit 11); stored; 1 January 1980.
+        // The name is UTF-8 (bit 11); stored; 1 January 1980; the checksum.
         let mut common = version.to_le_bytes().to_vec();
-        common.extend([0x08, 0x08, 0, 0, 0, 0, 0x21, 0]);
+        common.extend([0, 0x08, 0, 0, 0, 0, 0x21, 0]);
+        common.extend(crc.to_le_bytes());
         let shown_size = if large { u32::MAX.to_le_bytes() } else { short(size) };
 
         let mut header = LOCAL.to_le_bytes().to_vec();
         header.extend(&common);
-        header.extend([0; 4]);
         header.extend(shown_size);
         header.extend(shown_size);
         header.extend(name_length);
@@ -326,17 +330,10 @@ impl<'w> Pack<'w> {
 
         let mut summed = Summed { out: &mut *self.out, crc: Crc::new(), written: 0 };
         fill(&mut summed)?;
-        let (crc, written) = (summed.crc.sum(), summed.written);
-        if written != size {
-            return Err(io::Error::other(format!("a member of {size} bytes came out as {written}")));
+        if (summed.crc.sum(), summed.written) != (crc, size) {
+            return Err(io::Error::other("what is written changed while it was written"));
         }
-        self.at += written;
-        let mut after = DESCRIPTOR.to_le_bytes().to_vec();
-        after.extend(crc.to_le_bytes());
-        for _ in 0..2 {
-            if large { after.extend(size.to_le_bytes()) } else { after.extend(short(size)) }
-        }
-        self.put(&after)?;
+        self.at += size;
 
         let mut extra = Vec::new();
         let far = start >= 0xffff_ffff;
@@ -355,7 +352,6 @@ impl<'w> Pack<'w> {
         entry.extend(CENTRAL.to_le_bytes());
         entry.extend(if large || far { [45, 0] } else { [20, 0] });
         entry.extend(&common);
-        entry.extend(crc.to_le_bytes());
         entry.extend(shown_size);
         entry.extend(shown_size);
         entry.extend(name_length);

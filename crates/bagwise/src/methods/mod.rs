@@ -3,10 +3,20 @@
 use crate::error::{Error, Result};
 use crate::method::Method;
 
+mod dd;
+mod dd_svm;
+mod em_dd;
+mod isk;
 mod majority;
+mod mg_acc;
+mod mg_ddv;
 mod mi_kernel;
+pub(crate) mod mi_svm;
+pub(crate) mod mi_svm_bag;
 mod migraph;
 mod migraph_explicit;
+pub(crate) mod mirsvm;
+pub(crate) mod sil;
 mod simple_mi;
 mod wmksvm;
 
@@ -14,10 +24,20 @@ mod wmksvm;
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
+    &sil::METHOD,
     &mi_kernel::METHOD,
+    &dd::METHOD,
+    &em_dd::METHOD,
+    &dd_svm::METHOD,
     &wmksvm::METHOD,
+    &mi_svm::METHOD,
+    &mi_svm_bag::METHOD,
+    &mirsvm::METHOD,
     &migraph::METHOD,
+    &isk::METHOD,
     &migraph_explicit::METHOD,
+    &mg_ddv::METHOD,
+    &mg_acc::METHOD,
 ];
 
 /// A method by name or alias.

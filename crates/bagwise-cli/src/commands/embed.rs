@@ -1,0 +1,94 @@
+//! `bagwise embed`: a sparse vector for every bag, as a file for any other learner.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use bagwise::io::{check_writable, write_npz};
+use bagwise::methods;
+use bagwise::model::Trained;
+use bagwise::params::Fill;
+
+use crate::args::Data;
+use crate::learning::Learning;
+use crate::session::{Outcome, Session};
+
+/// Write a sparse feature vector for every bag
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// A file, a built-in name or a generator
+    #[arg(value_name = "DATA")]
+    data: String,
+    /// The method whose feature map it is
+    #[arg(long, value_name = "METHOD", required_unless_present = "model", conflicts_with = "model")]
+    method: Option<String>,
+    /// Map as this model does, which bagwise fit wrote: for bags it has not seen
+    #[arg(long, value_name = "FILE.bagwise", conflicts_with_all = ["params", "scale"])]
+    model: Option<PathBuf>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.npz")]
+    output: PathBuf,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    read: Data,
+}
+
+const HELP: &str = "\
+The file is a sparse matrix with a row per bag, in the order of the data: scipy.sparse.load_npz(FILE) reads it, and \
+numpy.load(FILE)['bags'] the names of the rows. Rows have length 1, so that their inner products are the Gram. Scaling and \
+partitionings are learned from the bags of DATA; to map test bags as training bags were, fit a model and give it \
+with --model.
+
+Examples:
+  bagwise embed musk1 --method isk -p psi=64 -p epsilon=11/20 --output e.npz
+  bagwise embed musk1 --model isk.bagwise --output new.npz";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    check_writable(&args.output)?;
+    let mut options = args.read.read_options();
+    let (map, names, how) = match (&args.model, &args.method) {
+        (Some(path), _) => {
+            let model = Trained::load(path)?;
+            let data = session.read_for(&model, &args.data, options)?;
+            let map = model.map(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+            let how = format!("as {} does", path.display());
+            (map, data.bags.ids().to_vec(), how)
+        }
+        (None, Some(method)) => {
+            options.unlabelled = true;
+            let data = session.read(&args.data, &options)?;
+            let impute = args.read.fills_gaps();
+            let setup = args.learning.setup(methods::find(method)?, &data, impute, Fill::Default)?;
+            let [point] = setup.grid.points.as_slice() else {
+                bail!(
+                    "{} points are given, and a map is of one; give every parameter a single value",
+                    setup.grid.points.len()
+                );
+            };
+            let ctx = args.learning.ctx(&session.ctx);
+            let map = bagwise::feature_map(
+                setup.method,
+                point,
+                setup.scale,
+                impute,
+                &data.bags,
+                data.target.as_ref(),
+                &ctx,
+            )
+            .map_err(|e| e.of_data(&data.name))?;
+            let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
+            (map, data.bags.ids().to_vec(), how)
+        }
+        (None, None) => bail!("name a method, or a model that maps"),
+    };
+    write_npz(&args.output, &map, &names)?;
+    session.say(&format!(
+        "wrote {}: {} x {}, {} entries, {how}",
+        args.output.display(),
+        map.rows(),
+        map.cols(),
+        map.nnz()
+    ));
+    Ok(Outcome::Done)
+}

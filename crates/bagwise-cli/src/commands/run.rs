@@ -1,0 +1,319 @@
+//! `bagwise run`: an experiment from a file, and its results beside the numbers that a paper printed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked};
+use bagwise::io::save_whole;
+use bagwise::methods;
+use bagwise::params::Fill;
+use bagwise_report::{Comparison, Options, render};
+
+use crate::experiment::{Data, Experiment, Measure};
+use crate::judging::{Results, carry_out};
+use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::session::{Outcome, Session};
+
+/// Repeat a published experiment from a file, beside what its paper printed
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// The experiment, a TOML file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Less of everything, as the file says: minutes instead of hours, and rougher
+    #[arg(long)]
+    quick: bool,
+    /// Folder for records and tables; one that holds part of the same run is completed [default: named after the file]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Write no report.html
+    #[arg(long)]
+    no_report: bool,
+}
+
+const HELP: &str = "\
+The file names data, methods, grids and protocol, and the numbers that a paper printed for them; experiments/ \
+has one for every table that the data at hand allow. Data sets are looked for by name in $BAGWISE_DATA and data/; one that \
+is not there is a line that says so, and so is a method that bagwise does not have.
+
+Examples:
+  bagwise run experiment.toml --quick
+  bagwise run experiment.toml --quick -o again --format csv";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let experiment = Experiment::read(&args.file, args.quick)?;
+    let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
+    let metric = experiment.metric()?;
+    session.say(&format!("{} ({})", experiment.title, experiment.source));
+    let mut table =
+        Table { experiment: &experiment, metric, folder: folder.clone(), cells: Vec::new(), report: None };
+    let mut runs = Vec::new();
+    let mut outcome = Outcome::Done;
+    for (position, data) in experiment.data.iter().enumerate() {
+        match on_one(&experiment, position, data, metric, &folder, session)? {
+            None => table.cells.extend(experiment.method.iter().map(|_| Cell::Missing)),
+            Some((cells, failures)) => {
+                table.cells.extend(cells);
+                runs.push(folder_of(&folder, position, data));
+                if let Some(failures) = failures {
+                    session.warn(&failures);
+                    outcome = Outcome::FailedFits;
+                }
+            }
+        }
+    }
+    if !args.no_report && !runs.is_empty() {
+        table.report = Some(report(&experiment, &runs, &folder)?);
+    }
+    save_whole(&folder.join("table.json"), table.json()?.as_bytes())?;
+    save_whole(&folder.join("table.md"), table.markdown().as_bytes())?;
+    session.print(&table)?;
+    Ok(outcome)
+}
+
+/// `NAME` or `NAME-quick`, after the file.
+fn default_folder(file: &Path, quick: bool) -> PathBuf {
+    let stem = file.file_stem().map_or("experiment".into(), |s| s.to_string_lossy().into_owned());
+    PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
+}
+
+/// Every method of the experiment on one data set; nothing if the data are not there.
+fn on_one(
+    experiment: &Experiment,
+    position: usize,
+    data: &Data,
+    metric: Metric,
+    folder: &Path,
+    session: &Session,
+) -> Result<Option<(Vec<Cell>, Option<String>)>> {
+    if !bagwise::io::is_here(data.read()) {
+        session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
+        return Ok(None);
+    }
+    let set = session.read(data.read(), &data.options()?)?;
+    let judged = experiment.judged(data)?;
+    let plan = Plan {
+        protocol: Protocol::new(judged.protocol, judged.folds, judged.inner),
+        metric,
+        threshold: None,
+        best: false,
+        positive: None,
+        precision: Default::default(),
+        seed: session.ctx.seed,
+        repeats: judged.repeats,
+    };
+    let fill =
+        if judged.protocol == bagwise::evaluate::ProtocolName::Kfold { Fill::Default } else { Fill::Grid };
+    let mut contenders = Vec::new();
+    for entry in &experiment.method {
+        let Some(name) = &entry.method else { continue };
+        let learning = entry.learning(&data.name)?;
+        let setup = learning
+            .setup(methods::find(name)?, &set, false, fill)
+            .with_context(|| format!("{} on {}", entry.name, data.name))?;
+        contenders.push(Contender { name: entry.name.clone(), setups: vec![setup] });
+    }
+    let own = folder_of(folder, position, data);
+    let results = carry_out(&set, &contenders, &plan, None, Some(&own), session, &session.ctx)
+        .with_context(|| data.name.clone())?;
+    Ok(Some((cells(experiment, &results, metric)?, results.failures())))
+}
+
+/// The folder of one data set: numbered, so that names need not be names of folders.
+fn folder_of(folder: &Path, position: usize, data: &Data) -> PathBuf {
+    folder.join(format!("{:02}-{}", position + 1, plain(&data.name)))
+}
+
+/// One report over all data sets, from their records.
+fn report(experiment: &Experiment, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
+    let runs = runs.iter().map(|run| Comparison::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
+    let options = Options { hide_ids: false, title: Some(experiment.title.clone()) };
+    let path = folder.join("report.html");
+    save_whole(&path, render(&runs, &options)?.as_bytes())?;
+    Ok(path)
+}
+
+/// Letters, digits and dashes.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
+    let summaries = ranked(&results.records, &results.roster, metric, 0.95)?;
+    let cell = |name: &str, ours: &Option<String>| match ours {
+        None => Cell::NoMethod,
+        Some(_) => match summaries.iter().find(|s| s.method == name) {
+            None => Cell::Missing,
+            Some(s) => Cell::Ours {
+                mean: s.metrics[0].mean,
+                sd: s.metrics[0].sd,
+                repeats: results.repeats,
+                limited: s.limited,
+                fits: s.fits,
+                seconds: s.seconds,
+            },
+        },
+    };
+    Ok(experiment.method.iter().map(|entry| cell(&entry.name, &entry.method)).collect())
+}
+
+/// What came out for a method on a data set.
+enum Cell {
+    /// A result.
+    Ours { mean: Option<f64>, sd: Option<f64>, repeats: usize, limited: usize, fits: usize, seconds: f64 },
+    /// The data set is not there.
+    Missing,
+    /// bagwise does not have the method.
+    NoMethod,
+}
+
+/// All results, data set by data set and within them in the order of the methods.
+struct Table<'a> {
+    experiment: &'a Experiment,
+    metric: Metric,
+    folder: PathBuf,
+    cells: Vec<Cell>,
+    report: Option<PathBuf>,
+}
+
+impl Table<'_> {
+    fn unit(&self) -> f64 {
+        if self.experiment.percent { 100.0 } else { 1.0 }
+    }
+
+    /// Digits behind the point that printed numbers of this size have.
+    fn digits(&self) -> Digits {
+        let short = self.experiment.percent || self.experiment.measure == Measure::Seconds;
+        Digits::Few(if short { 1 } else { 4 })
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&Data, &crate::experiment::Entry, &Cell)> {
+        let pairs =
+            self.experiment.data.iter().flat_map(|d| self.experiment.method.iter().map(move |m| (d, m)));
+        pairs.zip(&self.cells).map(|((data, method), cell)| (data, method, cell))
+    }
+
+    /// Lines that say something: a result, or a printed number without one.
+    fn rows(&self, digits: Digits) -> Rows {
+        let name = match (self.experiment.measure, self.experiment.percent) {
+            (Measure::Seconds, _) => "ours".into(),
+            (_, true) => format!("{} %", self.metric.name()),
+            (_, false) => self.metric.name().into(),
+        };
+        let head = ["data", "method", "printed", &name, "sd", "difference", "reference", "remark", "seconds"];
+        let mut rows = Rows::new(head);
+        for (data, method, cell) in self.lines() {
+            let printed = method.printed.get(&data.name).copied();
+            let reference = method.reference.get(&data.name).copied();
+            let (mean, sd, seconds, remark) = match cell {
+                Cell::Ours { mean, sd, repeats, limited, fits, seconds } => {
+                    let remark = match (mean, limited) {
+                        (None, _) => "no result".to_string(),
+                        (_, 0) => String::new(),
+                        _ => format!("{limited} of {fits} fits ended at a limit or in a cycle"),
+                    };
+                    let (mean, sd) = match self.experiment.measure {
+                        Measure::Metric => (mean.map(|m| m * self.unit()), sd.map(|s| s * self.unit())),
+                        Measure::Seconds => (Some(seconds / *repeats as f64), None),
+                    };
+                    (mean, sd, Some(*seconds), remark)
+                }
+                Cell::Missing => (None, None, None, "the data are not here".into()),
+                Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
+                Cell::NoMethod => (None, None, None, "not in bagwise".into()),
+            };
+            let difference = printed.zip(mean).map(|(p, m)| m - p);
+            let signed = |text: String| {
+                if text.starts_with('-') || text.is_empty() { text } else { format!("+{text}") }
+            };
+            rows.push(vec![
+                data.name.clone(),
+                method.name.clone(),
+                digits.show(printed),
+                digits.show(mean),
+                digits.show(sd),
+                if digits == Digits::All { digits.show(difference) } else { signed(digits.show(difference)) },
+                digits.show(reference),
+                remark,
+                Digits::Few(1).show(seconds),
+            ]);
+        }
+        rows
+    }
+
+    /// How the data sets were judged, in words.
+    fn protocols(&self) -> String {
+        let mut all: Vec<String> = Vec::new();
+        for data in &self.experiment.data {
+            if let Ok(judged) = self.experiment.judged(data) {
+                let text = format!(
+                    "{}{}",
+                    Protocol::new(judged.protocol, judged.folds, judged.inner),
+                    if judged.repeats > 1 { format!(", {} repeats", judged.repeats) } else { String::new() }
+                );
+                if !all.contains(&text) {
+                    all.push(text);
+                }
+            }
+        }
+        all.join("; ")
+    }
+
+    fn markdown(&self) -> String {
+        let mut text =
+            format!("### {}\n\n{}. {}.\n\n", self.experiment.title, self.experiment.source, self.protocols());
+        text += &self.rows(self.digits()).markdown();
+        for note in &self.experiment.notes {
+            text += &format!("\n* {note}");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+impl Output for Table<'_> {
+    fn json(&self) -> Result<String> {
+        let line = |(data, method, cell): (&Data, &crate::experiment::Entry, &Cell)| {
+            let mut object = Object::default();
+            object.put("data", &data.name).put("name", &method.name).put("method", &method.method);
+            object.put("printed", method.printed.get(&data.name));
+            object.put("reference", method.reference.get(&data.name));
+            match cell {
+                Cell::Ours { mean, sd, repeats, limited, fits, seconds } => {
+                    object.put("mean", mean.map(|m| m * self.unit())).put("sd", sd.map(|s| s * self.unit()));
+                    object.put("repeats", repeats).put("fits", fits).put("limited", limited);
+                    object.put("seconds", seconds).put("status", "done")
+                }
+                Cell::Missing => object.put("status", "data missing"),
+                Cell::NoMethod => object.put("status", "no such method"),
+            };
+            object
+        };
+        let mut object = Object::default();
+        object.put("title", &self.experiment.title).put("source", &self.experiment.source);
+        object.put("metric", self.metric).put("percent", self.experiment.percent);
+        object.put("protocol", self.protocols()).put("notes", &self.experiment.notes);
+        object
+            .put_list("results", self.lines().map(line).collect())
+            .put("folder", &self.folder)
+            .put("report", &self.report);
+        Ok(serde_json::to_string_pretty(&object)?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.rows(Digits::All)
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let mut text = format!("{}\n{}\n", paint.paint(&self.experiment.title, BOLD), self.protocols());
+        text += &self.rows(self.digits()).to_string();
+        for note in &self.experiment.notes {
+            text += &format!("* {note}\n");
+        }
+        if let Some(report) = &self.report {
+            text += &format!("report: {}\n", report.display());
+        }
+        text + &format!("records and tables: {}\n", self.folder.display())
+    }
+}

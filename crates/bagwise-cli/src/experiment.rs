@@ -1,0 +1,413 @@
+//! Experiments as files: which methods on which data under which protocol, and the numbers that a paper printed for
+//! them. A TOML file; everything it names is checked before anything is computed.
+//!
+//! ```toml
+//! title = "WMKSVM, Table 1"
+//! source = "who, what, where, when"
+//! metric = "accuracy"
+//! percent = true                     # printed numbers are in percent (measure = "seconds": they are times of a repeat)
+//! notes = ["what is known to differ, a sentence each"]
+//!
+//! [protocol]
+//! name = "nested"                    # as `bagwise compare --protocol`
+//! folds = 10
+//! inner = 5
+//! repeats = 5
+//!
+//! [quick]                            # what --quick changes
+//! repeats = 1
+//! data = ["musk1"]
+//!
+//! [[data]]
+//! name = "musk1"                     # as it stands in the tables below
+//! read = "musk1"                     # a path, name or generator; the same as the name if not given
+//!                                    # bag, label, group, keep, ignore, task: as the options of these names
+//!
+//! [[method]]
+//! name = "WMKSVM"
+//! method = "wmksvm"                  # left out: a method that bagwise does not have, shown as such
+//! scale = "minmax"
+//! params = { gamma = "2^-5..2^5", c = "100" }
+//! printed = { musk1 = 88.8 }         # by the paper
+//! reference = { musk1 = 86.8 }       # by an independent implementation
+//! [method.on.musk2]                  # other settings on one data set
+//! params = { gamma = "2^-6..2^2" }
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use bagwise::evaluate::{Metric, ProtocolName};
+use bagwise::io::{Column, ReadOptions, Task};
+use bagwise::multiclass::Scheme;
+use bagwise::preprocess::Scale;
+use bagwise::{Error, methods};
+use serde::Deserialize;
+
+use crate::learning::Learning;
+
+/// A file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Experiment {
+    /// What it repeats.
+    pub(crate) title: String,
+    /// Where the printed numbers come from.
+    pub(crate) source: String,
+    /// What is known to differ.
+    #[serde(default)]
+    pub(crate) notes: Vec<String>,
+    metric: String,
+    /// Printed numbers are in percent.
+    #[serde(default)]
+    pub(crate) percent: bool,
+    /// What the printed numbers are.
+    #[serde(default)]
+    pub(crate) measure: Measure,
+    #[serde(default)]
+    protocol: Settings,
+    #[serde(default)]
+    quick: Quick,
+    /// The data sets, in the order of the table.
+    pub(crate) data: Vec<Data>,
+    /// The methods, in the order of the table.
+    pub(crate) method: Vec<Entry>,
+}
+
+/// What the printed numbers are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Measure {
+    /// Values of the metric.
+    #[default]
+    Metric,
+    /// Seconds that a repeat took.
+    Seconds,
+}
+
+/// How methods are judged; what is not said comes from the level above.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Settings {
+    name: Option<String>,
+    folds: Option<usize>,
+    inner: Option<usize>,
+    repeats: Option<usize>,
+}
+
+/// What `--quick` changes.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Quick {
+    folds: Option<usize>,
+    inner: Option<usize>,
+    repeats: Option<usize>,
+    /// The data sets that stay.
+    data: Option<Vec<String>>,
+    /// The methods that stay, by their names in the table.
+    methods: Option<Vec<String>>,
+    /// Parameters of methods, by their names in the table.
+    #[serde(default)]
+    params: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// A data set.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Data {
+    /// Its name in the tables.
+    pub(crate) name: String,
+    read: Option<String>,
+    bag: Option<String>,
+    label: Option<String>,
+    group: Option<String>,
+    #[serde(default)]
+    keep: Vec<String>,
+    #[serde(default)]
+    ignore: Vec<String>,
+    task: Option<String>,
+    #[serde(default)]
+    protocol: Settings,
+}
+
+impl Data {
+    /// What is read.
+    pub(crate) fn read(&self) -> &str {
+        self.read.as_deref().unwrap_or(&self.name)
+    }
+
+    /// How it is read.
+    pub(crate) fn options(&self) -> Result<ReadOptions> {
+        let column = |text: &String| text.parse::<Column>().unwrap_or_else(|never| match never {});
+        Ok(ReadOptions {
+            bag: self.bag.as_ref().map(column),
+            label: self.label.as_ref().map(column),
+            group: self.group.as_ref().map(column),
+            keep: self.keep.iter().map(column).collect(),
+            ignore: self.ignore.iter().map(column).collect(),
+            task: match self.task.as_deref() {
+                None => Task::Auto,
+                Some("classification") => Task::Classification,
+                Some("regression") => Task::Regression,
+                Some(other) => {
+                    bail!("task '{other}' of {} is neither classification nor regression", self.name)
+                }
+            },
+            ..ReadOptions::default()
+        })
+    }
+}
+
+/// A line of the table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Entry {
+    /// Its name in the table.
+    pub(crate) name: String,
+    /// Our method; none if there is none.
+    pub(crate) method: Option<String>,
+    scale: Option<String>,
+    multiclass: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, String>,
+    /// Other settings on some data sets.
+    #[serde(default)]
+    on: BTreeMap<String, How>,
+    /// What the paper printed.
+    #[serde(default)]
+    pub(crate) printed: BTreeMap<String, f64>,
+    /// What an independent implementation reached.
+    #[serde(default)]
+    pub(crate) reference: BTreeMap<String, f64>,
+}
+
+/// How a method learns.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct How {
+    scale: Option<String>,
+    multiclass: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, String>,
+}
+
+/// How one data set is judged.
+pub(crate) struct Judged {
+    /// The protocol.
+    pub(crate) protocol: ProtocolName,
+    /// Outer folds.
+    pub(crate) folds: usize,
+    /// Inner folds.
+    pub(crate) inner: usize,
+    /// How often folds are drawn anew.
+    pub(crate) repeats: usize,
+}
+
+impl Experiment {
+    /// Reads a file and checks what it names.
+    pub(crate) fn read(path: &Path, quick: bool) -> Result<Experiment> {
+        let place = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("{place}: cannot be read"))?;
+        let mut experiment = Experiment::parse(&text, quick).with_context(|| place.to_string())?;
+        experiment.title = experiment.title.trim().to_string();
+        Ok(experiment)
+    }
+
+    fn parse(text: &str, quick: bool) -> Result<Experiment> {
+        let mut experiment: Experiment = toml::from_str(text)?;
+        experiment.check()?;
+        if quick {
+            let Quick { folds, inner, repeats, data, methods, params } =
+                std::mem::take(&mut experiment.quick);
+            let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
+            for settings in every {
+                // A data set without a word of its own has none in a hurry either: the common one holds.
+                settings.folds = folds.or(settings.folds);
+                settings.inner = inner.or(settings.inner);
+                settings.repeats = repeats.or(settings.repeats);
+            }
+            if let Some(data) = data {
+                experiment.data.retain(|d| data.contains(&d.name));
+            }
+            if let Some(methods) = methods {
+                experiment.method.retain(|m| methods.contains(&m.name));
+            }
+            for entry in &mut experiment.method {
+                if let Some(params) = params.get(&entry.name) {
+                    entry.params.extend(params.clone());
+                    entry.on.values_mut().for_each(|how| how.params.extend(params.clone()));
+                }
+            }
+        }
+        Ok(experiment)
+    }
+
+    /// Everything that is named exists; what does not yet is an entry without a method.
+    fn check(&self) -> Result<()> {
+        self.metric()?;
+        if self.data.is_empty() || self.method.is_empty() {
+            bail!("an experiment has at least one [[data]] and one [[method]]");
+        }
+        let known: Vec<&str> = self.data.iter().map(|d| d.name.as_str()).collect();
+        let names: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
+        for list in [&known, &names] {
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+                bail!("'{}' stands there twice; give each its own name", twice[0]);
+            }
+        }
+        let is_data = |name: &String| match known.contains(&name.as_str()) {
+            true => Ok(()),
+            false => Err(Error::unknown("data set", name, known.iter().copied())),
+        };
+        let is_method = |name: &String| match names.contains(&name.as_str()) {
+            true => Ok(()),
+            false => Err(Error::unknown("method of this experiment", name, names.iter().copied())),
+        };
+        for data in &self.data {
+            data.options()?;
+            self.judged(data)?;
+        }
+        for entry in &self.method {
+            let on = entry.on.keys();
+            on.chain(entry.printed.keys()).chain(entry.reference.keys()).try_for_each(is_data)?;
+            if let Some(name) = &entry.method {
+                methods::find(name)?;
+            }
+            for how in entry.on.values().chain([&entry.how()]) {
+                how.scale()?;
+                how.scheme()?;
+            }
+        }
+        self.quick.data.iter().flatten().try_for_each(is_data)?;
+        self.quick.methods.iter().flatten().chain(self.quick.params.keys()).try_for_each(is_method)?;
+        Ok(())
+    }
+
+    /// The metric of the table.
+    pub(crate) fn metric(&self) -> Result<Metric> {
+        Ok(self.metric.parse()?)
+    }
+
+    /// How a data set is judged.
+    pub(crate) fn judged(&self, data: &Data) -> Result<Judged> {
+        let name = data.protocol.name.as_ref().or(self.protocol.name.as_ref());
+        let protocol = name.map_or(Ok(ProtocolName::Nested), |name| name.parse())?;
+        let pick = |get: fn(&Settings) -> Option<usize>, default: usize| {
+            get(&data.protocol).or(get(&self.protocol)).unwrap_or(default)
+        };
+        let half = protocol == ProtocolName::Half;
+        Ok(Judged {
+            protocol,
+            folds: pick(|s| s.folds, if half { 5 } else { 10 }),
+            inner: pick(|s| s.inner, 5),
+            repeats: pick(|s| s.repeats, 1),
+        })
+    }
+}
+
+impl How {
+    fn scale(&self) -> Result<Option<Scale>> {
+        Ok(self.scale.as_deref().map(str::parse).transpose()?)
+    }
+
+    fn scheme(&self) -> Result<Option<Scheme>> {
+        Ok(self.multiclass.as_deref().map(str::parse).transpose()?)
+    }
+}
+
+impl Entry {
+    fn how(&self) -> How {
+        How { scale: self.scale.clone(), multiclass: self.multiclass.clone(), params: self.params.clone() }
+    }
+
+    /// How the method learns on a data set: what is said for it, over what is said for all.
+    pub(crate) fn learning(&self, data: &str) -> Result<Learning> {
+        let mut how = self.how();
+        if let Some(other) = self.on.get(data) {
+            how.scale = other.scale.clone().or(how.scale);
+            how.multiclass = other.multiclass.clone().or(how.multiclass);
+            how.params.extend(other.params.clone());
+        }
+        Ok(Learning {
+            scale: how.scale()?,
+            multiclass: how.scheme()?,
+            params: how.params.into_iter().collect(),
+            ..Learning::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+title = "t"
+source = "s"
+metric = "accuracy"
+[protocol]
+repeats = 5
+[quick]
+repeats = 1
+data = ["musk1"]
+params = { A = { gamma = "1" } }
+[[data]]
+name = "musk1"
+[[data]]
+name = "images"
+read = "image1000"
+protocol = { name = "half", inner = 2 }
+[[method]]
+name = "A"
+method = "mi-kernel"
+scale = "minmax"
+params = { gamma = "2^-5..2^5", c = "100" }
+printed = { musk1 = 88.0 }
+[method.on.images]
+params = { gamma = "2^0..2^6" }
+[[method]]
+name = "B"
+printed = { images = 82.6 }
+"#;
+
+    #[test]
+    fn settings_of_a_data_set_win_over_common_ones() {
+        let e = Experiment::parse(GOOD, false).unwrap();
+        let (musk, images) = (e.judged(&e.data[0]).unwrap(), e.judged(&e.data[1]).unwrap());
+        assert_eq!((musk.protocol, musk.folds, musk.inner, musk.repeats), (ProtocolName::Nested, 10, 5, 5));
+        assert_eq!(
+            (images.protocol, images.folds, images.inner, images.repeats),
+            (ProtocolName::Half, 5, 2, 5)
+        );
+        let on = |data: &str| e.method[0].learning(data).unwrap().params;
+        assert_eq!(on("musk1"), [("c".into(), "100".into()), ("gamma".into(), "2^-5..2^5".into())]);
+        assert_eq!(on("images")[1].1, "2^0..2^6");
+        assert!(e.method[1].method.is_none());
+    }
+
+    #[test]
+    fn in_a_hurry_there_is_less_of_everything() {
+        let e = Experiment::parse(GOOD, true).unwrap();
+        assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
+        assert_eq!(e.method[0].learning("musk1").unwrap().params[1].1, "1");
+    }
+
+    #[test]
+    fn slips_are_named() {
+        let refused = |from: &str, to: &str| {
+            let error = Experiment::parse(&GOOD.replace(from, to), false).err().unwrap();
+            format!("{error:#}")
+        };
+        assert!(refused("metric = \"accuracy\"", "metric = \"acuracy\"").contains("accuracy"));
+        assert!(refused("mi-kernel", "mi-kernal").contains("did you mean 'mi-kernel'?"));
+        assert!(refused("printed = { musk1", "printed = { musk3").contains("unknown data set 'musk3'"));
+        assert!(refused("data = [\"musk1\"]", "data = [\"musk2\"]").contains("unknown data set 'musk2'"));
+        assert!(refused("\"minmax\"", "\"mimax\"").contains("unknown scaling 'mimax'"));
+        assert!(refused("name = \"B\"", "name = \"A\"").contains("stands there twice"));
+        assert!(refused("source", "sauce").contains("sauce"));
+        assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Draws MIRSVM beside MI-SVM on bags in the plane, as the MIRSVM paper does: which side of the boundary every point
+//! is on, the instances of positive and negative bags, and the instances that stand for bags.
+//!
+//! `cargo run --release --example decision_boundary > boundary.svg`
+#![expect(clippy::print_stdout, reason = "the figure goes to stdout")]
+
+use std::fmt::Write as _;
+
+use bagwise::evaluate::{Metric, Splits};
+use bagwise::learn::{Learner, Setup};
+use bagwise::model::Trained;
+use bagwise::params::{Fill, Grid};
+use bagwise::preprocess::Scale;
+use bagwise::train::{Wanted, train};
+use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Result, methods};
+
+/// Pixels of a panel's side, and the part of the plane that it shows: -LIMIT..LIMIT.
+const SIDE: f64 = 420.0;
+const LIMIT: f64 = 6.0;
+/// Squares of the background in a row.
+const CELLS: usize = 70;
+
+fn main() -> Result<()> {
+    let data = bagwise::io::read(
+        "synthetic:gauss?bags=40&min=3&max=7&features=2&distance=3&witness=0.3&seed=4",
+        &Default::default(),
+    )?;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        2.0 * SIDE + 60.0,
+        SIDE + 90.0
+    );
+    for (panel, (method, width)) in [("mirsvm", "sigma"), ("mi-svm-bag", "gamma")].into_iter().enumerate() {
+        let at = 20.0 + panel as f64 * (SIDE + 20.0);
+        let value = if width == "sigma" { "1" } else { "0.5" };
+        let model = fitted(&data, method, &[("c", "10"), (width, value)])?;
+        writeln!(svg, "<g transform=\"translate({at} 40)\">").expect("a string grows");
+        writeln!(svg, "<text x=\"0\" y=\"-12\" font-size=\"16\">{method}</text>").expect("a string grows");
+        draw(&mut svg, &data, &model)?;
+        svg += "</g>\n";
+    }
+    let legend = SIDE + 70.0;
+    writeln!(
+        svg,
+        "<text x=\"20\" y=\"{legend}\" font-size=\"13\">filled: instances of positive bags; hollow: of negative bags; \
+         ringed: the instances that stand for their bags; shaded: output above 0</text>\n</svg>"
+    )
+    .expect("a string grows");
+    println!("{svg}");
+    Ok(())
+}
+
+/// A model with fixed parameters on unscaled bags.
+fn fitted(data: &Dataset, method: &str, given: &[(&str, &str)]) -> Result<Trained> {
+    let method = methods::find(method)?;
+    let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false)?;
+    let setup = Setup { scale: Scale::None, ..Setup::new(method, grid) };
+    let learners = [Learner::new(data, &setup, None)?];
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    train(&learners, &all, Splits::KFold(5), &Wanted::by(Metric::Accuracy), &Ctx::default())
+}
+
+/// Where a point of the plane lies in a panel.
+fn place(x: f64, y: f64) -> (f64, f64) {
+    ((x + LIMIT) / (2.0 * LIMIT) * SIDE, (LIMIT - y) / (2.0 * LIMIT) * SIDE)
+}
+
+fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
+    // Every square of the background is a bag of one instance, its centre.
+    let cell = 2.0 * LIMIT / CELLS as f64;
+    let centre = |k: usize| -LIMIT + (k as f64 + 0.5) * cell;
+    let centres: Vec<[f64; 2]> = (0..CELLS * CELLS).map(|k| [centre(k % CELLS), centre(k / CELLS)]).collect();
+    let plane = Bags::new(Instances::F64(Mat::from_rows(&centres)), (0..=centres.len()).collect())?
+        .with_features(data.bags.features().clone())?;
+    let size = SIDE / CELLS as f64;
+    for (point, said) in centres.iter().zip(model.predict(&plane, &Ctx::default())?) {
+        if said.outputs[0] > 0.0 {
+            let (x, y) = place(point[0], point[1]);
+            let shade = 0.15 + 0.35 * said.outputs[0].min(1.0);
+            let (left, top) = (x - size / 2.0, y - size / 2.0);
+            writeln!(
+                svg,
+                "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{size:.2}\" height=\"{size:.2}\" fill=\"#4477aa\" \
+                 fill-opacity=\"{shade:.2}\"/>"
+            )
+            .expect("a string grows");
+        }
+    }
+    writeln!(svg, "<rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"black\"/>")
+        .expect("a string grows");
+    let Some(bagwise::Target::Classes { codes, .. }) = &data.target else {
+        unreachable!("gauss has classes")
+    };
+    for b in 0..data.bags.len() {
+        let bag = data.bags.bag(b).to_dense();
+        for i in 0..bag.rows() {
+            let (x, y) = place(bag.get(i, 0), bag.get(i, 1));
+            let fill = if codes[b] == 1 { "#222222" } else { "white" };
+            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{fill}\" stroke=\"#222222\"/>")
+                .expect("a string grows");
+        }
+    }
+    for chosen in model.representatives() {
+        let b = data.bags.ids().iter().position(|id| *id == chosen.bag).expect("a training bag");
+        let bag = data.bags.bag(b).to_dense();
+        let (x, y) = place(bag.get(chosen.instance, 0), bag.get(chosen.instance, 1));
+        writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\" fill=\"none\" stroke=\"#cc3311\" stroke-width=\"1.6\"/>"
+        )
+        .expect("a string grows");
+    }
+    Ok(())
+}

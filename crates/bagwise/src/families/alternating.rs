@@ -1,0 +1,526 @@
+//! Alternation: train a machine on chosen rows, look at what it says of every instance, choose again.
+//!
+//! An author writes what is believed at the start, which rows a belief asks to train on (instances, or the means of
+//! bags) with their labels, and how the machine's outputs revise the belief ([`Alternating`]). A bag's output is the
+//! largest of its instances', and that instance is the explanation. The rest is here:
+//!
+//! * *Ends.* A belief that is not revised has converged; one that was held before is a cycle, whose length is recorded;
+//!   after `max-iter` machines the search stops. The machine is the last one trained, in all three cases.
+//! * *Restarts.* Of several searches the best is kept: converged before not, then the more training bags right, then
+//!   the larger dual objective, then the first.
+//! * *Speed.* Each machine starts from the coefficients of the last one, and outputs that the solver knows are not
+//!   computed again. Kernel values: see `kernel`.
+//!
+//! Beliefs are lists of numbers whose meaning is the author's, so that all past ones can be kept and compared.
+
+pub(crate) mod kernel;
+pub(crate) mod model;
+
+use std::sync::Arc;
+
+use crate::bags::{Bags, Instances};
+use crate::ctx::Ctx;
+use crate::error::{Error, Result};
+use crate::mat::Mat;
+use crate::method::{
+    Ended, Fit, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State, Training,
+};
+use crate::multiclass::Scheme;
+use crate::params::{ParamSpec, Point, same_representation};
+use kernel::{Kernel, Last, Solved};
+
+/// What the author of a method writes.
+pub(crate) trait Alternating: Send + Sync + 'static {
+    fn info(&self) -> &'static Info;
+
+    /// The whole table: `kernel`, a width, `c` and whatever else.
+    fn params(&self) -> &'static [ParamSpec];
+
+    /// True if the means of bags are among the rows to train on: behind the instances, one for each bag.
+    fn wants_means(&self) -> bool {
+        false
+    }
+
+    /// What is believed at first; `attempt` counts restarts.
+    fn start(&self, problem: &Problem<'_>, attempt: u64) -> Vec<u32>;
+
+    /// An error if a start that is given has no meaning for these bags.
+    fn check_start(&self, bags: &Bags, y: &[f64], start: &[u32]) -> Result<()>;
+
+    /// The rows to train on.
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row>;
+
+    /// What is believed after seeing the output of every instance of the training bags.
+    fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32>;
+
+    /// What multiplies `c` besides the weight of a bag.
+    fn share(&self, _problem: &Problem<'_>) -> f64 {
+        1.0
+    }
+
+    /// The bias, if it is not the solver's.
+    fn bias(&self, _problem: &Problem<'_>, _trained: &Trained<'_>) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// The instance that stands for each training bag that has one, counted within the bag.
+    fn chosen(&self, _problem: &Problem<'_>, _belief: &[u32]) -> Vec<Option<u32>> {
+        Vec::new()
+    }
+
+    /// True if a bag whose output is 0 exactly is positive.
+    fn zero_is_positive(&self) -> bool {
+        false
+    }
+}
+
+/// One training problem, as its author sees it.
+pub(crate) struct Problem<'a> {
+    /// All prepared bags.
+    pub(crate) bags: &'a Bags,
+    /// For each of their instances, true unless it equals an earlier one of its bag: of equal instances the first is
+    /// chosen, whatever the rounding.
+    pub(crate) distinct: &'a [bool],
+    /// The training bags.
+    pub(crate) train: &'a [usize],
+    /// +1 or -1 for each of them.
+    pub(crate) y: &'a [f64],
+    pub(crate) point: &'a Point,
+    pub(crate) seed: u64,
+}
+
+/// The error for a start that has no meaning.
+pub(crate) fn bad_start(what: &str) -> Error {
+    Error::Invalid(format!("the start must be {what}"))
+}
+
+impl Problem<'_> {
+    /// The distinct instance of a bag with the largest value, the first of equals, counted within the bag.
+    pub(crate) fn largest(&self, bag: usize, value: impl Fn(usize) -> f64) -> u32 {
+        let rows = self.bags.rows(bag);
+        let mut best = rows.start;
+        for row in rows.clone().filter(|&r| self.distinct[r]) {
+            if value(row) > value(best) {
+                best = row;
+            }
+        }
+        (best - rows.start) as u32
+    }
+}
+
+/// A row to train on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// Which: an instance, or (after all instances) the mean of a bag.
+    pub(crate) at: usize,
+    /// +1 or -1.
+    pub(crate) y: f64,
+    /// Position of its bag among the training bags.
+    pub(crate) bag: usize,
+    /// The row of the next round with the same place inherits the coefficient.
+    pub(crate) place: usize,
+}
+
+/// A machine that has just been trained.
+pub(crate) struct Trained<'a> {
+    pub(crate) rows: &'a [Row],
+    /// The bound of each row's coefficient.
+    pub(crate) bounds: &'a [f64],
+    pub(crate) solved: &'a Solved,
+    /// For each row, the sum of its kernel values with all rows, weighted as given.
+    pub(crate) sums: &'a dyn Fn(&[f64]) -> Result<Vec<f64>>,
+}
+
+/// How hard the solver tries: the published experiments' tolerance, or what a test asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) tolerance: f64,
+}
+
+/// LIBSVM's tolerance.
+pub(crate) const USUAL: Effort = Effort { tolerance: 1e-3 };
+
+/// A method by alternation.
+pub(crate) struct Alternation<A>(pub(crate) A);
+
+impl<A: Alternating + Clone> Method for Alternation<A> {
+    fn info(&self) -> &'static Info {
+        self.0.info()
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        self.0.params()
+    }
+
+    fn scheme(&self) -> Scheme {
+        Scheme::OneVsRest
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        // All pairs once, in Grams or as they are asked for; machines come on top.
+        crate::families::set_kernel::pass(bags, representations)
+    }
+
+    fn needs(&self, bags: &Bags) -> Needs {
+        let rows = bags.instance_count() + if self.0.wants_means() { bags.len() } else { 0 };
+        let copy = 8 * (rows * bags.width()) as u64;
+        // Where a Gram is too large its entries are computed when they are needed.
+        Needs { fixed: 2 * copy, each: if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 } }
+    }
+
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        let bags = bags.in_memory(ctx)?;
+        let means = if self.0.wants_means() { Some(with_means(&bags)) } else { None };
+        let distinct = distinct(&bags);
+        let mut first: Vec<&Point> = Vec::new();
+        let representation = points
+            .iter()
+            .map(|point| {
+                let found = first.iter().position(|d| same_representation(self.params(), d, point));
+                found.unwrap_or_else(|| {
+                    first.push(point);
+                    first.len() - 1
+                })
+            })
+            .collect();
+        let stock = means.as_ref().unwrap_or(bags.instances());
+        let kernels = kernel::prepare(&first, stock, &bags, scope, ctx)?;
+        Ok(Box::new(AlternatingPrepared {
+            method: self.0.clone(),
+            bags,
+            means,
+            distinct,
+            points: points.to_vec(),
+            kernels,
+            representation,
+        }))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+        model::load(point, state, self.0.zero_is_positive())
+    }
+}
+
+struct AlternatingPrepared<A> {
+    method: A,
+    bags: Arc<Bags>,
+    /// Instances, then the means of the bags, if the method wants them.
+    means: Option<Instances>,
+    distinct: Vec<bool>,
+    points: Vec<Point>,
+    kernels: Vec<Kernel>,
+    /// The kernel of each point.
+    representation: Vec<usize>,
+}
+
+/// What a family's fit holds.
+pub(crate) struct Found {
+    /// The rows of the last machine and their coefficients, those that are not 0.
+    pub(crate) support: Vec<(usize, f64)>,
+    /// The weights of the columns, for a linear kernel.
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) bias: f64,
+    /// The output of every prepared instance, bias included.
+    pub(crate) outputs: Vec<f64>,
+    /// Bags with their instances, counted within the bag.
+    pub(crate) chosen: Vec<(usize, u32)>,
+}
+
+impl<A: Alternating> AlternatingPrepared<A> {
+    fn stock(&self) -> &Instances {
+        self.means.as_ref().unwrap_or(self.bags.instances())
+    }
+
+    fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<Fit> {
+        let point = &self.points[at];
+        let problem = Problem {
+            bags: &self.bags,
+            distinct: &self.distinct,
+            train: training.bags,
+            y: training.y,
+            point,
+            seed: ctx.seed,
+        };
+        let search = Search {
+            method: &self.method,
+            stock: self.stock(),
+            kernel: &self.kernels[self.representation[at]],
+            problem,
+            weights: training.weights,
+            effort: USUAL,
+        };
+        let attempts = point
+            .iter()
+            .find(|(name, _)| *name == "restarts")
+            .map_or(1, |_| point.whole("restarts").unwrap_or(1));
+        let mut best: Option<Searched> = None;
+        for attempt in 0..attempts as u64 {
+            let start = self.method.start(&search.problem, attempt);
+            let found = search.run(start, &mut |_| (), ctx)?;
+            if best.as_ref().is_none_or(|b| found.beats(b)) {
+                best = Some(found);
+            }
+        }
+        let best = best.expect("one attempt at least");
+        let found = search.finish(&best, ctx)?;
+        Ok(Fit {
+            point: at,
+            outcome: Some(best.solved.outcome),
+            rounds: Some(best.rounds),
+            solution: Box::new(found),
+        })
+    }
+}
+
+impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
+        if let Some(c) =
+            points.iter().map(|&p| self.points[p].number("c")).find(|c| !(c * heaviest).is_finite())
+        {
+            return Err(Error::Invalid(format!(
+                "c={c} times the weight of a bag is not a finite number; use a smaller c"
+            )));
+        }
+        points.iter().map(|&at| self.one(at, training, ctx)).collect()
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+        let found: &Found = fit.of();
+        let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
+        let zero_is_positive = self.method.zero_is_positive();
+        bags.iter().map(|b| model::decided(most(b), zero_is_positive)).collect()
+    }
+
+    fn gram(&self, _: usize) -> Option<&Mat> {
+        None
+    }
+
+    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
+
+    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
+
+    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+        let found: Vec<&Found> = fits.iter().map(|f| f.of()).collect();
+        let representatives = found.iter().enumerate().flat_map(|(output, found)| {
+            found.chosen.iter().map(move |&(bag, instance)| Representative {
+                bag: self.bags.ids()[bag].clone(),
+                instance: instance as usize,
+                output,
+                value: found.outputs[self.bags.rows(bag).start + instance as usize],
+            })
+        });
+        let kernel = &self.kernels[self.representation[fits[0].point]];
+        model::build(kernel, self.stock(), &found, representatives.collect(), self.method.zero_is_positive())
+    }
+}
+
+/// A search from one belief.
+pub(crate) struct Search<'a, A> {
+    pub(crate) method: &'a A,
+    pub(crate) stock: &'a Instances,
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) problem: Problem<'a>,
+    pub(crate) weights: &'a [f64],
+    pub(crate) effort: Effort,
+}
+
+/// What a search found: its last machine.
+pub(crate) struct Searched {
+    pub(crate) rounds: Rounds,
+    pub(crate) belief: Vec<u32>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) solved: Solved,
+    pub(crate) bias: f64,
+    /// By instance, without the bias; not a number where it was not asked for.
+    outputs: Vec<f64>,
+    /// Training bags on the right side.
+    right: usize,
+}
+
+impl Searched {
+    /// Whether it is kept rather than another that came before it.
+    fn beats(&self, other: &Searched) -> bool {
+        let rank = |s: &Searched| (s.rounds.ended == Ended::Converged, s.right);
+        // The solver minimises the negated dual objective.
+        let objective = |s: &Searched| -s.solved.outcome.objective;
+        rank(self) > rank(other) || rank(self) == rank(other) && objective(self) > objective(other)
+    }
+}
+
+/// One round, for those who watch.
+pub(crate) struct Round<'a> {
+    pub(crate) belief: &'a [u32],
+    pub(crate) next: &'a [u32],
+    pub(crate) solved: &'a Solved,
+    pub(crate) bias: f64,
+    /// By instance, without the bias.
+    pub(crate) outputs: &'a [f64],
+}
+
+impl<A: Alternating> Search<'_, A> {
+    /// Alternates until the belief stands, returns, or the limit is reached.
+    pub(crate) fn run(
+        &self,
+        start: Vec<u32>,
+        watch: &mut dyn FnMut(&Round<'_>),
+        ctx: &Ctx,
+    ) -> Result<Searched> {
+        let Search { problem, .. } = self;
+        let limit = problem
+            .point
+            .iter()
+            .find(|(name, _)| *name == "max-iter")
+            .map_or(1, |_| problem.point.whole("max-iter").unwrap_or(1));
+        let cost = problem.point.number("c") * self.method.share(problem);
+        let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
+        let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
+        let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
+        loop {
+            ctx.check()?;
+            let rows = self.method.rows(problem, &belief);
+            let bounds: Vec<f64> = rows.iter().map(|r| cost * self.weights[r.bag]).collect();
+            let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
+            let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
+            let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
+            let trained = Trained { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };
+            let bias = self.method.bias(problem, &trained)?.unwrap_or(solved.bias);
+            let mut outputs = vec![f64::NAN; problem.bags.instance_count()];
+            self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;
+            let biased: Vec<f64> = outputs.iter().map(|o| o + bias).collect();
+            let next = self.method.revise(problem, &belief, &biased);
+            changed.push(belief.iter().zip(&next).filter(|(a, b)| a != b).count());
+            watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
+            let ended = if next == belief {
+                Some(Ended::Converged)
+            } else if let Some(at) = past.iter().position(|p| *p == next) {
+                Some(Ended::Cycle(past.len() + 1 - at))
+            } else {
+                (changed.len() >= limit).then_some(Ended::Limit)
+            };
+            if let Some(ended) = ended {
+                let right = self.right(&biased);
+                let rounds = Rounds { ended, changed };
+                return Ok(Searched { rounds, belief, rows, solved, bias, outputs, right });
+            }
+            ctx.progress.step("rounds", changed.len() as u64, limit as u64);
+            last = Some((rows, solved, outputs));
+            past.push(std::mem::replace(&mut belief, next));
+        }
+    }
+
+    fn right(&self, outputs: &[f64]) -> usize {
+        let Problem { bags, train, y, .. } = &self.problem;
+        let positive = |bag: usize| {
+            let most = bags.rows(bag).map(|i| outputs[i]).fold(f64::NEG_INFINITY, f64::max);
+            most > 0.0 || most == 0.0 && self.method.zero_is_positive()
+        };
+        train.iter().zip(*y).filter(|&(&bag, &y)| positive(bag) == (y > 0.0)).count()
+    }
+
+    /// The last machine of a search with its outputs for every prepared instance.
+    fn finish(&self, searched: &Searched, ctx: &Ctx) -> Result<Found> {
+        let Searched { rows, solved, bias, .. } = searched;
+        let mut outputs = searched.outputs.clone();
+        let missing: Vec<usize> = (0..outputs.len()).filter(|&i| outputs[i].is_nan()).collect();
+        if !missing.is_empty() {
+            self.kernel.outputs(self.stock, rows, solved, &missing, &mut outputs, ctx)?;
+        }
+        outputs.iter_mut().for_each(|o| *o += bias);
+        let chosen = self.method.chosen(&self.problem, &searched.belief);
+        let support = rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0);
+        Ok(Found {
+            support: support.map(|(r, &b)| (r.at, b)).collect(),
+            weights: solved.weights.clone(),
+            bias: *bias,
+            outputs,
+            chosen: self.problem.train.iter().zip(chosen).filter_map(|(&b, i)| Some((b, i?))).collect(),
+        })
+    }
+}
+
+/// The instances, followed by the mean of each bag.
+fn with_means(bags: &Bags) -> Instances {
+    let (n, width) = (bags.instance_count(), bags.width());
+    let mean = |b: usize| {
+        let dense = bags.bag(b).to_dense();
+        let mut sum = vec![0.0; width];
+        for i in 0..dense.rows() {
+            sum.iter_mut().zip(dense.row(i)).for_each(|(s, x)| *s += x);
+        }
+        sum.iter_mut().for_each(|s| *s /= dense.rows() as f64);
+        sum
+    };
+    let means = (0..bags.len()).flat_map(mean);
+    match bags.instances() {
+        Instances::F64(m) => {
+            let data = m.data().iter().copied().chain(means).collect();
+            Instances::F64(Mat::new(n + bags.len(), width, data))
+        }
+        Instances::F32(m) => {
+            let data = m.data().iter().copied().chain(means.map(|v| v as f32)).collect();
+            Instances::F32(Mat::new(n + bags.len(), width, data))
+        }
+        Instances::Sparse(m) => {
+            let mut all = m.clone();
+            for b in 0..bags.len() {
+                let row = mean(b);
+                all.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, &v)| (c as u32, v)));
+            }
+            Instances::Sparse(all)
+        }
+        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
+    }
+}
+
+/// For each instance, whether no earlier one of its bag equals it.
+fn distinct(bags: &Bags) -> Vec<bool> {
+    let mut row = vec![0.0; bags.width()];
+    let mut out = Vec::with_capacity(bags.instance_count());
+    for b in 0..bags.len() {
+        let mut seen: std::collections::HashSet<Vec<u64>> = Default::default();
+        for i in bags.rows(b) {
+            bags.instances().row_into(i, &mut row);
+            // Adding 0 turns -0 into 0.
+            out.push(seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect()));
+        }
+    }
+    out
+}
+
+impl<A: Alternating + Clone> Alternation<A> {
+    /// Every round from a given belief, or the method's own start, on all bags; see [`crate::alternation`].
+    pub(crate) fn watch(
+        &self,
+        bags: &Bags,
+        y: &[f64],
+        point: &Point,
+        start: Option<Vec<u32>>,
+        effort: Effort,
+        watch: &mut dyn FnMut(&Round<'_>),
+        ctx: &Ctx,
+    ) -> Result<Searched> {
+        let train: Vec<usize> = (0..bags.len()).collect();
+        let means = self.0.wants_means().then(|| with_means(bags));
+        let stock = means.as_ref().unwrap_or(bags.instances());
+        let scope = Scope { train: &train, y: &[] };
+        let kernels = kernel::prepare(&[point], stock, bags, &scope, ctx)?;
+        let distinct = distinct(bags);
+        let problem = Problem { bags, distinct: &distinct, train: &train, y, point, seed: ctx.seed };
+        let weights = vec![1.0; bags.len()];
+        let search =
+            Search { method: &self.0, stock, kernel: &kernels[0], problem, weights: &weights, effort };
+        let start = start.unwrap_or_else(|| self.0.start(&search.problem, 0));
+        search.run(start, watch, ctx)
+    }
+}

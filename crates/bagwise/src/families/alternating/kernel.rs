@@ -1,0 +1,460 @@
+//! Kernel values between rows, for machines that are trained again and again on changing rows.
+//!
+//! Three ways, chosen by kernel and size:
+//!
+//! * *linear*: no kernel values at all; coordinate descent on the rows, and a product with the weights.
+//! * *Gram*: the Gaussian of all pairs of rows, computed once for all widths (`engine::rows`), and shared by all
+//!   folds, costs and rounds: an entry depends on its two rows only. 8 n^2 bytes for each width, while that is at most
+//!   [`GRAM_BYTES`] and the budget allows it.
+//! * *direct*: no matrix of all rows. A machine on few rows has a Gram of its own for the time of its training; one on
+//!   many is trained chunk by chunk ([`fit_chunks`]). Outputs of all instances are one weighted pass of the
+//!   engine, which stores nothing.
+
+use std::collections::HashMap;
+
+use bagwise_svm::{
+    ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, Outcome, SmoParams, Status, fit,
+    fit_chunks, fit_linear,
+};
+
+use super::{Effort, Row};
+use crate::bags::{Bags, Instances};
+use crate::ctx::Ctx;
+use crate::engine::rows::{gaussians, singles};
+use crate::engine::{self, Output, Side};
+use crate::error::{Error, Result};
+use crate::families::set_kernel::median_squared_distance;
+use crate::mat::Mat;
+use crate::method::Scope;
+use crate::params::{Kind, Level, ParamSpec, Point, Value};
+
+/// Which kernel.
+pub(crate) const KERNEL: ParamSpec = ParamSpec {
+    name: "kernel",
+    help: "Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.",
+    kind: Kind::Word(&["rbf", "linear"]),
+    default: "rbf",
+    grid: "rbf",
+    level: Level::Representation,
+    regression_only: false,
+};
+
+/// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
+pub(crate) const WIDTH: ParamSpec =
+    ParamSpec { grid: "0.125/median,0.5/median,2/median,8/median", ..crate::families::set_kernel::WIDTH };
+
+/// The cost.
+pub(crate) const COST: ParamSpec = ParamSpec {
+    help: "Cost of an error; larger follows the training rows more closely.",
+    default: "1",
+    grid: "0.1,1,10,100",
+    ..crate::families::svm::COST
+};
+
+/// The largest Gram of all rows: 15,800 of them. Beyond, computing entries anew is cheaper than the memory.
+const GRAM_BYTES: u64 = 2_000_000_000;
+
+pub(crate) fn gram_bytes(rows: usize) -> u64 {
+    8 * (rows as u64).pow(2)
+}
+
+pub(crate) fn gram_fits(rows: usize) -> bool {
+    gram_bytes(rows) <= GRAM_BYTES
+}
+
+/// Kernel values of rows.
+pub(crate) enum Kernel {
+    Linear,
+    Gram { gamma: f64, gram: Mat },
+    Direct { gamma: f64 },
+}
+
+/// A trained machine, before its bias is settled.
+pub(crate) struct Solved {
+    /// One per row, signed.
+    pub(crate) coefficients: Vec<f64>,
+    /// The output of each row without the bias.
+    pub(crate) outputs: Vec<f64>,
+    pub(crate) bias: f64,
+    pub(crate) outcome: Outcome,
+    /// Weights of the columns, for a linear kernel.
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl From<Machine> for Solved {
+    fn from(machine: Machine) -> Solved {
+        let Machine { coefficients, bias, training_outputs, outcome } = machine;
+        let outputs = training_outputs.into_iter().map(|o| o - bias).collect();
+        Solved { coefficients, outputs, bias, outcome, weights: None }
+    }
+}
+
+/// The machine of the round before.
+pub(crate) struct Last<'a> {
+    pub(crate) rows: &'a [Row],
+    pub(crate) solved: &'a Solved,
+    /// By instance, without the bias; not a number where it is not known.
+    pub(crate) outputs: &'a [f64],
+}
+
+impl Last<'_> {
+    /// The coefficients of rows by their places; 0 for a row that is new there or has changed sides.
+    fn inherited(&self, rows: &[Row]) -> Vec<f64> {
+        let by_place: HashMap<usize, f64> =
+            self.rows.iter().zip(&self.solved.coefficients).map(|(r, &b)| (r.place, b)).collect();
+        rows.iter()
+            .map(|r| by_place.get(&r.place).copied().filter(|b| b * r.y > 0.0).unwrap_or(0.0))
+            .collect()
+    }
+
+    /// A feasible start near the inherited coefficients, and its outputs: those of the last machine, and one pass over
+    /// the rows whose coefficients differ. Nothing if outputs are not known.
+    fn start(
+        &self,
+        stock: &Instances,
+        rows: &[Row],
+        own: &Instances,
+        mut coefficients: Vec<f64>,
+        gamma: f64,
+        ctx: &Ctx,
+    ) -> Result<Option<ChunkStart>> {
+        let before: Vec<f64> =
+            rows.iter().map(|r| self.outputs.get(r.at).copied().unwrap_or(f64::NAN)).collect();
+        if before.iter().any(|o| o.is_nan()) {
+            return Ok(None);
+        }
+        // The heavier side gives up the coefficients of those who are furthest on their side and need them least.
+        // (Scaling all of them would change every one, and each change costs a kernel row.)
+        let mut excess: f64 = coefficients.iter().sum();
+        let mut order: Vec<usize> = (0..rows.len()).filter(|&k| coefficients[k] * excess > 0.0).collect();
+        order.sort_by(|&a, &b| {
+            let margin = |k: usize| rows[k].y * before[k];
+            margin(b).total_cmp(&margin(a)).then(a.cmp(&b))
+        });
+        for k in order {
+            let given = if excess > 0.0 { coefficients[k].min(excess) } else { coefficients[k].max(excess) };
+            coefficients[k] -= given;
+            excess -= given;
+            if excess == 0.0 {
+                break;
+            }
+        }
+        let mut changes: HashMap<usize, f64> =
+            self.rows.iter().zip(&self.solved.coefficients).map(|(r, b)| (r.at, -b)).collect();
+        for (row, b) in rows.iter().zip(&coefficients) {
+            *changes.entry(row.at).or_insert(0.0) += b;
+        }
+        let mut changes: Vec<(usize, f64)> = changes.into_iter().filter(|(_, d)| *d != 0.0).collect();
+        changes.sort_unstable_by_key(|c| c.0);
+        let (at, by): (Vec<usize>, Vec<f64>) = changes.into_iter().unzip();
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let sums = weighted(own, &all, &stock.gather(&at), vec![by], gamma, ctx)?.remove(0);
+        let outputs = before.iter().zip(sums.data()).map(|(o, s)| o + s).collect();
+        Ok(Some(ChunkStart { coefficients, outputs }))
+    }
+}
+
+/// The width of a point in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
+fn gamma_of(point: &Point, median: &mut dyn FnMut() -> f64) -> f64 {
+    let sigma = point.iter().any(|(name, _)| name == "sigma");
+    match point.get(if sigma { "sigma" } else { "gamma" }) {
+        Value::Number(gamma) if !sigma => *gamma,
+        Value::OverMedian(n) => n / median(),
+        // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
+        Value::Number(s) => (0.5 / (s * s)).clamp(f64::MIN_POSITIVE, f64::MAX),
+        Value::TimesMedian(n) => (0.5 / (n * n * median())).clamp(f64::MIN_POSITIVE, f64::MAX),
+        other => unreachable!("the table lets no {other} through"),
+    }
+}
+
+/// The kernels of points that differ in representation, over all rows of `stock`.
+pub(crate) fn prepare(
+    points: &[&Point],
+    stock: &Instances,
+    bags: &Bags,
+    scope: &Scope<'_>,
+    ctx: &Ctx,
+) -> Result<Vec<Kernel>> {
+    let mut known = None;
+    let mut median = || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
+    let gammas: Vec<Option<f64>> =
+        points.iter().map(|p| (p.word("kernel") == "rbf").then(|| gamma_of(p, &mut median))).collect();
+    let rows = stock.rows();
+    let wanted: Vec<f64> = gammas.iter().copied().flatten().collect();
+    let roomy = gram_fits(rows) && gram_bytes(rows).saturating_mul(wanted.len() as u64) <= ctx.memory;
+    let mut grams = if roomy && !wanted.is_empty() {
+        gaussians(stock, &wanted, ctx)?.into_iter().map(Some).collect()
+    } else {
+        vec![None; wanted.len()]
+    }
+    .into_iter();
+    let kernel = |gamma: Option<f64>| match gamma {
+        None => Kernel::Linear,
+        Some(gamma) => match grams.next().flatten() {
+            Some(gram) => Kernel::Gram { gamma, gram },
+            None => Kernel::Direct { gamma },
+        },
+    };
+    Ok(gammas.into_iter().map(kernel).collect())
+}
+
+impl Kernel {
+    /// The width; 0 for a linear kernel.
+    pub(crate) fn gamma(&self) -> f64 {
+        match self {
+            Kernel::Linear => 0.0,
+            Kernel::Gram { gamma, .. } | Kernel::Direct { gamma } => *gamma,
+        }
+    }
+
+    /// Trains a machine on some rows, from the coefficients of a similar one if there is one.
+    pub(crate) fn solve(
+        &self,
+        stock: &Instances,
+        rows: &[Row],
+        bounds: &[f64],
+        last: Option<&Last<'_>>,
+        effort: Effort,
+        ctx: &Ctx,
+    ) -> Result<Solved> {
+        let at: Vec<usize> = rows.iter().map(|r| r.at).collect();
+        let labels: Vec<f64> = rows.iter().map(|r| r.y).collect();
+        let form = Form::Classify { labels: &labels };
+        let inherited: Option<Vec<f64>> = last.map(|last| last.inherited(rows));
+        let start = inherited.as_deref();
+        let cancel = ctx.canceller();
+        let params = SmoParams { tolerance: effort.tolerance, cancel: Some(&cancel), ..SmoParams::default() };
+        let solved: Solved = match self {
+            Kernel::Linear => {
+                let params = LinearParams {
+                    tolerance: effort.tolerance,
+                    cancel: Some(&cancel),
+                    ..LinearParams::default()
+                };
+                linear(&stock.gather(&at), form, bounds, start, &params)
+            }
+            Kernel::Gram { gram, .. } => {
+                fit(&Gram::new(gram.data(), gram.cols(), &at), form, bounds, start, &params).into()
+            }
+            Kernel::Direct { gamma } => {
+                let own = stock.gather(&at);
+                // Room for the Gram beside what is prepared; a quarter each if folds run side by side.
+                if gram_bytes(at.len()) <= ctx.memory / 8 {
+                    let gram = gaussians(&own, &[*gamma], ctx)?.remove(0);
+                    let all: Vec<usize> = (0..at.len()).collect();
+                    fit(&Gram::new(gram.data(), gram.cols(), &all), form, bounds, start, &params).into()
+                } else {
+                    let start = match (last, inherited) {
+                        (Some(last), Some(inherited)) => {
+                            last.start(stock, rows, &own, inherited, *gamma, ctx)?
+                        }
+                        _ => None,
+                    };
+                    let kernel = Chunked { rows: &own, gamma: *gamma, ctx };
+                    fit_chunks(&kernel, form, bounds, start, CHUNK, &params).into()
+                }
+            }
+        };
+        if solved.outcome.status == Status::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        Ok(solved)
+    }
+
+    /// Writes the outputs, without the bias, of the instances `asked`; others may be written as well.
+    pub(crate) fn outputs(
+        &self,
+        stock: &Instances,
+        rows: &[Row],
+        solved: &Solved,
+        asked: &[usize],
+        out: &mut [f64],
+        ctx: &Ctx,
+    ) -> Result<()> {
+        if let (Kernel::Linear, Some(weights)) = (self, &solved.weights) {
+            let mut row = vec![0.0; stock.cols()];
+            for &i in asked {
+                stock.row_into(i, &mut row);
+                out[i] = row.iter().zip(weights).map(|(x, w)| x * w).sum();
+            }
+            return Ok(());
+        }
+        let mut known = vec![false; out.len()];
+        for (row, &output) in rows.iter().zip(&solved.outputs) {
+            // Means of bags are no instances.
+            if row.at < known.len() {
+                out[row.at] = output;
+                known[row.at] = true;
+            }
+        }
+        let missing: Vec<usize> = asked.iter().copied().filter(|&i| !known[i]).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let support: Vec<(usize, f64)> = rows
+            .iter()
+            .zip(&solved.coefficients)
+            .filter(|(_, b)| **b != 0.0)
+            .map(|(r, &b)| (r.at, b))
+            .collect();
+        match self {
+            Kernel::Gram { gram, .. } => combine(gram, &support, out),
+            _ => {
+                let (at, weights): (Vec<usize>, Vec<f64>) = support.into_iter().unzip();
+                let values = weighted(stock, &missing, &stock.gather(&at), vec![weights], self.gamma(), ctx)?;
+                missing.iter().zip(values[0].data()).for_each(|(&i, &v)| out[i] = v);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Kernel {
+    /// For each row, the sum of its kernel values with all of `rows`, weighted.
+    pub(crate) fn sums(
+        &self,
+        stock: &Instances,
+        rows: &[Row],
+        weights: &[f64],
+        ctx: &Ctx,
+    ) -> Result<Vec<f64>> {
+        let at: Vec<usize> = rows.iter().map(|r| r.at).collect();
+        match self {
+            Kernel::Gram { gram, .. } => {
+                let sum = |i: &usize| at.iter().zip(weights).map(|(&j, w)| w * gram.get(*i, j)).sum();
+                Ok(at.iter().map(sum).collect())
+            }
+            Kernel::Direct { gamma } => {
+                let kept = stock.gather(&at);
+                Ok(weighted(stock, &at, &kept, vec![weights.to_vec()], *gamma, ctx)?.remove(0).into_data())
+            }
+            Kernel::Linear => {
+                let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
+                for (&i, w) in at.iter().zip(weights) {
+                    stock.row_into(i, &mut row);
+                    sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
+                }
+                let mut product = |&i: &usize| {
+                    stock.row_into(i, &mut row);
+                    row.iter().zip(&sum).map(|(x, s)| x * s).sum()
+                };
+                Ok(at.iter().map(&mut product).collect())
+            }
+        }
+    }
+}
+
+/// `out = sum_k b_k gram[row_k]`, over as many columns as `out` has.
+fn combine(gram: &Mat, support: &[(usize, f64)], out: &mut [f64]) {
+    // Columns that stay in the first-level cache while the rows pass by, four rows at a time.
+    const COLUMNS: usize = 1024;
+    for (c, out) in out.chunks_mut(COLUMNS).enumerate() {
+        out.fill(0.0);
+        let columns = c * COLUMNS..c * COLUMNS + out.len();
+        let part = |row: usize| &gram.row(row)[columns.clone()];
+        let mut fours = support.chunks_exact(4);
+        for four in &mut fours {
+            let [r0, r1, r2, r3] = [0, 1, 2, 3].map(|k: usize| part(four[k].0));
+            let [b0, b1, b2, b3] = [0, 1, 2, 3].map(|k: usize| four[k].1);
+            for i in 0..out.len() {
+                out[i] += (b0 * r0[i] + b1 * r1[i]) + (b2 * r2[i] + b3 * r3[i]);
+            }
+        }
+        for &(row, b) in fours.remainder() {
+            for (o, k) in out.iter_mut().zip(part(row)) {
+                *o += b * k;
+            }
+        }
+    }
+}
+
+/// For each vector of weights and each of `asked`, the weighted sum of its kernel values with the rows `kept`:
+/// one column per vector of weights.
+pub(crate) fn weighted(
+    stock: &Instances,
+    asked: &[usize],
+    kept: &Instances,
+    weights: Vec<Vec<f64>>,
+    gamma: f64,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    if kept.rows() == 0 {
+        return Ok(weights.iter().map(|_| Mat::zeros(asked.len(), 1)).collect());
+    }
+    let gathered;
+    let all = asked.len() == stock.rows() && asked.iter().enumerate().all(|(i, &a)| i == a);
+    let instances = if all {
+        stock
+    } else {
+        gathered = stock.gather(asked);
+        &gathered
+    };
+    let (offsets, _) = singles(asked.len());
+    let ones = vec![vec![1.0; asked.len()]; weights.len()];
+    let new = Side { instances, offsets: &offsets, weights: &ones };
+    let whole = [0, kept.rows()];
+    let kept = Side { instances: kept, offsets: &whole, weights: &weights };
+    let outputs: Vec<Output> = (0..weights.len()).map(|k| Output { gamma, terms: vec![k] }).collect();
+    engine::rectangular(&new, &kept, &outputs, ctx.precision, ctx)
+}
+
+fn linear(
+    rows: &Instances,
+    form: Form<'_>,
+    bounds: &[f64],
+    start: Option<&[f64]>,
+    params: &LinearParams<'_>,
+) -> Solved {
+    let wide;
+    let features = match rows {
+        Instances::F64(m) => Features::Dense { values: m.data(), columns: m.cols() },
+        Instances::F32(m) => {
+            wide = m.data().iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
+            Features::Dense { values: &wide, columns: m.cols() }
+        }
+        Instances::Sparse(m) => Features::Sparse {
+            starts: m.indptr(),
+            indices: m.indices(),
+            values: m.values(),
+            columns: m.cols(),
+        },
+        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
+    };
+    let machine = fit_linear(&features, form, bounds, start, params);
+    let outputs = machine.training_outputs.iter().map(|o| o - machine.bias).collect();
+    Solved {
+        coefficients: machine.coefficients,
+        outputs,
+        bias: machine.bias,
+        outcome: machine.outcome,
+        weights: Some(machine.weights),
+    }
+}
+
+/// Rows that are trained on together: see `fit_chunks`.
+const CHUNK: usize = 2048;
+
+/// Kernel values for the solver that works in chunks.
+struct Chunked<'a> {
+    rows: &'a Instances,
+    gamma: f64,
+    ctx: &'a Ctx,
+}
+
+impl ChunkKernel for Chunked<'_> {
+    fn len(&self) -> usize {
+        self.rows.rows()
+    }
+
+    fn gram(&self, which: &[usize]) -> Option<Vec<f64>> {
+        // The only error left is that somebody asked to stop, which the solver hears of as well.
+        Some(gaussians(&self.rows.gather(which), &[self.gamma], self.ctx).ok()?.remove(0).into_data())
+    }
+
+    fn sums(&self, which: &[usize], weights: &[f64]) -> Option<Vec<f64>> {
+        let all: Vec<usize> = (0..self.rows.rows()).collect();
+        let kept = self.rows.gather(which);
+        let sums = weighted(self.rows, &all, &kept, vec![weights.to_vec()], self.gamma, self.ctx).ok()?;
+        Some(sums.into_iter().next()?.into_data())
+    }
+}

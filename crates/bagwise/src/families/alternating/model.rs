@@ -1,0 +1,218 @@
+//! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), and the instances
+//! that stand for training bags. A bag's output is the largest of its instances', who is named by `explain`.
+
+use crate::bags::{Bags, Instances};
+use crate::ctx::Ctx;
+use crate::error::Result;
+use crate::families::alternating::Found;
+use crate::families::alternating::kernel::{Kernel, weighted};
+use crate::families::set_kernel::{load_bags, save_bags};
+use crate::mat::Mat;
+use crate::method::{Answer, Explanation, Model, Representative, State, refuse};
+use crate::params::Point;
+
+/// A bag's output as machines above compare it with 0: above is positive. Where 0 itself is positive too, it becomes
+/// the smallest number above.
+pub(crate) fn decided(output: f64, zero_is_positive: bool) -> f64 {
+    if output == 0.0 && zero_is_positive { f64::MIN_POSITIVE } else { output }
+}
+
+/// What instances are compared with.
+enum Kept {
+    /// Outputs x columns.
+    Linear(Mat),
+    /// Rows, each a bag of its own, and outputs x rows.
+    Rbf { gamma: f64, rows: Bags, coefficients: Mat },
+}
+
+struct AlternatingModel {
+    kept: Kept,
+    biases: Vec<f64>,
+    representatives: Vec<Representative>,
+    zero_is_positive: bool,
+}
+
+/// A model of the fits of one point.
+pub(super) fn build(
+    kernel: &Kernel,
+    stock: &Instances,
+    found: &[&Found],
+    representatives: Vec<Representative>,
+    zero_is_positive: bool,
+) -> Result<Box<dyn Model>> {
+    let kept = match kernel {
+        Kernel::Linear => {
+            let zeros = vec![0.0; stock.cols()];
+            let rows: Vec<&[f64]> = found.iter().map(|f| f.weights.as_deref().unwrap_or(&zeros)).collect();
+            Kept::Linear(Mat::from_rows(&rows))
+        }
+        _ => {
+            let mut union: Vec<usize> = found.iter().flat_map(|f| f.support.iter().map(|s| s.0)).collect();
+            // A machine that saw one class has no support; a row without weight keeps the shape.
+            union.push(0);
+            union.sort_unstable();
+            union.dedup();
+            let mut coefficients = Mat::zeros(found.len(), union.len());
+            for (k, found) in found.iter().enumerate() {
+                for (row, b) in &found.support {
+                    let at = union.binary_search(row).expect("the union holds it");
+                    coefficients.set(k, at, coefficients.get(k, at) + b);
+                }
+            }
+            let rows = Bags::new(stock.gather(&union), (0..=union.len()).collect())?;
+            Kept::Rbf { gamma: kernel.gamma(), rows, coefficients }
+        }
+    };
+    let biases = found.iter().map(|f| f.bias).collect();
+    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+}
+
+/// A model from its saved state.
+pub(super) fn load(point: &Point, state: &State, zero_is_positive: bool) -> Result<Box<dyn Model>> {
+    let (kept, outputs) = if point.word("kernel") == "linear" {
+        let weights = state.mat("weights")?;
+        let outputs = weights.rows();
+        (Kept::Linear(weights), outputs)
+    } else {
+        let coefficients = state.mat("coefficients")?;
+        let gamma = state.vector("gamma", 1)?[0];
+        let rows = load_bags(&state.nested("rows"))?;
+        let single = rows.instance_count() == rows.len();
+        if gamma <= 0.0 || !single || coefficients.cols() != rows.len() {
+            return Err(refuse("its support rows, coefficients and width do not fit together"));
+        }
+        let outputs = coefficients.rows();
+        (Kept::Rbf { gamma, rows, coefficients }, outputs)
+    };
+    let biases = state.vector("biases", outputs)?;
+    let representatives = load_representatives(state, outputs)?;
+    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+}
+
+fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representative>> {
+    let inside = state.nested("representatives");
+    let (output, instance) = (inside.counts("output")?, inside.counts("instance")?);
+    let (length, letters) = (inside.counts("length")?, inside.counts("letters")?);
+    let value = inside.vector("value", output.len())?;
+    let whole = length.iter().try_fold(0usize, |sum, &l| sum.checked_add(l)) == Some(letters.len());
+    if instance.len() != output.len() || length.len() != output.len() || !whole {
+        return Err(refuse("its representatives do not fit together"));
+    }
+    if output.iter().any(|&k| k >= outputs) {
+        return Err(refuse("a representative is of no output"));
+    }
+    let mut rest = &letters[..];
+    let mut found = Vec::with_capacity(output.len());
+    for k in 0..output.len() {
+        let (own, others) = rest.split_at(length[k]);
+        rest = others;
+        let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
+        let bag = bytes.and_then(|b| String::from_utf8(b).ok());
+        let bag = bag.ok_or_else(|| refuse("the name of a bag is no text"))?;
+        found.push(Representative { bag, instance: instance[k], output: output[k], value: value[k] });
+    }
+    Ok(found)
+}
+
+impl AlternatingModel {
+    /// The output of every instance, instances x outputs.
+    fn instance_outputs(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
+        let width = self.width().expect("it has columns");
+        if bags.width() != width {
+            return Err(refuse(format!("it compares {width} columns, these bags have {}", bags.width())));
+        }
+        let (n, outputs) = (bags.instance_count(), self.biases.len());
+        let mut all = Mat::zeros(n, outputs);
+        match &self.kept {
+            Kept::Linear(weights) => {
+                let mut row = vec![0.0; bags.width()];
+                for i in 0..n {
+                    bags.instances().row_into(i, &mut row);
+                    for k in 0..outputs {
+                        let sum: f64 = row.iter().zip(weights.row(k)).map(|(x, w)| x * w).sum();
+                        all.set(i, k, sum + self.biases[k]);
+                    }
+                }
+            }
+            Kept::Rbf { gamma, rows, coefficients } => {
+                let asked: Vec<usize> = (0..n).collect();
+                let weights = (0..outputs).map(|k| coefficients.row(k).to_vec()).collect();
+                let sums = weighted(bags.instances(), &asked, rows.instances(), weights, *gamma, ctx)?;
+                for (k, sums) in sums.iter().enumerate() {
+                    for i in 0..n {
+                        all.set(i, k, sums.get(i, 0) + self.biases[k]);
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The instance of a bag with the largest output, the first of equals, counted within the bag.
+fn largest(outputs: &[f64]) -> usize {
+    (0..outputs.len()).fold(0, |best, i| if outputs[i] > outputs[best] { i } else { best })
+}
+
+impl Model for AlternatingModel {
+    fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(match &self.kept {
+            Kept::Linear(weights) => weights.cols(),
+            Kept::Rbf { rows, .. } => rows.width(),
+        })
+    }
+
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+        let all = self.instance_outputs(bags, ctx)?;
+        let mut scores = Mat::zeros(bags.len(), self.biases.len());
+        for b in 0..bags.len() {
+            for k in 0..self.biases.len() {
+                let most = bags.rows(b).map(|i| all.get(i, k)).fold(f64::NEG_INFINITY, f64::max);
+                scores.set(b, k, decided(most, self.zero_is_positive));
+            }
+        }
+        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+    }
+
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let all = self.instance_outputs(bags, ctx)?;
+        let one = |b: usize, k: usize| {
+            let outputs: Vec<f64> = bags.rows(b).map(|i| all.get(i, k)).collect();
+            let chosen = largest(&outputs);
+            Explanation::Witness { outputs, chosen }
+        };
+        Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
+    }
+
+    fn representatives(&self) -> &[Representative] {
+        &self.representatives
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        match &self.kept {
+            Kept::Linear(weights) => state.put_mat("weights", weights),
+            Kept::Rbf { gamma, rows, coefficients } => {
+                state.put_mat("coefficients", coefficients);
+                state.put("gamma", &[*gamma]);
+                let mut inside = State::default();
+                save_bags(&mut inside, rows);
+                state.nest("rows", inside);
+            }
+        }
+        state.put("biases", &self.biases);
+        let all = &self.representatives;
+        let mut inside = State::default();
+        inside.put_counts("output", all.iter().map(|r| r.output));
+        inside.put_counts("instance", all.iter().map(|r| r.instance));
+        inside.put("value", &all.iter().map(|r| r.value).collect::<Vec<_>>());
+        inside.put_counts("length", all.iter().map(|r| r.bag.len()));
+        inside.put_counts("letters", all.iter().flat_map(|r| r.bag.bytes().map(usize::from)));
+        state.nest("representatives", inside);
+        state
+    }
+}

@@ -1,0 +1,431 @@
+//! Prediction by a single concept: the densest of those that a search found (`engine::density`).
+//!
+//! With `u = max over instances of exp(-D(x))` a bag is positive from a threshold on, and a real value is `u` itself (the
+//! concept is then the one with the least squared error). Values outside [0, 1] are scaled by their training range,
+//! and the prediction back. The instance that comes nearest decides, and is what an explanation names.
+//!
+//! The assumption behind it is one-sided: a bag is positive because it comes near. Where two classes are a pair of
+//! several, either may be the one that has the place, so `concept=either` also searches with the labels swapped and keeps
+//! the side that tells the training bags apart better.
+
+use std::sync::Arc;
+
+use bagwise_svm::{Outcome, Status};
+
+use crate::bags::Bags;
+use crate::ctx::Ctx;
+use crate::engine::density::{End, Evidence, Found, Target, belief};
+use crate::error::{Error, Result};
+use crate::families::concepts::{
+    DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, ends, load_concepts,
+    options, save_concepts,
+};
+use crate::mat::Mat;
+use crate::method::{
+    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+};
+use crate::params::{Kind, Level, ParamSpec, Point, Value};
+
+/// A single concept as a full method.
+pub(crate) struct BestConcept {
+    pub(crate) info: &'static Info,
+    pub(crate) producer: Producer,
+}
+
+static PARAMS: &[ParamSpec] = &[
+    DISTANCE,
+    RHO,
+    STARTS,
+    ITERATIONS,
+    ParamSpec {
+        name: "concept",
+        help: "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
+        kind: Kind::Word(&["positive", "either"]),
+        default: "either",
+        grid: "either",
+        level: Level::Representation,
+        regression_only: false,
+    },
+    ParamSpec {
+        name: "threshold",
+        help: "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.",
+        kind: Kind::WordOrNumber(&["train"]),
+        default: "train",
+        grid: "train",
+        level: Level::Representation,
+        regression_only: false,
+    },
+];
+
+impl Method for BestConcept {
+    fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        PARAMS
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        // All instances are starts, for one side or the other; fifty steps with an evaluation each, in an outer fold and
+        // its five inner ones. EM-DD evaluates one instance per bag, some five times.
+        let n = bags.instance_count() as f64;
+        let evaluated = match self.producer {
+            Producer::DiverseDensity => n,
+            Producer::EmDd => 5.0 * bags.len() as f64,
+        };
+        6.0 * representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
+    }
+
+    fn needs(&self, bags: &Bags) -> Needs {
+        // Instances dense, packed for distances and twice for gradients.
+        Needs { fixed: 5 * 8 * (bags.instance_count() * bags.width()) as u64, each: 0 }
+    }
+
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        _: &Scope<'_>,
+        _: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        for point in points {
+            threshold(self.info.name, point)?;
+        }
+        Ok(Box::new(Ready { name: self.info.name, producer: self.producer, bags, points: points.to_vec() }))
+    }
+
+    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Model>> {
+        let mut rules: Vec<Rule> = Vec::new();
+        loop {
+            let own = state.nested(&format!("rule{}", rules.len()));
+            if own.tensors.is_empty() {
+                break;
+            }
+            rules.push(Rule::load(&own)?);
+        }
+        let width = *state.counts("width")?.first().ok_or_else(|| refuse("'width' is empty"))?;
+        let fits = |rule: &Rule| rule.believed.iter().all(|b| b.concept.point.len() == width);
+        if rules.is_empty() || !rules.iter().all(fits) {
+            return Err(refuse("its concepts differ in width, or there is none"));
+        }
+        Ok(Box::new(Rules { rules, width }))
+    }
+}
+
+/// The threshold that a point asks for; none if it is chosen in training.
+fn threshold(method: &str, point: &Point) -> Result<Option<f64>> {
+    match point.get("threshold") {
+        Value::Number(t) if *t > 0.0 && *t < 1.0 => Ok(Some(*t)),
+        Value::Number(t) => {
+            Err(Error::param(method, "threshold", format!("{t} will not do; nearness lies between 0 and 1")))
+        }
+        _ => Ok(None),
+    }
+}
+
+struct Ready {
+    name: &'static str,
+    producer: Producer,
+    bags: Arc<Bags>,
+    points: Vec<Point>,
+}
+
+/// One output: what is near the concept.
+#[derive(Clone)]
+struct Rule {
+    /// The concept, or nothing where no bag was positive: then nothing is near.
+    believed: Option<Believed>,
+    output: Shape,
+    /// How the climbs ended: converged, at the limit, stuck.
+    ends: [usize; 3],
+}
+
+/// From nearness to output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    /// `sign (u - threshold)`.
+    Classes { sign: f64, threshold: f64 },
+    /// `u` in units of the training range.
+    Values(UnitRange),
+}
+
+impl Shape {
+    fn of(self, near: f64) -> f64 {
+        match self {
+            Shape::Classes { sign, threshold } => sign * (near - threshold),
+            Shape::Values(range) => range.restore(near),
+        }
+    }
+}
+
+impl Rule {
+    /// The nearness of every instance.
+    fn near(&self, instances: &Mat, ctx: &Ctx) -> Result<Vec<f64>> {
+        match &self.believed {
+            Some(b) => Ok(belief::near(instances, std::slice::from_ref(&b.concept), ctx)?.into_data()),
+            None => Ok(vec![0.0; instances.rows()]),
+        }
+    }
+
+    /// For each bag its instance that comes nearest, and how near.
+    fn nearest(near: &[f64], bags: &Bags) -> Vec<(usize, f64)> {
+        let of_bag = |b: usize| {
+            let mut best = 0;
+            let own = &near[bags.rows(b)];
+            for (i, u) in own.iter().enumerate() {
+                if *u > own[best] {
+                    best = i;
+                }
+            }
+            (best, own[best])
+        };
+        (0..bags.len()).map(of_bag).collect()
+    }
+
+    fn save(&self, width: usize) -> State {
+        let mut state = State::default();
+        save_concepts(&mut state, width, self.believed.as_slice());
+        state.put_counts("ends", self.ends);
+        match self.output {
+            Shape::Classes { sign, threshold } => state.put("classes", &[sign, threshold]),
+            Shape::Values(range) => state.put("values", &[range.low, range.span]),
+        }
+        state
+    }
+
+    fn load(state: &State) -> Result<Rule> {
+        let mut believed = load_concepts(state)?;
+        if believed.len() > 1 {
+            return Err(refuse("more than one concept for an output"));
+        }
+        let output = if state.tensors.contains_key("values") {
+            let range = state.vector("values", 2)?;
+            Shape::Values(UnitRange { low: range[0], span: range[1] })
+        } else {
+            let classes = state.vector("classes", 2)?;
+            if classes[0].abs() != 1.0 {
+                return Err(refuse("a sign is not 1 or -1"));
+            }
+            Shape::Classes { sign: classes[0], threshold: classes[1] }
+        };
+        let ends = state.counts("ends")?.try_into().map_err(|_| refuse("'ends' is not three numbers"))?;
+        Ok(Rule { believed: believed.pop(), output, ends })
+    }
+}
+
+/// A rule and how its climb ended.
+struct Learned {
+    rule: Rule,
+    found: Option<Found>,
+    /// Weight of the training bags it gets right.
+    right: f64,
+}
+
+impl Ready {
+    fn classes(&self, point: &Point, training: &Training<'_>, ctx: &Ctx) -> Result<Learned> {
+        let mut best: Option<Learned> = None;
+        let signs: &[f64] = if point.word("concept") == "either" { &[1.0, -1.0] } else { &[1.0] };
+        for &sign in signs {
+            let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
+            let evidence = Evidence::new(&self.bags, training.bags, class_targets(&y), ctx)?;
+            let found = self.producer.search(&evidence, &options(point), ctx)?;
+            let densest = first_most(&found, |f| f.log_density);
+            let near: Vec<f64> = match densest {
+                None => vec![0.0; y.len()],
+                Some(f) => {
+                    belief::nearest_of_bags(&evidence, std::slice::from_ref(&f.concept), ctx)?.into_data()
+                }
+            };
+            let (threshold, right) = match threshold(self.name, point)? {
+                Some(given) => (given, correct(&near, &y, training.weights, given)),
+                None => best_threshold(&near, &y, training.weights),
+            };
+            // Nearness of exactly the threshold counts as near, and an output of 0 does not.
+            let output = Shape::Classes { sign, threshold: threshold.next_down() };
+            let rule = Rule { believed: densest.map(believed), output, ends: ends(&found) };
+            if best.as_ref().is_none_or(|b| right > b.right) {
+                best = Some(Learned { rule, found: densest.cloned(), right });
+            }
+        }
+        Ok(best.expect("at least one side is searched"))
+    }
+
+    fn values(&self, point: &Point, training: &Training<'_>, ctx: &Ctx) -> Result<Learned> {
+        let range = UnitRange::of(training.y);
+        let y: Vec<f64> = training.y.iter().map(|&y| range.scale(y)).collect();
+        let targets = y.iter().map(|&y| Target::Value(y)).collect();
+        let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?;
+        let found = self.producer.search(&evidence, &options(point), ctx)?;
+        let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
+        let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
+        let mut best = 0;
+        for (i, error) in errors.iter().enumerate() {
+            if *error < errors[best] {
+                best = i;
+            }
+        }
+        let best = found.get(best);
+        let rule = Rule { believed: best.map(believed), output: Shape::Values(range), ends: ends(&found) };
+        Ok(Learned { rule, found: best.cloned(), right: 0.0 })
+    }
+}
+
+fn believed(found: &Found) -> Believed {
+    Believed { concept: found.concept.clone(), belief: 1.0, log_density: found.log_density }
+}
+
+/// The first of the largest.
+fn first_most(found: &[Found], of: impl Fn(&Found) -> f64) -> Option<&Found> {
+    let mut best: Option<&Found> = None;
+    for f in found {
+        if best.is_none_or(|b| of(f) > of(b)) {
+            best = Some(f);
+        }
+    }
+    best
+}
+
+/// Weight of the bags that a threshold puts on their side.
+fn correct(near: &[f64], y: &[f64], weights: &[f64], threshold: f64) -> f64 {
+    let right = |((u, y), w): ((&f64, &f64), &f64)| if (*u >= threshold) == (*y > 0.0) { *w } else { 0.0 };
+    near.iter().zip(y).zip(weights).map(right).sum()
+}
+
+/// The threshold, half way between two training bags, that gets most of them right, and how much; of equally good ones
+/// the nearest to 1/2.
+fn best_threshold(near: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64) {
+    let mut values: Vec<f64> = near.iter().copied().chain([0.0, 1.0]).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let mut best = (0.5, correct(near, y, weights, 0.5));
+    for pair in values.windows(2) {
+        let middle = 0.5 * (pair[0] + pair[1]);
+        let right = correct(near, y, weights, middle);
+        let closer = (middle - 0.5).abs() < (best.0 - 0.5f64).abs();
+        if right > best.1 || right == best.1 && closer {
+            best = (middle, right);
+        }
+    }
+    best
+}
+
+impl Prepared for Ready {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let one = |&at: &usize| {
+            let point = &self.points[at];
+            let learned = match training.regression {
+                true => self.values(point, training, ctx)?,
+                false => self.classes(point, training, ctx)?,
+            };
+            let outcome = learned.found.map(|f| Outcome {
+                status: if f.end == End::Limit { Status::IterationLimit } else { Status::Converged },
+                iterations: learned.rule.ends.iter().sum(),
+                objective: -f.log_density,
+                kkt_gap: 0.0,
+                duality_gap: 0.0,
+            });
+            Ok(Fit { point: at, outcome, rounds: None, solution: Box::new(learned.rule) })
+        };
+        points.iter().map(one).collect()
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+        let rule: &Rule = fit.of();
+        let own = self.bags.select(bags);
+        let mut ctx = Ctx::default();
+        ctx.memory = u64::MAX;
+        let instances = dense(&own, &ctx).expect("without a budget nothing is refused");
+        let near = rule.near(&instances, &ctx).expect("without a budget nothing is refused");
+        Rule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect()
+    }
+
+    fn gram(&self, _: usize) -> Option<&Mat> {
+        None
+    }
+
+    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
+
+    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
+
+    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+        let rules = fits.iter().map(|fit| fit.of::<Rule>().clone()).collect();
+        Ok(Box::new(Rules { rules, width: self.bags.width() }))
+    }
+}
+
+/// One rule per output.
+struct Rules {
+    rules: Vec<Rule>,
+    width: usize,
+}
+
+impl Model for Rules {
+    fn outputs(&self) -> usize {
+        self.rules.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.width)
+    }
+
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+        let instances = dense(bags, ctx)?;
+        let mut scores = Mat::zeros(bags.len(), self.rules.len());
+        for (k, rule) in self.rules.iter().enumerate() {
+            let near = rule.near(&instances, ctx)?;
+            for (b, (_, u)) in Rule::nearest(&near, bags).into_iter().enumerate() {
+                scores.set(b, k, rule.output.of(u));
+            }
+        }
+        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+    }
+
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let instances = dense(bags, ctx)?;
+        let mut all: Vec<Vec<Explanation>> = vec![Vec::new(); bags.len()];
+        for rule in &self.rules {
+            let near = rule.near(&instances, ctx)?;
+            for (b, (chosen, _)) in Rule::nearest(&near, bags).into_iter().enumerate() {
+                let outputs = near[bags.rows(b)].iter().map(|&u| rule.output.of(u)).collect();
+                all[b].push(Explanation::Witness { outputs, chosen });
+            }
+        }
+        Ok(all)
+    }
+
+    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+        Some(self.rules.iter().map(|rule| rule.believed.iter().cloned().collect()).collect())
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        state.put_counts("width", [self.width]);
+        for (k, rule) in self.rules.iter().enumerate() {
+            state.nest(&format!("rule{k}"), rule.save(self.width));
+        }
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_is_the_most_accurate_and_near_a_half() {
+        let (near, y) = ([0.9, 0.7, 0.2, 0.1], [1.0, 1.0, -1.0, -1.0]);
+        // 0.5 itself is as good as the middle, 0.45, and nearer to a half.
+        assert_eq!(best_threshold(&near, &y, &[1.0; 4]), (0.5, 4.0));
+        // Only the nearest bag is positive.
+        let (threshold, right) = best_threshold(&near, &[1.0, -1.0, -1.0, -1.0], &[1.0; 4]);
+        assert!((threshold - 0.8).abs() < 1e-15 && right == 4.0);
+        // A dear bag decides.
+        let (threshold, right) = best_threshold(&near, &[1.0, 1.0, 1.0, -1.0], &[1.0, 1.0, 5.0, 1.0]);
+        assert!(threshold > 0.1 && threshold < 0.2 && right == 8.0);
+    }
+}

@@ -1,0 +1,457 @@
+//! Support vector machines on sparse maps of bags: everything that follows once a bag has its cells.
+//!
+//! With v(S) the map of a bag and `u = v / |v|`, the kernel is `u(S) u(T)` and an output is `f(S) = bias + w u(S)`. For few bags
+//! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is
+//! found on the maps, and kept. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
+//! of the bias; parts add up exactly. Bags are mapped a few at a time: cells exist for some megabytes of
+//! instances, and only maps stay.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bagwise_svm::{Features, LinearMachine, Machine};
+use rayon::prelude::*;
+
+use crate::bags::{Bags, Instances};
+use crate::ctx::Ctx;
+use crate::engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
+use crate::error::Result;
+use crate::families::set_kernel::{load_bags, save_bags};
+use crate::families::svm;
+use crate::mat::{Csr, Mat};
+use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training, refuse};
+use crate::params::Point;
+
+/// How bags are mapped.
+#[derive(Clone)]
+pub(crate) struct CellMap {
+    /// Lists at least `psi` long.
+    pub(crate) partitions: Arc<Partitions>,
+    pub(crate) psi: usize,
+    pub(crate) share: Share,
+}
+
+/// Cells that exist at a time, in bytes: enough to keep threads busy, little enough to show progress.
+const CELLS_AT_A_TIME: u64 = 16_000_000;
+
+/// Consecutive bags whose instances are mapped together.
+fn portions(bags: &Bags, mapper: &Mapper<'_>, t: usize) -> Vec<Range<usize>> {
+    let row: u64 = mapper.psis().iter().map(|&psi| Ids::bytes(1, t, psi)).sum();
+    let most = (CELLS_AT_A_TIME / row.max(1)) as usize;
+    let mut portions: Vec<Range<usize>> = Vec::new();
+    for b in 0..bags.len() {
+        match portions.last_mut() {
+            Some(last) if bags.rows(b).end - bags.rows(last.start).start <= most => last.end = b + 1,
+            _ => portions.push(b..b + 1),
+        }
+    }
+    portions
+}
+
+/// The weights of all instances for every share; `offsets` cut the rows of `ids` into bags.
+pub(crate) fn weights(ids: &Ids, offsets: &[usize], shares: &[Share], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
+    let per_bag: Vec<Vec<Vec<f64>>> = offsets
+        .par_windows(2)
+        .map(|w| {
+            ctx.check()?;
+            Ok(ids.weights(w[0]..w[1], shares))
+        })
+        .collect::<Result<_>>()?;
+    Ok((0..shares.len()).map(|e| per_bag.iter().flat_map(|w| w[e].iter().copied()).collect()).collect())
+}
+
+/// Cells and weights of a few bags at a time: calls `each(map, bags, ids, weights, offsets)`, where weights and
+/// offsets count from the first row of `ids`.
+fn in_portions(
+    bags: &Bags,
+    mapper: &Mapper<'_>,
+    maps: &[&CellMap],
+    ctx: &Ctx,
+    mut each: impl FnMut(usize, Range<usize>, &Ids, &[f64], &[usize]) -> Result<()>,
+) -> Result<()> {
+    let t = maps.first().map_or(1, |m| m.partitions.t());
+    let portions = portions(bags, mapper, t);
+    for (done, portion) in portions.iter().enumerate() {
+        ctx.check()?;
+        if portions.len() > 1 {
+            ctx.progress.step("maps", done as u64, portions.len() as u64);
+        }
+        let rows = bags.rows(portion.start).start..bags.rows(portion.end - 1).end;
+        let offsets: Vec<usize> =
+            bags.offsets()[portion.start..=portion.end].iter().map(|o| o - rows.start).collect();
+        for ids in mapper.ids(bags.instances(), rows, ctx)? {
+            let here: Vec<usize> = (0..maps.len()).filter(|&m| maps[m].psi == ids.psi()).collect();
+            let shares: Vec<Share> = here.iter().map(|&m| maps[m].share).collect();
+            for (m, weights) in here.into_iter().zip(weights(&ids, &offsets, &shares, ctx)?) {
+                each(m, portion.clone(), &ids, &weights, &offsets)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The maps of all bags, of length 1, for each way of mapping; `mapper` has the psi of all of them.
+pub(crate) fn map_bags(bags: &Bags, mapper: &Mapper<'_>, maps: &[&CellMap], ctx: &Ctx) -> Result<Vec<Csr>> {
+    let mut all: Vec<Csr> = maps.iter().map(|m| Csr::empty(m.partitions.t() * m.psi)).collect();
+    in_portions(bags, mapper, maps, ctx, |m, _, ids, weights, offsets| {
+        let ranges: Vec<Range<usize>> = offsets.windows(2).map(|w| w[0]..w[1]).collect();
+        append_unit(&mut all[m], &map_rows(ids, &ranges, Some(weights)));
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn length(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// Adds rows divided by their lengths, which are never 0: the entries of a block sum to 1.
+fn append_unit(all: &mut Csr, rows: &Csr) {
+    for b in 0..rows.rows() {
+        let (columns, values) = rows.row(b);
+        let length = length(values);
+        all.push_row(columns.iter().copied().zip(values.iter().map(|v| v / length)));
+    }
+}
+
+/// What maps are made from.
+pub(crate) enum Source {
+    /// Cells and weights of all instances.
+    Cells { ids: Arc<Ids>, weights: Vec<f64> },
+    /// The maps themselves, of length 1.
+    Maps(Csr),
+}
+
+/// Bags under one way of mapping.
+pub(crate) struct Representation {
+    pub(crate) map: CellMap,
+    pub(crate) source: Source,
+    /// Made at once, or, where machines learn on maps, if somebody asks for it.
+    pub(crate) gram: OnceLock<Mat>,
+    /// Machines learn on maps.
+    pub(crate) on_maps: bool,
+}
+
+impl Representation {
+    /// The Gram of maps.
+    pub(crate) fn make_gram(&self, ctx: &Ctx) -> Result<&Mat> {
+        if let Some(gram) = self.gram.get() {
+            return Ok(gram);
+        }
+        let Source::Maps(maps) = &self.source else { unreachable!("a Gram comes with cells") };
+        let gram = products(maps, maps, true, ctx)?;
+        Ok(self.gram.get_or_init(|| gram))
+    }
+
+    /// The maps of some bags.
+    fn maps(&self, bags: &[Range<usize>], which: &[usize]) -> Csr {
+        match &self.source {
+            Source::Maps(all) => all.gather(which),
+            Source::Cells { ids, weights } => {
+                let mut maps = Csr::empty(ids.t() * ids.psi());
+                append_unit(&mut maps, &map_rows(ids, bags, Some(weights)));
+                maps
+            }
+        }
+    }
+}
+
+fn features(map: &Csr) -> Features<'_> {
+    Features::Sparse {
+        starts: map.indptr(),
+        indices: map.indices(),
+        values: map.values(),
+        columns: map.cols(),
+    }
+}
+
+pub(crate) struct MapPrepared {
+    pub(crate) bags: Arc<Bags>,
+    pub(crate) points: Vec<Point>,
+    /// The representation of each point.
+    pub(crate) representation: Vec<usize>,
+    pub(crate) representations: Vec<Representation>,
+}
+
+/// A machine on prepared bags, by their Gram or by their maps.
+enum Solution {
+    OnGram { machine: Machine, bags: Vec<usize> },
+    OnMaps(LinearMachine),
+}
+
+impl MapPrepared {
+    fn of(&self, point: usize) -> &Representation {
+        &self.representations[self.representation[point]]
+    }
+
+    fn maps(&self, point: usize, bags: &[usize]) -> Csr {
+        let ranges: Vec<Range<usize>> = bags.iter().map(|&b| self.bags.rows(b)).collect();
+        self.of(point).maps(&ranges, bags)
+    }
+}
+
+impl Prepared for MapPrepared {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let here: Vec<&Point> = points.iter().map(|&p| &self.points[p]).collect();
+        let own = self.of(points[0]);
+        let solved: Vec<_> = if own.on_maps {
+            let maps = self.maps(points[0], training.bags);
+            let machines = svm::solve_linear(&features(&maps), &here, training, ctx)?;
+            machines.into_iter().map(|m| (m.outcome, Solution::OnMaps(m))).collect()
+        } else {
+            let machines = svm::solve(own.make_gram(ctx)?, &here, training, ctx)?;
+            let bags = || training.bags.to_vec();
+            machines.into_iter().map(|m| (m.outcome, Solution::OnGram { machine: m, bags: bags() })).collect()
+        };
+        let fits = points.iter().zip(solved).map(|(&point, (outcome, solution))| Fit {
+            point,
+            outcome: Some(outcome),
+            rounds: None,
+            solution: Box::new(solution),
+        });
+        Ok(fits.collect())
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+        match fit.of() {
+            Solution::OnGram { machine, bags: train } => {
+                let gram = self.of(fit.point).gram.get().expect("the machine was found on it");
+                bags.iter().map(|&b| machine.output(|i| gram.get(b, train[i]))).collect()
+            }
+            Solution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
+        }
+    }
+
+    fn gram(&self, point: usize) -> Option<&Mat> {
+        self.of(point).make_gram(&Ctx::default()).ok()
+    }
+
+    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
+        let map = &self.of(point).map;
+        let mapper = Mapper::new(&map.partitions, &[map.psi], ctx)?;
+        let new = map_bags(bags, &mapper, &[map], ctx)?.remove(0);
+        let all: Vec<usize> = (0..self.bags.len()).collect();
+        Ok(Some(products(&new, &self.maps(point, &all), false, ctx)?))
+    }
+
+    fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
+        // Where machines learn on maps nobody has compared all bags.
+        let gram = self.of(point).gram.get().filter(|_| !self.of(point).on_maps)?;
+        let nearest = |&a: &usize| {
+            train.iter().filter(|&&b| b != a).map(|&b| gram.get(a, b)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        (train.len() > 1).then(|| train.iter().map(nearest).collect())
+    }
+
+    fn map(&self, point: usize) -> Result<Option<Csr>> {
+        let all: Vec<usize> = (0..self.bags.len()).collect();
+        Ok(Some(self.maps(point, &all)))
+    }
+
+    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>> {
+        let own = self.of(fits[0].point);
+        let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
+        let map = CellMap { partitions, ..own.map.clone() };
+        let mut biases = Vec::with_capacity(fits.len());
+        let rule = if own.on_maps {
+            let mut weights = Mat::zeros(fits.len(), map.columns());
+            for (k, fit) in fits.iter().enumerate() {
+                let Solution::OnMaps(machine) = fit.of() else { unreachable!("fits of one point are alike") };
+                weights.row_mut(k).copy_from_slice(&machine.weights);
+                biases.push(machine.bias);
+            }
+            Rule::Weights(weights)
+        } else {
+            let mut coefficients = Mat::zeros(fits.len(), train.len());
+            for (k, fit) in fits.iter().enumerate() {
+                let Solution::OnGram { machine, bags } = fit.of() else {
+                    unreachable!("fits of one point are alike")
+                };
+                for (i, value) in machine.support() {
+                    let column = train
+                        .iter()
+                        .position(|&b| b == bags[i])
+                        .expect("a machine learns from training bags");
+                    coefficients.set(k, column, value);
+                }
+                biases.push(machine.bias);
+            }
+            Rule::Bags { coefficients, maps: self.maps(fits[0].point, train) }
+        };
+        Ok(Box::new(MapModel { map, rule, biases }))
+    }
+}
+
+impl CellMap {
+    fn columns(&self) -> usize {
+        self.partitions.t() * self.psi
+    }
+}
+
+/// What outputs are made of.
+enum Rule {
+    /// Outputs x columns.
+    Weights(Mat),
+    /// Outputs x training bags, and the maps of these.
+    Bags { coefficients: Mat, maps: Csr },
+}
+
+/// `f_k(S) = biases[k] + w_k u(S)`.
+pub(crate) struct MapModel {
+    map: CellMap,
+    rule: Rule,
+    biases: Vec<f64>,
+}
+
+impl MapModel {
+    /// A model from its saved state; `psi` is checked where the parameters name it.
+    pub(crate) fn load(
+        t: usize,
+        psi: Option<usize>,
+        share: Share,
+        distance: Distance,
+        state: &State,
+    ) -> Result<MapModel> {
+        let centres = load_bags(&state.nested("centres"))?.instances().clone();
+        let lists: Option<Vec<u32>> =
+            state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
+        let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
+        let partitions =
+            Arc::new(Partitions::new(centres, lists, t, distance).map_err(|e| refuse(e.to_string()))?);
+        if psi.is_some_and(|psi| psi != partitions.psi()) {
+            return Err(refuse(format!("partitionings of {} centres", partitions.psi())));
+        }
+        let map = CellMap { psi: partitions.psi(), partitions, share };
+        let rule = if state.tensors.contains_key("weights") {
+            let weights = state.mat("weights")?;
+            if weights.cols() != map.columns() {
+                return Err(refuse(format!("{} weights for {} columns", weights.cols(), map.columns())));
+            }
+            Rule::Weights(weights)
+        } else {
+            let maps = load_bags(&state.nested("maps"))?;
+            let Instances::Sparse(maps) = maps.instances() else {
+                return Err(refuse("its maps are not sparse"));
+            };
+            let coefficients = state.mat("coefficients")?;
+            if maps.cols() != map.columns() || coefficients.cols() != maps.rows() {
+                return Err(refuse("maps, centres and coefficients differ in number"));
+            }
+            Rule::Bags { coefficients, maps: maps.clone() }
+        };
+        let outputs = match &rule {
+            Rule::Weights(m) | Rule::Bags { coefficients: m, .. } => m.rows(),
+        };
+        Ok(MapModel { map, rule, biases: state.vector("biases", outputs)? })
+    }
+
+    fn mapper(&self, ctx: &Ctx) -> Result<Mapper<'_>> {
+        Mapper::new(&self.map.partitions, &[self.map.psi], ctx)
+    }
+
+    /// The weight of every column for one output.
+    fn weights(&self, output: usize) -> Vec<f64> {
+        match &self.rule {
+            Rule::Weights(weights) => weights.row(output).to_vec(),
+            Rule::Bags { coefficients, maps } => {
+                let mut weights = vec![0.0; self.map.columns()];
+                for (b, coefficient) in
+                    coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0)
+                {
+                    let (columns, values) = maps.row(b);
+                    columns.iter().zip(values).for_each(|(&c, v)| weights[c as usize] += coefficient * v);
+                }
+                weights
+            }
+        }
+    }
+}
+
+impl Model for MapModel {
+    fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.map.partitions.width())
+    }
+
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+        let maps = map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0);
+        let mut scores = Mat::zeros(bags.len(), self.biases.len());
+        let mut nearest = vec![None; bags.len()];
+        match &self.rule {
+            Rule::Weights(weights) => {
+                for b in 0..bags.len() {
+                    let (columns, values) = maps.row(b);
+                    for (k, bias) in self.biases.iter().enumerate() {
+                        let w = weights.row(k);
+                        let sum: f64 = columns.iter().zip(values).map(|(&c, v)| w[c as usize] * v).sum();
+                        scores.set(b, k, bias + sum);
+                    }
+                }
+            }
+            Rule::Bags { coefficients, maps: kept } => {
+                let kernel = products(&maps, kept, false, ctx)?;
+                for b in 0..bags.len() {
+                    for (k, bias) in self.biases.iter().enumerate() {
+                        let sum: f64 =
+                            kernel.row(b).iter().zip(coefficients.row(k)).map(|(x, c)| x * c).sum();
+                        scores.set(b, k, bias + sum);
+                    }
+                    let most = kernel.row(b).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    nearest[b] = most.is_finite().then_some(most);
+                }
+            }
+        }
+        Ok(Answer { scores, nearest })
+    }
+
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let columns: Vec<Vec<f64>> = (0..self.biases.len()).map(|k| self.weights(k)).collect();
+        let mut all = Vec::with_capacity(bags.len());
+        in_portions(bags, &self.mapper(ctx)?, &[&self.map], ctx, |_, _, ids, weights, offsets| {
+            for w in offsets.windows(2) {
+                let bag = w[0]..w[1];
+                let map = map_rows(ids, std::slice::from_ref(&bag), Some(weights));
+                let length = length(map.row(0).1);
+                let one = |(w, bias): (&Vec<f64>, &f64)| {
+                    let part = |x: usize| {
+                        let sum: f64 = (0..ids.t()).map(|i| w[i * ids.psi() + ids.get(x, i)]).sum();
+                        weights[x] * (sum / length + bias)
+                    };
+                    Explanation::Additive { bias: 0.0, parts: bag.clone().map(part).collect() }
+                };
+                all.push(columns.iter().zip(&self.biases).map(one).collect());
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn map(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Csr>> {
+        Ok(Some(map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0)))
+    }
+
+    fn save(&self) -> State {
+        let mut state = State::default();
+        let centres = self.map.partitions.centres();
+        let one = |instances: Instances, offsets: Vec<usize>| {
+            let mut state = State::default();
+            let bags = Bags::new(instances, offsets).expect("they were bags before");
+            save_bags(&mut state, &bags);
+            state
+        };
+        state.nest("centres", one(centres.clone(), vec![0, centres.rows()]));
+        state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
+        state.put("biases", &self.biases);
+        match &self.rule {
+            Rule::Weights(weights) => state.put_mat("weights", weights),
+            Rule::Bags { coefficients, maps } => {
+                state.put_mat("coefficients", coefficients);
+                state.nest("maps", one(Instances::Sparse(maps.clone()), (0..=maps.rows()).collect()));
+            }
+        }
+        state
+    }
+}

@@ -1,0 +1,31 @@
+//! Diverse density: the place in instance space that every positive bag comes near and no negative bag does, with the
+//! attributes that count there; a bag is positive if its nearest instance is near enough.
+//!
+//! The density, its search and its cost are in `engine::density`, the rule in `families::best_concept`. Maron,
+//! Lozano-Perez: A framework for multiple-instance learning, NIPS 1998. We start every climb with weights that suit
+//! scaled columns, stop after fifty steps (three hundred are no better), and take the threshold from training bags.
+//! For real values the likelihood is `1 - |y - max u|`.
+
+use crate::families::best_concept::BestConcept;
+use crate::families::concepts::Producer;
+use crate::method::Info;
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: BestConcept = BestConcept { info: &INFO, producer: Producer::DiverseDensity };
+
+static INFO: Info = Info {
+    name: "dd",
+    aliases: &["midd"],
+    title: "the one place that positive bags come near and negative bags avoid",
+    about: "A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near \
+            by max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is \
+            found by climbing from every instance of every positive bag. Bags from a threshold of nearness on are \
+            positive; for real values nearness itself is the prediction.",
+    reference: "Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998",
+    family: "diverse density",
+    regression: true,
+    scale: Scale::ZScore,
+    complexity: 30,
+    explains: "witness: the instance nearest to the concept",
+};

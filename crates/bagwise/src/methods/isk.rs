@@ -1,0 +1,326 @@
+//! Isolation set-kernel: two instances are as similar as random partitions seldom part them.
+//!
+//! A partitioning is drawn: psi training instances, whose nearest-neighbour cells divide the space, finely where data are
+//! dense and coarsely where they are sparse. Of t such partitionings, `K(x, y) = #{i : x and y share a cell} / t`. For bags
+//!
+//! `K(S, T) = sum_{x in S, y in T} W(x) W(y) K(x, y)`, divided by `sqrt(K(S, S) K(T, T))`,
+//!
+//! where `W(x)` is one over the number of instances of the bag with `K > epsilon` to x (itself included), and the weights of a
+//! bag sum to 1. `epsilon=1` weighs all alike. The kernel has a finite map: column (i, j) holds the weight of the bag in
+//! cell j of partitioning i. So the machine is trained on a Gram, or, for many bags, on sparse maps (`engine::cells`).
+//!
+//! * `distance=text`: squared differences are averaged over the attributes that one of two instances has (eq 15).
+//!   Scaling must then keep zeros.
+//! * Printed eq 11 to 13 divide once more by the sizes of the bags, which the normalisation (eq 14) cancels; we leave it out.
+//!   Where eq 9 has 1/0 (epsilon = 1), an instance counts itself.
+//! * Centres are drawn from training bags. (The paper draws from all, test bags included.)
+//!
+//! Cost: n t psi d multiply-adds for cells, or n^2 d where that is less; t |S|^2 / 2 comparisons for the weights of a bag.
+//!
+//! Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::bags::Bags;
+use crate::ctx::Ctx;
+use crate::engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
+use crate::error::{Error, Result};
+use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
+use crate::families::svm;
+use crate::method::{Info, Method, Model, Needs, Prepared, Scope, State};
+use crate::params::{Kind, Level, ParamSpec, Point, Value, same_representation};
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: Isk = Isk;
+
+pub(crate) struct Isk;
+
+static INFO: Info = Info {
+    name: "isk",
+    aliases: &["isolation-set-kernel"],
+    title: "isolation set-kernel: instances are similar if random partitions seldom part them",
+    about: "K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share of \
+            t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of \
+            psi training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of \
+            instances of the bag with K > epsilon to x. A support vector machine learns on the bags.",
+    reference: "Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019",
+    family: "set kernel + SVM",
+    regression: true,
+    scale: Scale::ZScore,
+    complexity: 45,
+    explains: "additive",
+};
+
+const fn shape(name: &'static str, help: &'static str, kind: Kind, values: [&'static str; 2]) -> ParamSpec {
+    ParamSpec {
+        name,
+        help,
+        kind,
+        default: values[0],
+        grid: values[1],
+        level: Level::Representation,
+        regression_only: false,
+    }
+}
+
+static PARAMS: &[ParamSpec] = &[
+    shape(
+        "psi",
+        "Centres of a partitioning: more make smaller cells. Values above the number of training instances are left \
+         out of a list; auto is 64, or a quarter of the training instances if that is less.",
+        Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
+        ["auto", "2^4..2^12"],
+    ),
+    shape(
+        "epsilon",
+        "Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs \
+         all instances alike.",
+        Kind::Fraction,
+        ["1", "11/20..20/20"],
+    ),
+    shape(
+        "t",
+        "Number of partitionings.",
+        Kind::Whole { least: 1, most: 10_000, words: &[] },
+        ["200", "200"],
+    ),
+    shape(
+        "distance",
+        "How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes \
+         that one of the two has (not zero); text takes scaling none or maxabs.",
+        Kind::Word(&["euclidean", "text"]),
+        ["euclidean", "euclidean"],
+    ),
+    shape(
+        "solver",
+        "Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps \
+         from 1000 bags on.",
+        Kind::Word(&["auto", "gram", "map"]),
+        ["auto", "auto"],
+    ),
+    // For these kernels larger costs give the same machine.
+    ParamSpec { default: "8", grid: "2^-3,2^-1,2^1,2^3,2^5", ..svm::COST },
+    svm::TUBE,
+];
+
+/// From so many bags on a machine learns on maps: the Gram grows with the square of the bags, maps do not.
+const MANY_BAGS: usize = 1000;
+
+/// Partitionings where nothing else is said: what costs are estimated by before points are known.
+const USUAL_T: usize = 200;
+
+fn distance(point: &Point) -> Distance {
+    if point.word("distance") == "text" { Distance::Text } else { Distance::Euclidean }
+}
+
+fn share(point: &Point) -> Share {
+    let (numerator, denominator) = point.fraction("epsilon");
+    Share { numerator, denominator }
+}
+
+fn count(point: &Point) -> usize {
+    point.whole("t").unwrap_or(USUAL_T)
+}
+
+/// The number of centres, for a pool of so many instances.
+fn centres(point: &Point, pool: usize) -> Result<usize> {
+    const AUTO: usize = 64;
+    match point.whole("psi") {
+        None => Ok(AUTO.min((pool / 4).max(2)).min(pool)),
+        Some(psi) if psi <= pool => Ok(psi),
+        Some(psi) => Err(Error::param(
+            INFO.name,
+            "psi",
+            format!(
+                "{psi} centres cannot be drawn from {pool} training instances; take at most {pool}, or psi=auto"
+            ),
+        )),
+    }
+}
+
+fn learns_on_maps(point: &Point, bags: &Bags) -> bool {
+    match point.word("solver") {
+        "gram" => false,
+        "map" => true,
+        _ => bags.len() >= MANY_BAGS,
+    }
+}
+
+impl Method for Isk {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        PARAMS
+    }
+
+    fn scale(&self, points: &[Point]) -> Scale {
+        if points.iter().any(|p| distance(p) == Distance::Text) { Scale::None } else { INFO.scale }
+    }
+
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<String> {
+        let text = points.iter().any(|p| distance(p) == Distance::Text);
+        (text && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
+            format!(
+                "scaling {} moves zeros, which distance=text takes for absent words; use --scale none or maxabs",
+                scale.name()
+            )
+        })
+    }
+
+    fn admits(&self, point: &Point, instances: usize) -> bool {
+        point.whole("psi").is_none_or(|psi| psi <= instances)
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        // Distances to all instances, or to the centres of all partitionings; then comparisons in sixteens.
+        let n = bags.instance_count() as f64;
+        let lists = (USUAL_T * 64 * representations) as f64;
+        let cells = n * n.min(lists) * 3.0 * bags.values_per_instance();
+        cells + bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
+    }
+
+    fn needs(&self, bags: &Bags) -> Needs {
+        let (n, b) = (bags.instance_count(), bags.len());
+        let each = if b < MANY_BAGS {
+            // A Gram, weights, and cells of two bytes.
+            8 * b * b + n * (8 + 2 * USUAL_T)
+        } else {
+            12 * (0..b).map(|b| USUAL_T * bags.rows(b).len().min(64)).sum::<usize>()
+        };
+        // Positions of every instance in all lists.
+        Needs { fixed: (n.min(65_535) * (2 * USUAL_T + 8 * bags.width())) as u64, each: each as u64 }
+    }
+
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut distinct: Vec<&Point> = Vec::new();
+        let mut representation = Vec::with_capacity(points.len());
+        for point in points {
+            let found = distinct.iter().position(|d| same_representation(PARAMS, d, point));
+            if found.is_none() {
+                distinct.push(point);
+            }
+            representation.push(found.unwrap_or(distinct.len() - 1));
+        }
+        let pool = scope.train.iter().map(|&b| bags.rows(b).len()).sum();
+        let psis = distinct.iter().map(|p| centres(p, pool)).collect::<Result<Vec<usize>>>()?;
+        let mut all: Vec<Option<Representation>> = distinct.iter().map(|_| None).collect();
+        // Points with the same partitionings share a pass, whatever their psi.
+        while let Some(first) = all.iter().position(Option::is_none) {
+            let key = |r: usize| (count(distinct[r]), distance(distinct[r]));
+            let family: Vec<usize> = (first..all.len()).filter(|&r| key(r) == key(first)).collect();
+            let largest = family.iter().map(|&r| psis[r]).max().unwrap_or(1);
+            let (t, by) = key(first);
+            let partitions = Arc::new(Partitions::draw(&bags, scope.train, t, largest, by, ctx)?);
+            let wanted: Vec<Wanted> = family
+                .iter()
+                .map(|&r| {
+                    let map = CellMap {
+                        partitions: Arc::clone(&partitions),
+                        psi: psis[r],
+                        share: share(distinct[r]),
+                    };
+                    Wanted { map, on_maps: learns_on_maps(distinct[r], &bags) }
+                })
+                .collect();
+            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, wanted, ctx)?) {
+                all[r] = Some(ready);
+            }
+        }
+        Ok(Box::new(MapPrepared {
+            bags,
+            points: points.to_vec(),
+            representation,
+            representations: all.into_iter().flatten().collect(),
+        }))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+        let psi = match point.get("psi") {
+            Value::Number(_) => point.whole("psi"),
+            _ => None,
+        };
+        Ok(Box::new(MapModel::load(count(point), psi, share(point), distance(point), state)?))
+    }
+}
+
+struct Wanted {
+    map: CellMap,
+    on_maps: bool,
+}
+
+/// Everything for points that share their partitionings, in one pass over the instances.
+fn represent(
+    bags: &Bags,
+    partitions: &Arc<Partitions>,
+    wanted: Vec<Wanted>,
+    ctx: &Ctx,
+) -> Result<Vec<Representation>> {
+    let mut psis: Vec<usize> = wanted.iter().map(|w| w.map.psi).collect();
+    psis.sort_unstable();
+    psis.dedup();
+    let mapper = Mapper::new(partitions, &psis, ctx)?;
+    let on_maps = wanted.iter().any(|w| w.on_maps);
+    if on_maps || !ids_are_cheaper(bags, partitions.t(), &psis, wanted.len()) {
+        let maps = map_bags(bags, &mapper, &wanted.iter().map(|w| &w.map).collect::<Vec<_>>(), ctx)?;
+        return wanted
+            .into_iter()
+            .zip(maps)
+            .map(|(wanted, map)| {
+                let ready = Representation {
+                    map: wanted.map,
+                    source: Source::Maps(map),
+                    gram: OnceLock::new(),
+                    on_maps: wanted.on_maps,
+                };
+                if !wanted.on_maps {
+                    ready.make_gram(ctx)?;
+                }
+                Ok(ready)
+            })
+            .collect();
+    }
+    let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
+    ctx.reserve("the cells of all instances", bytes, "raise --memory, or choose a smaller psi or t")?;
+    let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
+    let mut ready: Vec<Option<Representation>> = wanted.iter().map(|_| None).collect();
+    let offsets = bags.offsets();
+    for (k, ids) in ids.into_iter().enumerate() {
+        ctx.check()?;
+        ctx.progress.step("similarities", k as u64, psis.len() as u64);
+        let ids = Arc::new(ids);
+        let here: Vec<usize> = (0..wanted.len()).filter(|&w| wanted[w].map.psi == psis[k]).collect();
+        let shares: Vec<Share> = here.iter().map(|&w| wanted[w].map.share).collect();
+        let weights = crate::families::map_svm::weights(&ids, offsets, &shares, ctx)?;
+        let views: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+        let grams = gram_of_ids(&ids, offsets, &views, ctx)?;
+        for ((&w, weights), mut gram) in here.iter().zip(weights).zip(grams) {
+            cosine(&mut gram);
+            ready[w] = Some(Representation {
+                map: wanted[w].map.clone(),
+                source: Source::Cells { ids: Arc::clone(&ids), weights },
+                gram: OnceLock::from(gram),
+                on_maps: false,
+            });
+        }
+    }
+    Ok(ready.into_iter().flatten().collect())
+}
+
+/// Whether Grams cost less from counts of shared cells than from maps; see `engine::cells::gram`.
+fn ids_are_cheaper(bags: &Bags, t: usize, psis: &[usize], representations: usize) -> bool {
+    let n = bags.instance_count() as f64;
+    let from_ids = n * n / 2.0 * (psis.len() * t / 8 + representations) as f64;
+    let entries = |psi: usize| (0..bags.len()).map(|b| t * bags.rows(b).len().min(psi)).sum::<usize>() as f64;
+    let per_psi = representations as f64 / psis.len() as f64;
+    let from_maps: f64 = psis.iter().map(|&psi| entries(psi) * bags.len() as f64 / 2.0 * 4.0 * per_psi).sum();
+    from_ids < from_maps
+}

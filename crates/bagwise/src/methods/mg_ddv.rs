@@ -1,0 +1,29 @@
+//! MG-DDV: a marginalized kernel whose concepts are believed by their diverse density (for real values by the extended
+//! density). The kernel, its cost and where we differ are in `families::marginal`.
+//!
+//! Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007.
+
+use crate::families::kernel_svm::KernelSvm;
+use crate::families::marginal::{Belief, Marginalized};
+use crate::method::Info;
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: KernelSvm<Marginalized> =
+    KernelSvm(Marginalized { info: &INFO, belief: Belief::Density });
+
+static INFO: Info = Info {
+    name: "mg-ddv",
+    aliases: &[],
+    title: "instance pairs weighted by how alike their labels probably are, concepts by density",
+    about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
+            the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
+            diverse density, each believed in proportion to its density. For real values the bracket is the expected \
+            similarity of two labels. Concepts are learned anew in every fold and for every class.",
+    reference: "Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007",
+    family: "marginalized kernel + SVM",
+    regression: true,
+    scale: Scale::ZScore,
+    complexity: 60,
+    explains: "additive",
+};

@@ -1,0 +1,65 @@
+//! Single-instance learning: every instance has the label of its bag, once and for all, and a bag is as positive as
+//! its most positive instance.
+//!
+//! The simplest thing that takes instances seriously, and the first round of `mi-svm`. It is wrong about most
+//! instances of positive bags where witnesses are few, and yet often hard to beat; hence its place in comparisons.
+//!
+//! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
+
+use crate::bags::Bags;
+use crate::error::Result;
+use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
+use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
+use crate::method::Info;
+use crate::methods::mi_svm::instances;
+use crate::params::ParamSpec;
+use crate::preprocess::Scale;
+
+/// The method, for the registry.
+pub(crate) static METHOD: Alternation<Sil> = Alternation(Sil);
+
+#[derive(Clone)]
+pub(crate) struct Sil;
+
+static INFO: Info = Info {
+    name: "sil",
+    aliases: &["single-instance"],
+    title: "SVM on all instances with the labels of their bags",
+    about: "Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output \
+            is the largest of its instances'.",
+    reference: "Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005",
+    family: "alternating SVM",
+    regression: false,
+    scale: Scale::ZScore,
+    complexity: 15,
+    explains: "witness: the output of every instance, and the one that decides",
+};
+
+static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST];
+
+impl Alternating for Sil {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        PARAMS
+    }
+
+    /// Nothing is believed besides the labels, and so nothing is revised.
+    fn start(&self, _: &Problem<'_>, _: u64) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn check_start(&self, _: &Bags, _: &[f64], start: &[u32]) -> Result<()> {
+        if start.is_empty() { Ok(()) } else { Err(bad_start("empty: nothing is chosen")) }
+    }
+
+    fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<Row> {
+        instances(problem).map(|(bag, i)| Row { at: i, y: problem.y[bag], bag, place: i }).collect()
+    }
+
+    fn revise(&self, _: &Problem<'_>, _: &[u32], _: &[f64]) -> Vec<u32> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,196 @@
+//! Values of parameters as users write them: `0.5`, `2^-5`, `1/median` (relative to the median squared distance of
+//! training instances), `1/d` (relative to the number of attributes), `2*median` (relative to the root of that
+//! median), `mean`, `11/20` (a fraction, kept as one, so that comparisons with it are exact). Several are separated
+//! by commas; powers and fractions can be ranges: `2^-5..2^5`, `11/20..20/20`.
+
+use std::fmt;
+
+use super::{Kind, ParamSpec};
+use crate::error::{Error, Result};
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A number over the median squared distance of training instances.
+    OverMedian(f64),
+    /// A number over the number of attributes.
+    OverWidth(f64),
+    /// A number times the root of the median squared distance of training instances.
+    TimesMedian(f64),
+    /// A fraction in lowest terms.
+    Fraction(u32, u32),
+    /// A word.
+    Word(String),
+}
+
+impl Value {
+    /// A fraction, reduced, so that equal ones are equal.
+    pub fn fraction(numerator: u32, denominator: u32) -> Value {
+        let (mut a, mut b) = (numerator, denominator);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        let common = a.max(1);
+        Value::Fraction(numerator / common, denominator / common)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(v) => write!(f, "{v}"),
+            Value::OverMedian(v) => write!(f, "{v}/median"),
+            Value::OverWidth(v) => write!(f, "{v}/d"),
+            Value::TimesMedian(v) => write!(f, "{v}*median"),
+            Value::Fraction(n, d) => write!(f, "{n}/{d}"),
+            Value::Word(w) => f.write_str(w),
+        }
+    }
+}
+
+/// A number (also `2^-5`), one with a unit, a fraction, else a word.
+pub(super) fn parse_value(text: &str) -> Value {
+    let text = text.trim();
+    if let Some((numerator, denominator)) = parse_fraction(text) {
+        return Value::fraction(numerator, denominator);
+    }
+    let (number, unit) = unit(text);
+    parse_number(number).map_or_else(|| Value::Word(text.to_string()), unit)
+}
+
+/// A text without its unit, and what the unit makes of a number.
+fn unit(text: &str) -> (&str, fn(f64) -> Value) {
+    let units: [(&str, fn(f64) -> Value); 3] =
+        [("/median", Value::OverMedian), ("/d", Value::OverWidth), ("*median", Value::TimesMedian)];
+    let found = units.iter().find_map(|(ending, unit)| Some((text.strip_suffix(ending)?, *unit)));
+    found.unwrap_or((text, Value::Number))
+}
+
+fn parse_number(text: &str) -> Option<f64> {
+    match parse_power(text) {
+        Some((base, exponent)) => Some(base.powi(exponent)),
+        None => text.parse().ok().filter(|v: &f64| !v.is_nan()),
+    }
+}
+
+/// `11/20`, not reduced.
+fn parse_fraction(text: &str) -> Option<(u32, u32)> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let denominator = denominator.trim().parse().ok().filter(|&d| d > 0)?;
+    Some((numerator.trim().parse().ok()?, denominator))
+}
+
+/// `0.55` as 55/100: what is written, not its nearest double.
+fn parse_decimal(text: &str) -> Option<Value> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let denominator = 10u32.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| format!("0{t}").parse::<u32>().ok());
+    let (whole, part) = (digits(whole)??, digits(part)??);
+    Some(Value::fraction(whole.checked_mul(denominator)?.checked_add(part)?, denominator))
+}
+
+fn parse_power(text: &str) -> Option<(f64, i32)> {
+    let (base, exponent) = text.split_once('^')?;
+    Some((base.trim().parse().ok()?, exponent.trim().parse().ok()?))
+}
+
+/// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
+pub(super) fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
+    let mut values = Vec::new();
+    for item in text.split(',') {
+        let item = item.trim();
+        match item.split_once("..") {
+            None => values.push(match (spec.kind, parse_decimal(item)) {
+                (Kind::Fraction, Some(fraction)) => fraction,
+                _ => parse_value(item),
+            }),
+            Some((from, to)) => {
+                if let (Kind::Fraction, Some((low, d)), Some((high, e))) =
+                    (spec.kind, parse_fraction(from), parse_fraction(to))
+                    && d == e
+                    && low <= high
+                    && high <= d
+                    && high - low < 200
+                {
+                    values.extend((low..=high).map(|n| Value::fraction(n, d)));
+                    continue;
+                }
+                let (to, unit) = unit(to);
+                // Thousands of powers are a slip of the keyboard, not a grid.
+                const MOST: i64 = 200;
+                match (parse_power(from), parse_power(to)) {
+                    (Some((a, low)), Some((b, high)))
+                        if a == b && low <= high && i64::from(high) - i64::from(low) < MOST =>
+                    {
+                        values.extend((low..=high).map(|e| unit(a.powi(e))));
+                    }
+                    _ => {
+                        return Err(Error::param(
+                            method,
+                            spec.name,
+                            match spec.kind {
+                                Kind::Fraction => format!(
+                                    "'{item}' is not a range; write fractions of one denominator, ascending: 11/20..20/20"
+                                ),
+                                _ => format!(
+                                    "'{item}' is not a range; write powers of one base, ascending: 2^-5..2^5"
+                                ),
+                            },
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    for value in &values {
+        check(spec, method, value)?;
+    }
+    if values.iter().all(|v| magnitude(v).is_some()) {
+        values.sort_by(|a, b| magnitude(a).unwrap_or(0.0).total_cmp(&magnitude(b).unwrap_or(0.0)));
+        if matches!(spec.kind, Kind::Fraction) {
+            values.reverse();
+        }
+    }
+    let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    Ok(distinct)
+}
+
+/// An error unless the parameter takes the value.
+pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
+    let good = match (spec.kind, value) {
+        (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
+        (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
+        (Kind::Width, Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v)) => {
+            v.is_finite() && *v > 0.0
+        }
+        (Kind::Length, Value::Number(v) | Value::TimesMedian(v)) => v.is_finite() && *v > 0.0,
+        (Kind::Whole { least, most, .. }, Value::Number(v)) => {
+            v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
+        }
+        (Kind::Fraction, Value::Fraction(n, d)) => n <= d && *d > 0,
+        (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
+        (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
+        (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
+        _ => false,
+    };
+    if good {
+        return Ok(());
+    }
+    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
+}
+
+/// The size by which values are ordered; words have none.
+pub(super) fn magnitude(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v) | Value::TimesMedian(v) => Some(*v),
+        Value::Fraction(n, d) => Some(f64::from(*n) / f64::from(*d)),
+        Value::Word(_) => None,
+    }
+}

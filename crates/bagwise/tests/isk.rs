@@ -1,0 +1,211 @@
+//! The isolation set-kernel as a method: machines on Grams and on maps are the same, pools and scalings are kept, and the
+//! kernel adapts to density as the paper's figures show.
+
+use bagwise::engine::cells::{Distance, Mapper, Partitions, gram_of_maps, map_rows, products};
+use bagwise::evaluate::{Metric, Splits};
+use bagwise::learn::{Learner, Setup};
+use bagwise::method::Explanation;
+use bagwise::model::Trained;
+use bagwise::params::{Fill, Grid};
+use bagwise::preprocess::Scale;
+use bagwise::rng::Rng;
+use bagwise::train::{Wanted, train};
+use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
+use serde_json::Value;
+
+fn setup(given: &[(&str, &str)], fill: Fill, regression: bool) -> Setup {
+    let method = methods::find("isk").unwrap();
+    let given: Vec<(String, String)> = given.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    Setup::new(method, Grid::new("isk", method.params(), &given, fill, regression).unwrap())
+}
+
+fn fit(setup: &Setup, data: &Dataset) -> Result<Trained, Error> {
+    let learners = [Learner::new(data, setup, None)?];
+    let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    train(&learners, &all, Splits::KFold(3), &Wanted::by(metric), &Ctx::seeded(7))
+}
+
+fn data(query: &str) -> Dataset {
+    io::read(&format!("synthetic:gauss?{query}"), &Default::default()).unwrap()
+}
+
+/// The first feature's mean as a value to predict.
+fn with_values(data: Dataset) -> Dataset {
+    let mean = |b: usize| {
+        let bag = data.bags.bag(b).to_dense();
+        (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
+    };
+    let values = (0..data.bags.len()).map(mean).collect();
+    Dataset { target: Some(Target::Values(values)), ..data }
+}
+
+#[test]
+fn machines_on_maps_are_those_on_the_gram() {
+    for (data, regression) in [
+        (data("bags=60&seed=1"), false),
+        (data("bags=60&classes=3&seed=2"), false),
+        (with_values(data("bags=60&seed=3")), true),
+    ] {
+        let new = self::data("bags=25&seed=9");
+        let answers: Vec<Vec<Vec<f64>>> = ["gram", "map"]
+            .iter()
+            .map(|solver| {
+                let given = [("psi", "32"), ("epsilon", "11/20"), ("c", "2"), ("solver", solver)];
+                let model = fit(&setup(&given, Fill::Default, regression), &data).unwrap();
+                let loaded = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap();
+                let found = loaded.predict(&new.bags, &Ctx::default()).unwrap();
+                assert_eq!(found, model.predict(&new.bags, &Ctx::default()).unwrap());
+                for (p, machines) in found.iter().zip(loaded.explain(&new.bags, &Ctx::default()).unwrap()) {
+                    for (value, explanation) in p.outputs.iter().zip(machines) {
+                        let Explanation::Additive { bias, parts } = explanation else { unreachable!() };
+                        let sum = bias + parts.iter().sum::<f64>();
+                        assert!((sum - value).abs() < 1e-10, "{sum} and {value}");
+                    }
+                }
+                // Only machines on Grams have compared the bags with each other.
+                assert!(found.iter().all(|p| p.nearest.is_some() == (*solver == "gram")));
+                found.into_iter().map(|p| p.outputs).collect()
+            })
+            .collect();
+        for (a, b) in answers[0].iter().flatten().zip(answers[1].iter().flatten()) {
+            // Both solvers stop at a gap of 1e-3 (in units of the target's spread, here below 1).
+            assert!((a - b).abs() < 2e-3, "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn many_bags_are_learned_from_their_maps() {
+    let data = data("bags=1000&min=1&max=3&seed=4");
+    let model = fit(&setup(&[("psi", "16"), ("t", "50"), ("c", "1")], Fill::Default, false), &data).unwrap();
+    let found = model.predict(&data.bags, &Ctx::default()).unwrap();
+    assert!(found.iter().all(|p| p.nearest.is_none()), "nobody compared a thousand bags with each other");
+    let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
+    let right =
+        found.iter().zip(codes).filter(|(p, c)| p.label.as_ref() == Some(&names[**c as usize])).count();
+    assert!(right > 800, "{right} of 1000");
+    // The Gram is made for those who ask for it.
+    let point = &setup(&[("psi", "16"), ("t", "50")], Fill::Default, false).grid.points[0];
+    let method = methods::find("isk").unwrap();
+    let square = gram(method, point, Scale::None, false, &data.bags, None, None, &Ctx::default()).unwrap();
+    assert_eq!((square.rows(), square.cols()), (1000, 1000));
+    assert!((0..1000).all(|b| (square.get(b, b) - 1.0).abs() < 1e-12));
+}
+
+#[test]
+fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
+    let stored =
+        io::read("synthetic:embeddings?bags=20&instances=60&features=9", &Default::default()).unwrap();
+    let Instances::Stored(rows) = stored.bags.instances() else { panic!("embeddings are not in memory") };
+    let mut values = vec![0.0f32; rows.rows() * rows.cols()];
+    rows.read_f32(0..rows.rows(), &mut values);
+    let held = Instances::F32(Mat::new(rows.rows(), rows.cols(), values));
+    let held = Bags::new(held, stored.bags.offsets().to_vec()).unwrap();
+    let method = methods::find("isk").unwrap();
+    for psi in ["16", "700"] {
+        let point = &setup(&[("psi", psi), ("epsilon", "3/5")], Fill::Default, false).grid.points[0];
+        let ctx = Ctx::default();
+        let map = |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap();
+        let found = map(&stored.bags);
+        assert!(found == map(&held), "psi {psi}");
+        let square = gram(method, point, Scale::ZScore, false, &held, None, None, &ctx).unwrap();
+        let inner = products(&found, &found, false, &ctx).unwrap();
+        let far = square.data().iter().zip(inner.data()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-12, "{far:e}");
+        let wide = gram(method, point, Scale::ZScore, false, &held, Some(&stored.bags), None, &ctx).unwrap();
+        let far = square.data().iter().zip(wide.data()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-12, "{far:e}");
+    }
+}
+
+#[test]
+fn psi_above_the_pool_is_left_out_of_a_list_and_refused_alone() {
+    // About 40 instances, fewer in inner folds, which share the centres of the whole.
+    let data = data("bags=20&min=2&max=2&seed=5");
+    let tuned =
+        fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], Fill::Default, false), &data).unwrap();
+    assert!(tuned.header.parameters.whole("psi").unwrap() <= 40);
+    for psi in ["41", "64,128"] {
+        let error = fit(&setup(&[("psi", psi)], Fill::Default, false), &data).err().unwrap().to_string();
+        assert!(error.contains("cannot be drawn from 40 training instances"), "{error}");
+    }
+    assert!(fit(&setup(&[("psi", "40")], Fill::Default, false), &data).is_ok());
+}
+
+#[test]
+fn of_equally_good_points_the_smallest_psi_and_the_largest_epsilon_win() {
+    // Labels that every point finds.
+    let data = data("bags=40&distance=60&witness=1&seed=6");
+    let given = [("psi", "16,32"), ("epsilon", "11/20,15/20,20/20"), ("c", "2,8")];
+    let model = fit(&setup(&given, Fill::Default, false), &data).unwrap();
+    let point = &model.header.parameters;
+    assert_eq!((point.whole("psi"), point.fraction("epsilon")), (Some(16), (1, 1)));
+    assert_eq!(point.number("c"), 2.0);
+}
+
+#[test]
+fn text_keeps_its_zeros() {
+    let data = data("bags=20&seed=7");
+    let text = setup(&[("distance", "text")], Fill::Default, false);
+    assert_eq!(text.scale, Scale::None);
+    for scale in [Scale::ZScore, Scale::MinMax] {
+        let error = fit(&Setup { scale, ..text.clone() }, &data).err().unwrap().to_string();
+        assert!(error.contains("moves zeros"), "{error}");
+    }
+    for scale in [Scale::None, Scale::MaxAbs] {
+        fit(&Setup { scale, ..text.clone() }, &data).unwrap();
+    }
+    assert_eq!(setup(&[], Fill::Default, false).scale, Scale::ZScore);
+}
+
+/// Points in the square, evenly or a hundred on the right and ten thousand on the left.
+fn square(even: bool, seed: u64) -> Bags {
+    let mut rng = Rng::new(seed, "square", &[]);
+    let rows: Vec<[f64; 2]> = (0..10_100)
+        .map(|i| {
+            let (x, y) = (2.0 * rng.uniform() - 1.0, 2.0 * rng.uniform() - 1.0);
+            if even { [x, y] } else { [if i < 100 { x.abs() } else { -x.abs() }, y] }
+        })
+        .collect();
+    Bags::new(Instances::F64(Mat::from_rows(&rows)), vec![0, 10_100]).unwrap()
+}
+
+/// The unnormalised kernel of two bags of four points around two places on the horizontal axis.
+fn kernel(pool: &Bags, psi: usize, places: [f64; 2]) -> f64 {
+    let rows: Vec<[f64; 2]> =
+        places.iter().flat_map(|&p| [[p, 0.1], [p, -0.1], [p + 0.1, 0.0], [p - 0.1, 0.0]]).collect();
+    let ctx = Ctx::seeded(3);
+    let partitions = Partitions::draw(pool, &[0], 800, psi, Distance::Euclidean, &ctx).unwrap();
+    let mapper = Mapper::new(&partitions, &[psi], &ctx).unwrap();
+    let ids = mapper.ids(&Instances::F64(Mat::from_rows(&rows)), 0..8, &ctx).unwrap().remove(0);
+    gram_of_maps(&map_rows(&ids, &[0..4, 4..8], None), 800, &ctx).unwrap().get(0, 1)
+}
+
+#[test]
+fn the_kernel_adapts_to_density_as_the_papers_figures_show() {
+    let path = format!("{}/tests/golden/isk/figures_tolerances.json", env!("CARGO_MANIFEST_DIR"));
+    let expected: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (even, two) = (square(true, 1), square(false, 1));
+    let figures = expected.as_object().unwrap();
+    assert_eq!(figures.len(), 14);
+    for (name, figure) in figures {
+        let words: Vec<&str> = name.split_whitespace().collect();
+        let number = |word: &str| word.split_once('=').unwrap().1.parse::<f64>().unwrap();
+        let (psi, last) = (number(words[2]) as usize, number(words[3]));
+        let found = match words[..2] {
+            ["fig1", "uniform"] => kernel(&even, psi, [0.0, last]),
+            ["fig1", "two"] => kernel(&two, psi, [0.0, last]),
+            // Two bags so far apart, about the middle of the sparse or the dense half.
+            ["fig2", "sparse"] => kernel(&two, psi, [0.5 - last / 2.0, 0.5 + last / 2.0]),
+            ["fig2", "dense"] => kernel(&two, psi, [-0.5 - last / 2.0, -0.5 + last / 2.0]),
+            _ => panic!("{name}"),
+        };
+        let (mean, sd) =
+            (figure["mean"].as_f64().unwrap(), figure["sd_over_datasets_t800"].as_f64().unwrap());
+        assert!(
+            (found - mean).abs() <= 4.0 * sd,
+            "{name}: {found:.3}, expected {mean:.3} within 4 times {sd:.3}"
+        );
+    }
+}
