@@ -9,6 +9,7 @@ mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
 mod browser;
+mod fuzz;
 mod golden;
 mod house;
 mod reproduce;
@@ -40,6 +41,12 @@ const WORDS: &[Word] = &[
         "[NAME]",
         "published and promised results, computed again; without a name, which there are",
         reproduce::run,
+    ),
+    (
+        "fuzz",
+        "NAME [SECONDS]",
+        "broken files for one reader, until one breaks it or time is up",
+        fuzz::command,
     ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
