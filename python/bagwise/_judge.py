@@ -45,7 +45,7 @@ def methods() -> list[dict[str, Any]]:
 class Comparison(Sequence[dict[str, Any]]):
     """What came of an evaluation: one row per method, best first.
 
-    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the table.
+    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the report.
 
     Attributes
     ----------
@@ -53,6 +53,8 @@ class Comparison(Sequence[dict[str, Any]]):
         What the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
     protocol : str
         How methods were judged.
+    sentence : str
+        What came out: the best, its interval, what cannot be told from it.
     records : list of dict
         Every fit: parameters, metrics, the scores of its test bags.
     roster : dict
@@ -61,13 +63,14 @@ class Comparison(Sequence[dict[str, Any]]):
 
     def __init__(self, text: str) -> None:
         found = json.loads(text)
+        self._text = text
+        self.sentence: str = found["sentence"]
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
         self.optimistic: bool = found["optimistic"]
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
-        tests = {t["method"]: t["test"] for t in found["tests"]}
-        self._rows = [_row(line, i, tests) for i, line in enumerate(found["table"])]
+        self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
 
     @property
     def best(self) -> str:
@@ -93,47 +96,65 @@ class Comparison(Sequence[dict[str, Any]]):
 
         return pd.DataFrame(self._rows).set_index("method")
 
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
+    ) -> str:
+        """The report as one HTML page that loads nothing.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write it to.
+        title : str, optional
+            Its title.
+        hide_ids : bool, default=False
+            Show bags by number instead of by name, and no groups.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        page = _native.report(self._text, title, hide_ids)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
     def _shown(self) -> list[list[str]]:
-        head = list(self._rows[0])
         # The metric that decides with its interval, the next three, and what the test says.
-        columns = [c for c in head[:7] if c not in ("against_best",)] + ["against_best", "seconds"]
-        cell = {float: lambda v: "" if v != v else f"{v:.3f}"}
-        rows = [[cell.get(type(row[c]), str)(row[c]) for c in columns] for row in self._rows]
+        columns = [*list(self._rows[0])[:7], "against_best", "seconds"]
+        columns = list(dict.fromkeys(columns))
+        rows = [[_cell(row[c]) for c in columns] for row in self._rows]
         return [columns, *rows]
 
     def __repr__(self) -> str:
         table = self._shown()
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        return "\n".join(lines)
+        return "\n".join([*lines, self.sentence])
 
     def _repr_html_(self) -> str:
-        head, *rows = self._shown()
-        cells = "".join(f"<th>{html.escape(c)}</th>" for c in head)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-        note = html.escape(f"{self.protocol}; low and high: interval of {self.metric}")
-        return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table><p>{note}</p>"
+        page = html.escape(self.report(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="comparison"></iframe>'
 
 
-def _row(line: dict[str, Any], rank: int, tests: dict[str, Any]) -> dict[str, Any]:
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
     row: dict[str, Any] = {"method": line["method"]}
     for i, metric in enumerate(line["metrics"]):
         row[metric["metric"]] = _float(metric["mean"])
         if i == 0:
             interval = metric["interval"] or {"low": None, "high": None}
             row["low"], row["high"] = _float(interval["low"]), _float(interval["high"])
-    test = tests.get(line["method"])
-    if rank == 0:
-        verdict = "best"
-    elif line["metrics"][0]["mean"] is None:
-        verdict = "no result"
-    elif test is None:
-        verdict = "not tested"
-    else:
-        verdict = "worse" if test["p"] < 1.0 - test["difference"]["level"] else "could be luck"
     return {
         **row,
-        "against_best": verdict,
+        "against_best": standing,
         "fits": line["fits"],
         "failed": line["failed"],
         "seconds": float(line["seconds"]),

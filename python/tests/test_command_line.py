@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,7 +81,11 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     assert found == {m["method"]: m["accuracy"]["mean"] for m in there["methods"]}
     frame = here.to_frame()
     assert list(frame.index) == [row["method"] for row in here] and frame.loc[here.best, "against_best"] == "best"
-    assert here._repr_html_().startswith("<table>") and "mi-kernel" in repr(here)
+    assert "mi-kernel" in repr(here) and here.sentence.endswith(".")
+    page = here.report(tmp_path / "report.html", title="A title")
+    assert page == (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "A title" in page and here.best in page and "http" not in re.sub(r"http://www.w3.org/\S+", "", page)
+    assert here._repr_html_().startswith("<iframe")
 
 
 def test_a_gram_has_the_same_numbers(musk1: tuple[Bags, np.ndarray], tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 //! Evaluations and comparisons: every method on the same folds. What comes back is JSON, made into tables in Python.
 
+use std::time::{Instant, SystemTime};
+
 use bagwise::evaluate::{
-    Comparison, Contender, MethodSummary, Metric, Plan, Protocol, ProtocolName, Record, Roster, Run, compare,
-    summarise,
+    Contender, MethodSummary, Metric, Plan, Protocol, ProtocolName, Record, Roster, Run, Verdict,
 };
 use bagwise::{Error, Target};
+use bagwise_report::{Comparison, Context, Options, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
 use crate::door::{Around, enter, exception};
@@ -30,18 +32,23 @@ pub(crate) struct Judging {
 }
 
 /// Everything a table or a report is made of.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Judged {
     /// The metric that methods were chosen by.
-    metric: &'static str,
-    larger_is_better: bool,
+    metric: Metric,
+    level: f64,
     optimistic: bool,
     /// How methods were judged, in words.
     protocol: String,
+    seconds: f64,
+    finished: Option<u64>,
+    precision: String,
+    /// What came out, in a sentence.
+    sentence: String,
     /// One line per method, best first.
     table: Vec<MethodSummary>,
-    /// The others against the first.
-    tests: Vec<Comparison>,
+    /// How each stands to the best.
+    standing: Vec<String>,
     records: Vec<Record>,
     roster: Roster,
 }
@@ -84,6 +91,7 @@ pub(crate) fn evaluate(
             seed: judging.seed,
             repeats: judging.repeats,
         };
+        let started = Instant::now();
         let run = Run::new(&data, &contenders, &plan, judging.given.as_deref())?;
         let mut records = Vec::with_capacity(run.len());
         run.carry_out(
@@ -95,37 +103,47 @@ pub(crate) fn evaluate(
             ctx,
         )?;
         records.sort_by(|a, b| a.key.cmp(&b.key));
-        judged(records, run.roster, &plan, judging.level)
+        let verdict = Verdict::new(&records, &run.roster, plan.metric, judging.level, plan.protocol.optimistic())?;
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let judged = Judged {
+            metric: plan.metric,
+            level: judging.level,
+            optimistic: verdict.optimistic,
+            protocol: plan.protocol.to_string(),
+            seconds: started.elapsed().as_secs_f64(),
+            finished: now.ok().map(|d| d.as_secs()),
+            precision: format!("{precision:?}").to_lowercase(),
+            sentence: verdict.sentence(),
+            standing: verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
+            table: verdict.table,
+            records,
+            roster: run.roster,
+        };
+        serde_json::to_string(&judged).map_err(|e| Error::Invalid(format!("the results: {e}")))
     })
 }
 
-fn judged(records: Vec<Record>, roster: Roster, plan: &Plan, level: f64) -> bagwise::Result<String> {
-    let metric = plan.metric;
-    let scored = records.iter().find(|r| r.succeeded()).map(|r| roster.predictions(&r.scored)).transpose()?;
-    let mut metrics = scored.map_or(Vec::new(), |p| Metric::for_task(&p));
-    metrics.retain(|m| *m != metric);
-    metrics.insert(0, metric);
-    let mut table = summarise(&records, &roster, &metrics, level)?;
-    // Best first; without a value last; equals by name, which `summarise` sorted by.
-    let rank = |line: &MethodSummary| match line.metrics[0].mean {
-        Some(mean) if metric.better(1.0, 0.0) => -mean,
-        Some(mean) => mean,
-        None => f64::INFINITY,
+/// The report of an evaluation, from the JSON that [`evaluate`] gave: a page that loads nothing.
+#[pyfunction]
+pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
+    let page = || {
+        let judged: Judged =
+            serde_json::from_str(judged).map_err(|e| Error::Invalid(format!("the results: {e}")))?;
+        let context = Context {
+            command: "bagwise.compare in Python".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            finished: judged.finished,
+            seconds: Some(judged.seconds),
+            metric: Some(judged.metric),
+            level: Some(judged.level),
+            protocol: judged.protocol,
+            optimistic: judged.optimistic,
+            precision: judged.precision,
+            ..Context::default()
+        };
+        let comparison = Comparison::new(judged.records, judged.roster, context)?;
+        render(&[comparison], &Options { hide_ids, title })
     };
-    table.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-    let tests = match table.first() {
-        Some(best) => compare(&records, &roster, metric, &best.method, level)?,
-        None => Vec::new(),
-    };
-    let all = Judged {
-        metric: metric.name(),
-        larger_is_better: metric.better(1.0, 0.0),
-        optimistic: plan.protocol.optimistic(),
-        protocol: plan.protocol.to_string(),
-        table,
-        tests,
-        records,
-        roster,
-    };
-    serde_json::to_string(&all).map_err(|e| Error::Invalid(format!("the results: {e}")))
+    page().map_err(exception)
 }
