@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use bagwise::evaluate::{
-    Contender, MethodSummary, Metric, MetricSummary, Plan, Predictions, Protocol, ProtocolName, Record,
-    RecordFile, Roster, Run, Scored, prediction_rows, summarise, write_predictions,
+    Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
+    Run, prediction_rows, ranked, write_predictions,
 };
 use bagwise::io::{Column, save_whole};
 use bagwise::params::Fill;
@@ -178,6 +178,8 @@ pub(crate) struct Results {
     pub(crate) records: Vec<Record>,
     /// The bags.
     pub(crate) roster: Roster,
+    /// The folds.
+    pub(crate) folds: FoldPlan,
     /// Repeats there were; one where the folds are not drawn at random.
     pub(crate) repeats: usize,
     /// Time the run took.
@@ -185,39 +187,10 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// All metrics that make sense for the task.
-    pub(crate) fn metrics(&self) -> Result<Vec<Metric>> {
-        let any = self.records.iter().find(|r| r.succeeded()).map(|r| r.scored.clone()).unwrap_or_default();
-        Ok(match self.predictions(&any) {
-            Some(predictions) => Metric::for_task(&predictions),
-            None => Vec::new(),
-        })
-    }
-
-    fn predictions(&self, scored: &Scored) -> Option<Predictions> {
-        (!scored.bags.is_empty()).then(|| self.roster.predictions(scored).ok()).flatten()
-    }
-
     /// All metrics of the only method, `metric` first.
     pub(crate) fn one(&self, metric: Metric, level: f64) -> Result<Vec<MetricSummary>> {
-        Ok(self.summaries(metric, level)?.into_iter().next().map(|m| m.metrics).unwrap_or_default())
-    }
-
-    /// The table, best first by `metric`.
-    pub(crate) fn summaries(&self, metric: Metric, level: f64) -> Result<Vec<MethodSummary>> {
-        let mut metrics = self.metrics()?;
-        metrics.retain(|m| *m != metric);
-        metrics.insert(0, metric);
-        let mut table = summarise(&self.records, &self.roster, &metrics, level)?;
-        table.sort_by(|a, b| match (a.metrics[0].mean, b.metrics[0].mean) {
-            (Some(x), Some(y)) if metric.better(x, y) => std::cmp::Ordering::Less,
-            (Some(x), Some(y)) if metric.better(y, x) => std::cmp::Ordering::Greater,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            // Equally good: the simpler first.
-            _ => complexity(&a.method).cmp(&complexity(&b.method)),
-        });
-        Ok(table)
+        let table = ranked(&self.records, &self.roster, metric, level)?;
+        Ok(table.into_iter().next().map(|m| m.metrics).unwrap_or_default())
     }
 
     /// Fits that failed, with the first reason.
@@ -318,7 +291,8 @@ pub(crate) fn carry_out(
     let mut records = file.map_or(kept, RecordFile::into_records);
     records.sort_by(|a, b| a.key.cmp(&b.key));
     let repeats = run.folds.repeats.len();
-    let results = Results { records, roster: run.roster, repeats, elapsed: started.elapsed() };
+    let elapsed = started.elapsed();
+    let results = Results { records, roster: run.roster, folds: run.folds, repeats, elapsed };
     if let Some(folder) = folder {
         let rows = prediction_rows(&results.records, &results.roster)?;
         let mut bytes = Vec::new();
@@ -341,11 +315,6 @@ pub(crate) fn metric_json(m: &MetricSummary) -> Object {
         }
     };
     object
-}
-
-/// Rank from simple to elaborate; what is not a single method comes last.
-pub(crate) fn complexity(method: &str) -> u32 {
-    bagwise::methods::find(method).map_or(u32::MAX, |m| m.info().complexity)
 }
 
 /// The line that a method gets as soon as its last fit of this session is done: the live table of a comparison.

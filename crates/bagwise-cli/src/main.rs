@@ -8,6 +8,7 @@ mod judging;
 mod learning;
 mod output;
 mod progress;
+mod reporting;
 mod session;
 
 use std::process::ExitCode;
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, run,
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, report,
+    run,
 };
 use session::{Outcome, Session};
 
@@ -50,6 +52,7 @@ enum Verb {
     Explain(explain::Args),
     Evaluate(evaluate::Args),
     Run(run::Args),
+    Report(report::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
     Convert(convert::Args),
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
         Some(Verb::Run(args)) => run::run(args, &session),
+        Some(Verb::Report(args)) => report::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),

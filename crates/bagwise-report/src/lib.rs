@@ -1,1 +1,33 @@
-//! Turns evaluation records into a page people can read.
+//! Turns evaluation records into a page people can read: one HTML file that stands by itself.
+//!
+//! ```text
+//! folder of a run ──▶ Comparison (load.rs): records, roster, Context
+//!                       ▼
+//!                     View (view.rs): verdict, answers bag by bag, names that may be shown, colours
+//!                       ▼
+//!                     page.rs: verdict, warnings, results, figures/, audit ──▶ Markup ──▶ HTML
+//! ```
+//!
+//! Nothing is computed from data here: a report can be drawn again, with other options or by a later bagwise, wherever
+//! the folder is. Markup is balanced and escaped by construction (`markup.rs`), figures are SVG with text alternatives
+//! (`plot.rs`), style and script lie in `assets/`. The page reads well without the script, which adds sorting, filtering
+//! and highlighting.
+
+mod audit;
+mod context;
+mod figures;
+mod load;
+mod markup;
+mod overview;
+mod page;
+mod plot;
+mod png;
+mod results;
+mod sha256;
+mod table;
+mod view;
+mod warnings;
+
+pub use context::{CONTEXT_FILE, Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};
+pub use load::Comparison;
+pub use page::{Options, render};

@@ -8,6 +8,8 @@ mod bench_migraph;
 mod bench_mirsvm;
 mod bench_pairs;
 mod bench_svm;
+mod browser;
+mod fuzz;
 mod golden;
 mod house;
 mod reproduce;
@@ -27,12 +29,24 @@ const WORDS: &[Word] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
     ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
     ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
+    (
+        "browser",
+        "",
+        "open the reports of real runs in Chromium; pages and screenshots under target/report",
+        |_| steps::run(&[test::BROWSER]),
+    ),
     ("bench", "[NAME]", "a measurement; without a name, which there are", bench::run),
     (
         "reproduce",
         "[NAME]",
         "published and promised results, computed again; without a name, which there are",
         reproduce::run,
+    ),
+    (
+        "fuzz",
+        "NAME [SECONDS]",
+        "broken files for one reader, until one breaks it or time is up",
+        fuzz::command,
     ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::browser;
 use crate::house;
 use crate::run::{cargo, docs, format, program, root, run, say, shown, target};
 use crate::steps::Step;
@@ -28,10 +29,13 @@ const DOCS: Step = Step { name: "docs", repeat: "cargo xtask docs", run: || docs
 const EXAMPLES: Step =
     Step { name: "examples", repeat: "cargo run --package CRATE --example NAME", run: examples };
 
+/// Reports as people see them.
+pub(crate) const BROWSER: Step = Step { name: "browser", repeat: "cargo xtask browser", run: browser::check };
+
 /// What `cargo xtask lint` runs.
 pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];
 /// What `cargo xtask test` runs.
-pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES];
+pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES, BROWSER];
 
 /// Runs the tests and counts them. Lines of tests that pass are not shown.
 fn tests(which: &[&str]) -> Result<Option<String>> {

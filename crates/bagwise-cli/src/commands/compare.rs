@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{Contender, MethodSummary, Plan, compare};
+use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, Verdict};
 use bagwise::io::save_whole;
 use bagwise::methods::{self, METHODS};
 use bagwise::{Dataset, human_bytes};
+use bagwise_report::Options;
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out, complexity, metric_json};
+use crate::judging::{Judging, Results, carry_out, metric_json};
 use crate::learning::{AUTO, Choosing, Learning, can_learn};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
+use crate::reporting::{self, Finished};
 use crate::session::{Outcome, Session};
 
 /// Compare methods on the same folds: the main job
@@ -33,6 +35,12 @@ pub(crate) struct Args {
     /// [default: a new one named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Write no report.html, and compute nothing for it
+    #[arg(long)]
+    no_report: bool,
+    /// In the report show bags by number instead of by name, and neither groups nor kept columns
+    #[arg(long, conflicts_with = "no_report")]
+    hide_ids: bool,
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
@@ -42,9 +50,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: Data,
 }
-
-/// The method that looks at labels only.
-const BASELINE: &str = "majority";
 
 /// What stands in every comparison.
 const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
@@ -116,9 +121,23 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
     let ctx = args.learning.ctx(&session.ctx);
     let results = carry_out(&data, &contenders, &plan, given.as_deref(), Some(&folder), session, &ctx)?;
-    let verdict = Verdict::new(&results, &plan, args, name, &folder, skipped)?;
-    save_whole(&folder.join("summary.json"), verdict.json()?.as_bytes())?;
-    session.print(&verdict)?;
+    let mut comparison = Comparison::new(&results, &plan, args, name, &folder, skipped)?;
+    if !args.no_report {
+        let run = Finished {
+            data: &data,
+            source: name,
+            contenders: &contenders,
+            plan: &plan,
+            results: &results,
+            verdict: &comparison.verdict,
+            skipped: &comparison.skipped,
+            fit_command: &comparison.fit_command,
+        };
+        let options = Options { hide_ids: args.hide_ids, title: None };
+        comparison.report = Some(reporting::write(&run, &folder, &options, &ctx)?);
+    }
+    save_whole(&folder.join("summary.json"), comparison.json()?.as_bytes())?;
+    session.print(&comparison)?;
     for edge in results.edges() {
         session.warn(&edge);
     }
@@ -248,24 +267,19 @@ fn duration(text: &str) -> Result<Duration, String> {
     seconds.map(|n| Duration::from_secs_f64(n * factor)).ok_or_else(|| "a time such as 90s, 10m or 2h".into())
 }
 
-/// What a comparison says.
-struct Verdict {
-    data: String,
+/// What a comparison says, and where it is.
+struct Comparison {
+    verdict: Verdict,
     plan: Plan,
     repeats: usize,
-    level: f64,
-    table: Vec<MethodSummary>,
-    /// Methods whose difference from the best could be luck.
-    ties: Vec<String>,
-    /// Methods that too few folds compare with the best.
-    untested: Vec<String>,
     skipped: Vec<String>,
     folder: PathBuf,
+    report: Option<PathBuf>,
     seconds: f64,
     fit_command: String,
 }
 
-impl Verdict {
+impl Comparison {
     fn new(
         results: &Results,
         plan: &Plan,
@@ -273,14 +287,12 @@ impl Verdict {
         data: &str,
         folder: &Path,
         skipped: Vec<String>,
-    ) -> Result<Verdict> {
-        let level = args.judging.level;
-        let table = results.summaries(plan.metric, level)?;
-        let best = table.first().context("there are no results")?.method.clone();
-        let tests = compare(&results.records, &results.roster, plan.metric, &best, level)?;
-        let (tested, untested): (Vec<_>, Vec<_>) = tests.into_iter().partition(|c| c.test.is_some());
-        let ties = tested.into_iter().filter(|c| !c.distinguishable()).map(|c| c.method).collect();
-        let untested = untested.into_iter().map(|c| c.method).collect();
+    ) -> Result<Comparison> {
+        let Results { records, roster, repeats, elapsed, .. } = results;
+        let optimistic = plan.protocol.optimistic();
+        let mut verdict = Verdict::new(records, roster, plan.metric, args.judging.level, optimistic)?;
+        verdict.data = data.into();
+        let best = &verdict.best().method;
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args
             .judging
@@ -294,60 +306,25 @@ impl Verdict {
             "bagwise fit {}{}{fold} --method {best}{}{}{inner}{seed} -o {best}.bagwise",
             quoted(data),
             args.read.words(),
-            args.learning.words(&best),
+            args.learning.words(best),
             args.choosing.words(),
         );
-        Ok(Verdict {
-            data: data.into(),
+        Ok(Comparison {
+            verdict,
             plan: plan.clone(),
-            repeats: results.repeats,
-            level,
-            table,
-            ties,
-            untested,
+            repeats: *repeats,
             skipped,
             folder: folder.into(),
-            seconds: results.elapsed.as_secs_f64(),
+            report: None,
+            seconds: elapsed.as_secs_f64(),
             fit_command,
         })
-    }
-
-    /// What came out: the winner, its interval, simpler methods that tie, the baseline.
-    fn sentence(&self) -> String {
-        let (best, name) = (&self.table[0], self.plan.metric.name());
-        let Some(mean) = best.metrics[0].mean else {
-            return format!("No method has a value of {name} on {}.", self.data);
-        };
-        let mut text = format!("{} is best on {}: {name} {mean:.3}", best.method, self.data);
-        if let Some(i) = best.metrics[0].interval {
-            text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
-        }
-        let simpler: Vec<&str> = self
-            .ties
-            .iter()
-            .map(String::as_str)
-            .filter(|m| complexity(m) < complexity(&best.method))
-            .collect();
-        if best.method == BASELINE {
-            text += ". No method does better than answering the same for every bag";
-        } else if simpler.contains(&BASELINE) {
-            text += ". These folds do not tell it from answering the same for every bag (majority)";
-        } else if !simpler.is_empty() {
-            text += &format!(". Not distinguishable from it, and simpler: {}", simpler.join(", "));
-        } else if !self.ties.is_empty() {
-            text += &format!(". Not distinguishable from it: {}", self.ties.join(", "));
-        }
-        if self.plan.protocol.optimistic() {
-            text += ". The protocol is optimistic: parameters were chosen on the reported folds";
-        }
-        text.push('.');
-        text
     }
 
     fn rows(&self, digits: Digits) -> Rows {
         // The metric that decides with its interval, and the next three.
         let mut head = vec!["method"];
-        for (i, m) in self.table[0].metrics.iter().take(4).enumerate() {
+        for (i, m) in self.verdict.best().metrics.iter().take(4).enumerate() {
             head.push(m.metric.name());
             if i == 0 {
                 head.extend(["low", "high"]);
@@ -355,7 +332,7 @@ impl Verdict {
         }
         head.extend(["against best", "seconds"]);
         let mut rows = Rows::new(head);
-        for (i, line) in self.table.iter().enumerate() {
+        for (line, standing) in self.verdict.table.iter().zip(&self.verdict.standing) {
             let mut row = vec![line.method.clone()];
             for (i, m) in line.metrics.iter().take(4).enumerate() {
                 row.push(digits.show(m.mean));
@@ -365,39 +342,34 @@ impl Verdict {
                     );
                 }
             }
-            let verdict = match (line.metrics[0].mean, i) {
-                (None, _) => "no result",
-                (_, 0) => "best",
-                _ if self.ties.contains(&line.method) => "could be luck",
-                _ if self.untested.contains(&line.method) => "not tested",
-                _ => "worse",
-            };
-            row.extend([verdict.to_string(), format!("{:.1}", line.seconds)]);
+            row.extend([standing.as_str().to_string(), format!("{:.1}", line.seconds)]);
             rows.push(row);
         }
         rows
     }
 }
 
-impl Output for Verdict {
+impl Output for Comparison {
     fn json(&self) -> Result<String> {
+        let ties = self.verdict.ties();
         let method = |m: &MethodSummary| {
             let mut object = Object::default();
             object.put("method", &m.method).put("fits", m.fits).put("failed", m.failed);
             object.put("limited", m.limited).put("seconds", m.seconds);
-            object.put("ties_with_best", self.ties.contains(&m.method));
+            object.put("ties_with_best", ties.contains(&m.method.as_str()));
             for metric in &m.metrics {
                 object.put_object(metric.metric.name(), metric_json(metric));
             }
             object
         };
         let mut object = Object::default();
-        object.put("data", &self.data).put("protocol", self.plan.protocol.name);
+        object.put("data", &self.verdict.data).put("protocol", self.plan.protocol.name);
         object.put("optimistic", self.plan.protocol.optimistic()).put("seed", self.plan.seed);
         object.put("repeats", self.repeats).put("optimized", self.plan.metric);
-        object.put("verdict", self.sentence()).put("best", &self.table[0].method);
-        object.put_list("methods", self.table.iter().map(method).collect());
-        object.put("skipped", &self.skipped).put("folder", &self.folder).put("next", &self.fit_command);
+        object.put("verdict", self.verdict.sentence()).put("best", &self.verdict.best().method);
+        object.put_list("methods", self.verdict.table.iter().map(method).collect());
+        object.put("skipped", &self.skipped).put("folder", &self.folder).put("report", &self.report);
+        object.put("next", &self.fit_command);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
@@ -407,10 +379,11 @@ impl Output for Verdict {
 
     fn text(&self, paint: Paint) -> String {
         let folder = self.folder.display();
+        let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
         format!(
-            "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\nnext: {}\n",
+            "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
-            paint.paint(&self.sentence(), BOLD),
+            paint.paint(&self.verdict.sentence(), BOLD),
             self.seconds,
             self.fit_command
         )

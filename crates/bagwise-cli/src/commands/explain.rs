@@ -54,9 +54,7 @@ units: an instance that is 1/weight scaled units away in this attribute alone is
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain mi.bagwise musk1 --format csv > parts.csv
-  bagwise fit musk1 --method em-dd -p starts=10 --output dd.bagwise
-  bagwise explain dd.bagwise musk1 --concepts --top 5";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;

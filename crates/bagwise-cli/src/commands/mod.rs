@@ -12,4 +12,5 @@ pub(crate) mod gram;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod report;
 pub(crate) mod run;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol};
+use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked};
 use bagwise::io::save_whole;
 use bagwise::methods;
 use bagwise::params::Fill;
+use bagwise_report::{Comparison, Options, render};
 
 use crate::experiment::{Data, Experiment, Measure};
 use crate::judging::{Results, carry_out};
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// Folder for records and tables; one that holds part of the same run is completed [default: named after the file]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Write no report.html
+    #[arg(long)]
+    no_report: bool,
 }
 
 const HELP: &str = "\
@@ -42,19 +46,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
-    let mut table = Table { experiment: &experiment, metric, folder: folder.clone(), cells: Vec::new() };
+    let mut table =
+        Table { experiment: &experiment, metric, folder: folder.clone(), cells: Vec::new(), report: None };
+    let mut runs = Vec::new();
     let mut outcome = Outcome::Done;
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
             None => table.cells.extend(experiment.method.iter().map(|_| Cell::Missing)),
             Some((cells, failures)) => {
                 table.cells.extend(cells);
+                runs.push(folder_of(&folder, position, data));
                 if let Some(failures) = failures {
                     session.warn(&failures);
                     outcome = Outcome::FailedFits;
                 }
             }
         }
+    }
+    if !args.no_report && !runs.is_empty() {
+        table.report = Some(report(&experiment, &runs, &folder)?);
     }
     save_whole(&folder.join("table.json"), table.json()?.as_bytes())?;
     save_whole(&folder.join("table.md"), table.markdown().as_bytes())?;
@@ -104,11 +114,24 @@ fn on_one(
             .with_context(|| format!("{} on {}", entry.name, data.name))?;
         contenders.push(Contender { name: entry.name.clone(), setups: vec![setup] });
     }
-    // Numbered, so that names need not be names of folders.
-    let own = folder.join(format!("{:02}-{}", position + 1, plain(&data.name)));
+    let own = folder_of(folder, position, data);
     let results = carry_out(&set, &contenders, &plan, None, Some(&own), session, &session.ctx)
         .with_context(|| data.name.clone())?;
     Ok(Some((cells(experiment, &results, metric)?, results.failures())))
+}
+
+/// The folder of one data set: numbered, so that names need not be names of folders.
+fn folder_of(folder: &Path, position: usize, data: &Data) -> PathBuf {
+    folder.join(format!("{:02}-{}", position + 1, plain(&data.name)))
+}
+
+/// One report over all data sets, from their records.
+fn report(experiment: &Experiment, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
+    let runs = runs.iter().map(|run| Comparison::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
+    let options = Options { hide_ids: false, title: Some(experiment.title.clone()) };
+    let path = folder.join("report.html");
+    save_whole(&path, render(&runs, &options)?.as_bytes())?;
+    Ok(path)
 }
 
 /// Letters, digits and dashes.
@@ -117,7 +140,7 @@ fn plain(name: &str) -> String {
 }
 
 fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
-    let summaries = results.summaries(metric, 0.95)?;
+    let summaries = ranked(&results.records, &results.roster, metric, 0.95)?;
     let cell = |name: &str, ours: &Option<String>| match ours {
         None => Cell::NoMethod,
         Some(_) => match summaries.iter().find(|s| s.method == name) {
@@ -151,6 +174,7 @@ struct Table<'a> {
     metric: Metric,
     folder: PathBuf,
     cells: Vec<Cell>,
+    report: Option<PathBuf>,
 }
 
 impl Table<'_> {
@@ -270,7 +294,10 @@ impl Output for Table<'_> {
         object.put("title", &self.experiment.title).put("source", &self.experiment.source);
         object.put("metric", self.metric).put("percent", self.experiment.percent);
         object.put("protocol", self.protocols()).put("notes", &self.experiment.notes);
-        object.put_list("results", self.lines().map(line).collect()).put("folder", &self.folder);
+        object
+            .put_list("results", self.lines().map(line).collect())
+            .put("folder", &self.folder)
+            .put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
@@ -283,6 +310,9 @@ impl Output for Table<'_> {
         text += &self.rows(self.digits()).to_string();
         for note in &self.experiment.notes {
             text += &format!("* {note}\n");
+        }
+        if let Some(report) = &self.report {
+            text += &format!("report: {}\n", report.display());
         }
         text + &format!("records and tables: {}\n", self.folder.display())
     }

@@ -33,6 +33,8 @@ pub(crate) trait Element:
     fn from_low_bits(bits: u64) -> Self;
     /// The bits of the number.
     fn low_bits(self) -> u64;
+    /// The sum of two numbers.
+    fn plus(self, other: Self) -> Self;
     /// The difference of two numbers.
     fn minus(self, other: Self) -> Self;
     /// The largest finite number.
@@ -51,6 +53,9 @@ impl Element for f64 {
     }
     fn low_bits(self) -> u64 {
         self.to_bits()
+    }
+    fn plus(self, other: f64) -> f64 {
+        self + other
     }
     fn minus(self, other: f64) -> f64 {
         self - other
@@ -91,6 +96,9 @@ impl Element for f32 {
     }
     fn low_bits(self) -> u64 {
         u64::from(self.to_bits())
+    }
+    fn plus(self, other: f32) -> f32 {
+        self + other
     }
     fn minus(self, other: f32) -> f32 {
         self - other

@@ -1,19 +1,22 @@
 //! Honest evaluation, the part that knows no method: which bags train and which are judged ([`Splits`]), how
 //! predictions are judged ([`Metric`], [`Threshold`]), how sure the judgement is ([`corrected_interval`],
 //! [`corrected_t_test`], [`bootstrap`]), and the records of a run ([`Record`], [`RecordFile`]) from which every
-//! table ([`summarise`]) is computed and can be computed again.
+//! table ([`summarise`]) is computed and can be computed again; and, over several data sets, which method is better
+//! ([`ranking`]).
 
 mod fingerprint;
 mod intervals;
 mod metrics;
 mod predictions;
 mod protocol;
+pub mod ranking;
 mod record;
 mod roster;
 mod run;
 mod split;
 mod summary;
 mod threshold;
+mod verdict;
 
 pub use fingerprint::{data_fingerprint, fingerprint};
 pub use intervals::{
@@ -32,3 +35,4 @@ pub use summary::{
     prediction_rows, summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};
+pub use verdict::{BASELINE, Standing, Verdict, complexity, metrics_of, ranked};

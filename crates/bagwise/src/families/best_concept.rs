@@ -67,13 +67,14 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, fifty steps with an evaluation each; EM-DD evaluates one instance per bag.
+        // All instances are starts, for one side or the other; fifty steps with an evaluation each, in an outer fold and
+        // its five inner ones. EM-DD evaluates one instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
             Producer::EmDd => 5.0 * bags.len() as f64,
         };
-        representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
+        6.0 * representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
     }
 
     fn needs(&self, bags: &Bags) -> Needs {
@@ -89,7 +90,6 @@ impl Method for BestConcept {
         _: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         for point in points {
-            options(self.info.name, point)?;
             threshold(self.info.name, point)?;
         }
         Ok(Box::new(Ready { name: self.info.name, producer: self.producer, bags, points: points.to_vec() }))
@@ -229,7 +229,7 @@ impl Ready {
         for &sign in signs {
             let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
             let evidence = Evidence::new(&self.bags, training.bags, class_targets(&y), ctx)?;
-            let found = self.producer.search(&evidence, &options(self.name, point)?, ctx)?;
+            let found = self.producer.search(&evidence, &options(point), ctx)?;
             let densest = first_most(&found, |f| f.log_density);
             let near: Vec<f64> = match densest {
                 None => vec![0.0; y.len()],
@@ -256,7 +256,7 @@ impl Ready {
         let y: Vec<f64> = training.y.iter().map(|&y| range.scale(y)).collect();
         let targets = y.iter().map(|&y| Target::Value(y)).collect();
         let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?;
-        let found = self.producer.search(&evidence, &options(self.name, point)?, ctx)?;
+        let found = self.producer.search(&evidence, &options(point), ctx)?;
         let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
         let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
         let mut best = 0;

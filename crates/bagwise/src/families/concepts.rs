@@ -6,7 +6,7 @@ use crate::ctx::Ctx;
 use crate::engine::density::{
     Concept, Distance, End, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::mat::Mat;
 use crate::method::{Believed, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -37,7 +37,7 @@ pub(crate) const RHO: ParamSpec = ParamSpec {
 pub(crate) const STARTS: ParamSpec = ParamSpec {
     name: "starts",
     help: "Climb from all instances of positive bags, or from so many, drawn by the seed.",
-    kind: Kind::WordOrNumber(&["all"]),
+    kind: Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
     default: "all",
     grid: "all",
     level: Level::Representation,
@@ -48,7 +48,7 @@ pub(crate) const STARTS: ParamSpec = ParamSpec {
 pub(crate) const ITERATIONS: ParamSpec = ParamSpec {
     name: "iterations",
     help: "Steps after which a climb ends at the latest; more hardly changes what is learned.",
-    kind: Kind::AtLeast { least: 1.0 },
+    kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
     default: "50",
     grid: "50",
     level: Level::Representation,
@@ -74,26 +74,20 @@ impl Producer {
 }
 
 /// The search that a point asks for.
-pub(crate) fn options(method: &str, point: &Point) -> Result<Options> {
-    let whole = |name: &str, value: f64| {
-        if value >= 1.0 && value.fract() == 0.0 && value <= f64::from(u32::MAX) {
-            return Ok(value as usize);
-        }
-        Err(Error::param(method, name, format!("{value} will not do; it takes a whole number above 0")))
-    };
+pub(crate) fn options(point: &Point) -> Options {
     let starts = match point.get("starts") {
-        Value::Number(count) => Starts::Some(whole("starts", *count)?),
+        Value::Number(count) => Starts::Some(*count as usize),
         _ => Starts::All,
     };
-    Ok(Options {
+    Options {
         distance: match point.word("distance") {
             "unweighted" => Distance::Unweighted,
             _ => Distance::Weighted,
         },
         rho: point.number("rho"),
         starts,
-        stop: Stop::after(whole("iterations", point.number("iterations"))?),
-    })
+        stop: Stop::after(point.number("iterations") as usize),
+    }
 }
 
 /// +1 and -1 as positive and negative bags.

@@ -3,7 +3,7 @@
 //! With v(S) the map of a bag and `u = v / |v|`, the kernel is `u(S) u(T)` and an output is `f(S) = bias + w u(S)`. For few bags
 //! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is
 //! found on the maps, and kept. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
-//! of the bias; parts add up exactly. Bags are mapped a few at a time: cells exist for some tens of megabytes of
+//! of the bias; parts add up exactly. Bags are mapped a few at a time: cells exist for some megabytes of
 //! instances, and only maps stay.
 
 use std::ops::Range;
@@ -31,8 +31,8 @@ pub(crate) struct CellMap {
     pub(crate) share: Share,
 }
 
-/// Cells that exist at a time, in bytes.
-const CELLS_AT_A_TIME: u64 = 64_000_000;
+/// Cells that exist at a time, in bytes: enough to keep threads busy, little enough to show progress.
+const CELLS_AT_A_TIME: u64 = 16_000_000;
 
 /// Consecutive bags whose instances are mapped together.
 fn portions(bags: &Bags, mapper: &Mapper<'_>, t: usize) -> Vec<Range<usize>> {

@@ -216,7 +216,7 @@ impl Marginalized {
         for point in points {
             let producer =
                 if point.word("search") == "em-dd" { Producer::EmDd } else { Producer::DiverseDensity };
-            let asked = (producer, concepts::options(self.info.name, point)?);
+            let asked = (producer, concepts::options(point));
             let search = match searches.iter().position(|(done, _)| *done == asked) {
                 Some(search) => search,
                 None => {

@@ -91,13 +91,8 @@ impl BagKernel for DdSvm {
                 continue;
             }
             // One search, and one pass for all widths, of points that search alike.
-            let asked = options(INFO.name, points[first])?;
-            let mut alike = vec![first];
-            for (i, point) in points.iter().enumerate().skip(first + 1) {
-                if options(INFO.name, point)? == asked {
-                    alike.push(i);
-                }
-            }
+            let asked = options(points[first]);
+            let alike: Vec<usize> = (first..points.len()).filter(|&i| options(points[i]) == asked).collect();
             let concepts = Arc::new(concepts(&bags, scope, points[first], ctx)?);
             let vectors = Arc::new(embedded(&instances, &bags, &concepts, ctx)?);
             let here: Vec<&Point> = alike.iter().map(|&i| points[i]).collect();
@@ -134,7 +129,7 @@ fn concepts(bags: &Bags, scope: &Scope<'_>, point: &Point, ctx: &Ctx) -> Result<
     for sign in [1.0, -1.0] {
         let y: Vec<f64> = scope.y.iter().map(|y| sign * y).collect();
         let evidence = Evidence::new(bags, scope.train, class_targets(&y), ctx)?;
-        let found = Producer::DiverseDensity.search(&evidence, &options(INFO.name, point)?, ctx)?;
+        let found = Producer::DiverseDensity.search(&evidence, &options(point), ctx)?;
         all.extend(distinct(&evidence, found, ctx)?);
     }
     let share = 1.0 / all.len().max(1) as f64;
@@ -153,8 +148,8 @@ fn distinct(evidence: &Evidence, mut found: Vec<Found>, ctx: &Ctx) -> Result<Vec
     let mut kept: Vec<usize> = Vec::new();
     for i in 0..found.len() {
         ctx.check()?;
-        let alike = |k: &&usize| (0..near.rows()).all(|r| (near.get(r, i) - near.get(r, **k)).abs() <= APART);
-        if kept.iter().find(alike).is_none() {
+        let alike = |&k: &usize| (0..near.rows()).all(|r| (near.get(r, i) - near.get(r, k)).abs() <= APART);
+        if !kept.iter().any(alike) {
             kept.push(i);
         }
     }

@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
-use crate::engine::cells::{Distance, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
+use crate::engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
 use crate::error::{Error, Result};
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
 use crate::families::svm;
@@ -288,6 +288,8 @@ fn represent(
             })
             .collect();
     }
+    let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
+    ctx.reserve("the cells of all instances", bytes, "raise --memory, or choose a smaller psi or t")?;
     let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
     let mut ready: Vec<Option<Representation>> = wanted.iter().map(|_| None).collect();
     let offsets = bags.offsets();

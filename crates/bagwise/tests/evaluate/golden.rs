@@ -7,19 +7,19 @@ use bagwise::evaluate::{
 };
 use serde_json::Value;
 
-fn load(name: &str) -> Value {
+pub(crate) fn load(name: &str) -> Value {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     serde_json::from_str(&text).unwrap()
 }
 
-fn cases<'a>(file: &'a Value, name: &str) -> &'a Vec<Value> {
+pub(crate) fn cases<'a>(file: &'a Value, name: &str) -> &'a Vec<Value> {
     let list = file[name].as_array().unwrap();
     assert!(!list.is_empty(), "{name}");
     list
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
 }
 

@@ -2,6 +2,8 @@
 
 mod golden;
 mod judging;
+mod printed_tables;
+mod ranking;
 mod records;
 mod splits;
 mod summaries;

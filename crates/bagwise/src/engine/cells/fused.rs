@@ -6,7 +6,7 @@
 //! bits, and the smallest and second smallest so far are kept; which tile the smallest came from is one comparison
 //! a tile. Centres pass by in groups that stay in the first cache.
 //!
-//! Where the two smallest are closer than rounding can tell (see [`limit`]), the row is compared with the list again
+//! Where the two smallest are closer than rounding can tell (see `limit`), the row is compared with the list again
 //! by the definition. So the result never depends on precision, tiles or instruction set. Single precision is used for
 //! data in single precision: the products only sift.
 
@@ -21,6 +21,9 @@ use crate::error::Result;
 
 /// Bits that hold a centre's place in its tile.
 const TAG_BITS: u32 = 3;
+
+/// Attributes whose products are added up on their own: errors then grow with this number and not with the width.
+const SWEEP: usize = 128;
 
 /// Bytes of centres that pass by together: half of a first-level cache.
 const GROUP: usize = 16_384;
@@ -45,29 +48,34 @@ pub(super) struct Fused<T: Element> {
 
 /// The loop for one instruction set.
 pub(super) struct Kernel<T: Element> {
+    #[cfg(test)]
     pub(super) name: &'static str,
     mr: usize,
     points: usize,
     /// Lets tiles pass by a panel: panel, width, centres, halves, number of the first tile, state.
     race: unsafe fn(&[T], usize, &[T], &[T], usize, &mut [T]),
     /// Reads tiles and places (as tile times `mr` plus place) off a state, and whether the second came too close:
-    /// state, limits, places, marks of what is close. True if any is.
-    tell: unsafe fn(&[T], &[T], &mut [u32], &mut [u8]) -> bool,
+    /// state, limits of the points and of the list, places, marks of what is close. True if any is.
+    tell: unsafe fn(&[T], &[T], T, &mut [u32], &mut [u8]) -> bool,
 }
 
-/// Two values of `|c|^2 / 2 - x c` that differ by more than this belong to centres whose distances by the definition
-/// differ in the same sense. With u the rounding error of the products and C, N bounds of |c|^2 and |x|^2 about the mean:
-/// moving to the mean, d products and sums from |c|^2 / 2, and the tag move a value by at most (d + 24) u (C + N); the
-/// definition, in double precision, errs by (d + 2) u' |x - c|^2 / 2 <= (d + 2) u' (C + N).
-fn limit<T: Element>(width: usize, longest: f64, length: f64) -> f64 {
+/// A share of the limit, for a squared length about the mean: that of a point, or the longest of a list.
+///
+/// Two values of `|c|^2 / 2 - x c` that differ by more than the shares of x and of the list together belong to centres whose
+/// distances by the definition differ in the same sense. With u the rounding error of the products and C, N bounds of
+/// |c|^2 and |x|^2: moving to the mean, s products and sums from |c|^2 / 2 one after the other, and the tag move a value by
+/// at most (s + 24) u (C + N); the definition, in double precision, errs by (d + 2) u' |x - c|^2 / 2 <= (d + 2) u' (C + N).
+fn limit<T: Element>(width: usize, length: f64) -> T {
     let d = width as f64;
-    let size = longest + length;
-    // Near overflow nothing is certain; the negation catches NaN.
-    if !(size < T::HIGHEST.to_f64() * 1e-4) {
-        return f64::INFINITY;
+    // Near overflow nothing is certain, nor with NaN.
+    let certain = length < T::HIGHEST.to_f64() * 1e-4;
+    if !certain {
+        return T::from_f64(f64::INFINITY);
     }
-    let relative = 2.0 * (d + 24.0) * T::ROUNDING + 2.0 * (d + 2.0) * f64::EPSILON;
-    1.05 * relative * size + 8.0 * (d + 8.0) * T::SMALLEST
+    let one_after_the_other = width.min(SWEEP + width.div_ceil(SWEEP) + 1) as f64;
+    let relative = 2.0 * (one_after_the_other + 24.0) * T::ROUNDING + 2.0 * (d + 2.0) * f64::EPSILON;
+    // Some more, for the roundings of the shares and of their sum.
+    T::from_f64(1.05 * relative * length + 8.0 * (d + 8.0) * T::SMALLEST)
 }
 
 impl<T: Race> Fused<T> {
@@ -157,16 +165,11 @@ impl<T: Race> Fused<T> {
         let group = (GROUP / (mr * width * size_of::<T>())).max(1);
         // Smallest, second smallest and tile of the smallest, for each point of a panel.
         let mut states: Buffer<T> = Buffer::zeros(panels * 3 * points);
-        let mut limits = vec![T::default(); lengths.len()];
+        let limits: Vec<T> = lengths.iter().map(|&length| limit(width, length)).collect();
         for i in 0..p.t {
             for state in states.chunks_exact_mut(3 * points) {
                 state[..2 * points].fill(T::HIGHEST);
                 state[2 * points..].fill(T::default());
-            }
-            for (limit_of, &length) in limits.iter_mut().zip(&lengths) {
-                // Rounded up: single precision has another grid.
-                *limit_of =
-                    T::from_f64(limit::<T>(width, self.longest[i], length) * (1.0 + 2.0 * T::ROUNDING));
             }
             let mut from = 0;
             for ((&end, &psi), found) in self.ends.iter().zip(&self.psis).zip(found.iter_mut()) {
@@ -212,11 +215,18 @@ impl<T: Race> Fused<T> {
         let mut close = [0u8; BLOCK + 64];
         let mut at = [0u32; BLOCK + 64];
         let mut any = false;
+        let longest = limit(p.width(), self.longest[i]);
         for (panel, state) in states.chunks_exact(3 * points).enumerate() {
             let rows = panel * points..(panel + 1) * points;
             // SAFETY: `kernels` lists what the processor has.
             any |= unsafe {
-                (self.kernel.tell)(state, &limits[rows.clone()], &mut at[rows.clone()], &mut close[rows])
+                (self.kernel.tell)(
+                    state,
+                    &limits[rows.clone()],
+                    longest,
+                    &mut at[rows.clone()],
+                    &mut close[rows],
+                )
             };
         }
         if self.whole {
@@ -254,8 +264,9 @@ fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> u16 {
     let reach = least * (1.0 + 8.0 * (width as f64 + 4.0) * f64::EPSILON) + width as f64 * f64::MIN_POSITIVE;
     let mut nearest = literal::Nearest::new();
     for (j, &rough) in rough.iter().enumerate() {
-        // The negation keeps NaN in.
-        if !(rough > reach) {
+        // Not the opposite comparison: NaN stays in.
+        let farther = rough > reach;
+        if !farther {
             nearest.offer(j, literal::dense(super::Distance::Euclidean, x, row(j)));
         }
     }
@@ -298,7 +309,7 @@ fn rough_of<Z: Element>(x: &[f64], z: &[Z], list: &[u32], out: &mut [f64]) {
 }
 
 #[inline(always)]
-unsafe fn race<V: Vector, const MR: usize>(
+unsafe fn race<V: Vector, const MR: usize, const WIDE: bool>(
     panel: &[V::E],
     width: usize,
     centres: &[V::E],
@@ -322,15 +333,33 @@ unsafe fn race<V: Vector, const MR: usize>(
             let mut acc: [[V; 2]; MR] = std::array::from_fn(|i| [V::splat(*half.add(i)); 2]);
             let mut c = centres.as_ptr().add(tile * MR * width);
             let mut x = panel.as_ptr();
-            for _ in 0..width {
-                let (x0, x1) = (V::load(x), V::load(x.add(V::LANES)));
-                for i in 0..MR {
-                    let c = V::splat(*c.add(i));
-                    acc[i][0] = c.mul_add(x0, acc[i][0]);
-                    acc[i][1] = c.mul_add(x1, acc[i][1]);
+            let mut sums = [[V::splat(V::E::default()); 2]; MR];
+            let mut left = width;
+            loop {
+                for _ in 0..if WIDE { left.min(SWEEP) } else { left } {
+                    let (x0, x1) = (V::load(x), V::load(x.add(V::LANES)));
+                    for i in 0..MR {
+                        let c = V::splat(*c.add(i));
+                        acc[i][0] = c.mul_add(x0, acc[i][0]);
+                        acc[i][1] = c.mul_add(x1, acc[i][1]);
+                    }
+                    c = c.add(MR);
+                    x = x.add(points);
                 }
-                c = c.add(MR);
-                x = x.add(points);
+                if !WIDE {
+                    break;
+                }
+                for i in 0..MR {
+                    for h in 0..2 {
+                        sums[i][h] = sums[i][h].add(acc[i][h]);
+                        acc[i][h] = V::splat(V::E::default());
+                    }
+                }
+                if left <= SWEEP {
+                    acc = sums;
+                    break;
+                }
+                left -= SWEEP;
             }
             let before = best;
             for i in 0..MR {
@@ -356,7 +385,13 @@ unsafe fn race<V: Vector, const MR: usize>(
 }
 
 #[inline(always)]
-fn tell<T: Element, const MR: usize>(state: &[T], limits: &[T], at: &mut [u32], close: &mut [u8]) -> bool {
+fn tell<T: Element, const MR: usize>(
+    state: &[T],
+    limits: &[T],
+    longest: T,
+    at: &mut [u32],
+    close: &mut [u8],
+) -> bool {
     let points = limits.len();
     assert!(state.len() == 3 * points && at.len() == points && close.len() == points);
     let (best, rest) = state.split_at(points);
@@ -364,7 +399,8 @@ fn tell<T: Element, const MR: usize>(state: &[T], limits: &[T], at: &mut [u32], 
     let mut any = 0;
     for l in 0..points {
         at[l] = tile[l].low_bits() as u32 * MR as u32 + (best[l].low_bits() as u32 & ((1 << TAG_BITS) - 1));
-        close[l] = u8::from(!(second[l].minus(best[l]) > limits[l]));
+        let apart = second[l].minus(best[l]) > limits[l].plus(longest);
+        close[l] = u8::from(!apart);
         any |= close[l];
     }
     any != 0
@@ -379,14 +415,29 @@ macro_rules! instruction_set {
                 panel: &[V::E], width: usize, centres: &[V::E], halves: &[V::E], first: usize, state: &mut [V::E],
             ) {
                 // SAFETY: this function carries the instruction set; its callers checked for it.
-                unsafe { race::<V, { $mr }>(panel, width, centres, halves, first, state) }
+                unsafe {
+                    if width > SWEEP {
+                        race::<V, { $mr }, true>(panel, width, centres, halves, first, state)
+                    } else {
+                        race::<V, { $mr }, false>(panel, width, centres, halves, first, state)
+                    }
+                }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn read<T: Element>(state: &[T], limits: &[T], at: &mut [u32], close: &mut [u8]) -> bool {
-                tell::<T, { $mr }>(state, limits, at, close)
+            unsafe fn read<T: Element>(
+                state: &[T], limits: &[T], longest: T, at: &mut [u32], close: &mut [u8],
+            ) -> bool {
+                tell::<T, { $mr }>(state, limits, longest, at, close)
             }
             const fn table<V: Vector>() -> Kernel<V::E> {
-                Kernel { name: $name, mr: $mr, points: 2 * V::LANES, race: go::<V>, tell: read::<V::E> }
+                Kernel {
+                    #[cfg(test)]
+                    name: $name,
+                    mr: $mr,
+                    points: 2 * V::LANES,
+                    race: go::<V>,
+                    tell: read::<V::E>,
+                }
             }
             pub(super) static F64: Kernel<f64> = table::<$f64>();
             pub(super) static F32: Kernel<f32> = table::<$f32>();

@@ -212,7 +212,7 @@ enum Way {
 
 /// Ready to find cells for some psi.
 pub struct Mapper<'a> {
-    partitions: Cow<'a, Partitions>,
+    partitions: &'a Partitions,
     psis: Vec<usize>,
     way: Way,
 }
@@ -259,7 +259,7 @@ impl<'a> Mapper<'a> {
             Strategy::Fused if sparse => Way::SparseScan,
             _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)),
         };
-        Ok(Mapper { partitions: Cow::Borrowed(partitions), psis: psis.to_vec(), way })
+        Ok(Mapper { partitions, psis: psis.to_vec(), way })
     }
 
     /// Which way is cheapest, by a count of operations for one row.
@@ -292,7 +292,7 @@ impl<'a> Mapper<'a> {
 
     /// The cells of some rows, for each psi.
     pub fn ids(&self, instances: &Instances, rows: Range<usize>, ctx: &Ctx) -> Result<Vec<Ids>> {
-        let p = &*self.partitions;
+        let p = self.partitions;
         if instances.cols() != p.width() {
             return Err(Error::Invalid(format!(
                 "these instances have {} attributes, the centres {}",
@@ -359,7 +359,7 @@ impl<'a> Mapper<'a> {
     }
 
     fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
-        let p = &*self.partitions;
+        let p = self.partitions;
         match (&self.way, block) {
             (Way::Fused64(fused), Block::F64(x)) => fused.find(p, x, count, found),
             (Way::Fused64(fused), Block::F32(x)) => fused.find(p, x, count, found),
@@ -374,7 +374,7 @@ impl<'a> Mapper<'a> {
 
     /// The definition.
     fn literal(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
-        let p = &*self.partitions;
+        let p = self.partitions;
         for row in 0..count {
             for i in 0..p.t {
                 self.race(i, row, found, |centre| distance(p, block, row, centre));
@@ -404,7 +404,7 @@ impl<'a> Mapper<'a> {
         count: usize,
         found: &mut [Vec<u16>],
     ) {
-        let p = &*self.partitions;
+        let p = self.partitions;
         let width = p.width();
         let largest = self.psis[self.psis.len() - 1];
         let mut distances = vec![0.0; lanes.points() * largest];

@@ -86,7 +86,7 @@ fn assert_cells(found: &[Ids], expected: &[Vec<Vec<usize>>], what: &str) {
 }
 
 fn ids_by(way: Way, partitions: &Partitions, psis: &[usize], rows: &Instances) -> Vec<Ids> {
-    let mapper = Mapper { partitions: Cow::Borrowed(partitions), psis: psis.to_vec(), way };
+    let mapper = Mapper { partitions, psis: psis.to_vec(), way };
     mapper.ids(rows, 0..rows.rows(), &Ctx::default()).unwrap()
 }
 
@@ -141,6 +141,12 @@ proptest! {
 #[test]
 fn cells_beyond_a_byte_and_rows_beyond_a_block() {
     check(&Case::new(5, 700, 3, 3, vec![16, 300, 600], 9, false));
+}
+
+#[test]
+fn wide_rows_are_swept_in_parts() {
+    check(&Case::new(8, 60, 300, 4, vec![5, 32], 4, true));
+    check(&Case::new(8, 40, 256, 3, vec![16], 3, false));
 }
 
 #[test]

@@ -125,30 +125,32 @@ impl Walk {
     /// Walks along the sorted neighbours of one row.
     fn walk(&self, t: usize, own: &[f64], row: usize, found: &mut [Vec<u16>], room: &mut Room) {
         let psis = &self.psis[self.looked_up..];
-        let Room { order, least, group } = room;
-        order.clear();
+        let Room { order, least, group, sample } = room;
         // Distances are not negative, so that their bits are in their order.
-        order.extend(own.iter().enumerate().map(|(c, d)| (d.to_bits(), c as u32)));
+        let reach = reach(own, steps(own.len(), t, psis[0]), sample);
+        let mut held = 0;
+        order.resize(own.len(), (0, 0));
+        for (c, d) in own.iter().enumerate() {
+            order[held] = (d.to_bits(), c as u32);
+            held += usize::from(d.to_bits() <= reach);
+        }
+        order.truncate(held);
+        order.sort_unstable();
         least.fill(NONE);
         // Padding is served before the walk begins.
         least[t..].fill(0);
         let mut waiting = t;
-        let mut sorted = (steps(order.len(), t, psis[0]) as usize).clamp(1, order.len());
-        if sorted < order.len() {
-            order.select_nth_unstable(sorted - 1);
-        }
-        order[..sorted].sort_unstable();
         let mut at = 0;
-        while waiting > 0 && at < order.len() {
-            let mut end = at + 1;
-            while end < sorted && order[end].0 == order[at].0 {
-                end += 1;
-            }
-            if end == sorted && sorted < order.len() {
-                // Equally near centres may wait behind the sorted ones.
+        while waiting > 0 && at < own.len() {
+            if at == order.len() {
+                // Further than most rows have to go: all others, which are farther than those so far.
+                let farther = own.iter().enumerate().map(|(c, d)| (d.to_bits(), c as u32));
+                order.extend(farther.filter(|&(d, _)| d > reach));
                 order[at..].sort_unstable();
-                sorted = order.len();
-                continue;
+            }
+            let mut end = at + 1;
+            while end < order.len() && order[end].0 == order[at].0 {
+                end += 1;
             }
             let first = order[at].1 as usize;
             let ranks = if end == at + 1 {
@@ -172,11 +174,24 @@ struct Room {
     order: Vec<(u64, u32)>,
     least: Vec<u16>,
     group: Vec<u16>,
+    sample: Vec<u64>,
+}
+
+/// A distance, in bits, that somewhat more than so many are not above: by a sample. All equally near ones are on the
+/// same side of it.
+fn reach(own: &[f64], steps: f64, sample: &mut Vec<u64>) -> u64 {
+    const EVERY: usize = 16;
+    let share = 1.5 * steps / own.len() as f64;
+    sample.clear();
+    sample.extend(own.iter().step_by(EVERY).map(|d| d.to_bits()));
+    let rank = (share * sample.len() as f64) as usize + 2;
+    if rank >= sample.len() { u64::MAX } else { *sample.select_nth_unstable(rank).1 }
 }
 
 impl Room {
     fn new(rows: usize, stride: usize) -> Room {
-        Room { order: Vec::with_capacity(rows), least: vec![NONE; stride], group: vec![NONE; stride] }
+        let (least, group) = (vec![NONE; stride], vec![NONE; stride]);
+        Room { order: Vec::with_capacity(rows), least, group, sample: Vec::with_capacity(rows / 16 + 1) }
     }
 }
 

@@ -1,0 +1,248 @@
+//! For those who must vouch for the numbers: what was run, on what, with which versions and seeds; and a card of the
+//! winning model that can go with it.
+
+use std::collections::BTreeMap;
+
+use bagwise::evaluate::{Record, Truth};
+use bagwise::methods;
+
+use crate::figures::word;
+use crate::markup::{Markup, count, duration, fixed, listed};
+use crate::results::{digits, heading};
+use crate::view::View;
+use crate::warnings::Warning;
+
+/// A list of facts; those without content are left out.
+fn facts(page: &mut Markup, list: &[(&str, String)]) {
+    page.tag("dl", &[("class", "facts")], |page| {
+        for (name, what) in list.iter().filter(|(_, what)| !what.is_empty()) {
+            page.leaf("dt", &[], name);
+            page.leaf("dd", &[], what);
+        }
+    });
+}
+
+/// A command to copy.
+fn command(page: &mut Markup, text: &str) {
+    page.tag("pre", &[("tabindex", "0")], |page| page.leaf("code", &[], text));
+}
+
+/// How the numbers came about.
+pub(crate) fn provenance(page: &mut Markup, view: &View<'_>) {
+    let c = &view.run.context;
+    let records = &view.run.records;
+    page.leaf("h3", &[("class", "part")], "How these numbers came about");
+    if !c.command.is_empty() {
+        command(page, &c.command);
+    }
+    let folds = records.iter().map(|r| r.key.fold + 1).max().unwrap_or(0);
+    let protocol = if c.protocol.is_empty() { records[0].protocol.clone() } else { c.protocol.clone() };
+    let source = c.data.as_ref().map_or(String::new(), |d| d.source.clone());
+    let seeds = distinct(records, |r| r.seed.to_string());
+    facts(
+        page,
+        &[
+            ("protocol", protocol),
+            ("folds", format!("{folds}, {}", count(view.repeats(), "repeat"))),
+            ("seed", seeds),
+            ("decides", heading(view.verdict.metric).into()),
+            ("level", format!("{}", view.verdict.level)),
+            ("threshold", c.threshold.clone().unwrap_or_default()),
+            ("kernel sums", c.precision.clone()),
+            ("data", source),
+            ("data fingerprint", view.roster().fingerprint.clone()),
+            ("run fingerprint", distinct(records, |r| r.run.clone())),
+            ("fits", records.len().to_string()),
+            ("bagwise", c.version.clone()),
+            (
+                "system",
+                if c.threads > 0 {
+                    format!("{}, {}", c.system, count(c.threads, "thread"))
+                } else {
+                    c.system.clone()
+                },
+            ),
+            ("finished", c.finished.map_or(String::new(), date)),
+            ("took", c.seconds.map_or(String::new(), duration)),
+        ],
+    );
+    if !c.setups.is_empty() {
+        page.tag("details", &[], |page| {
+            page.leaf("summary", &[], "Grids and scaling of all methods");
+            page.tag("dl", &[("class", "facts")], |page| {
+                for line in &view.verdict.table {
+                    let Some(setup) = c.setups.get(&line.method) else { continue };
+                    page.leaf("dt", &[], &line.method);
+                    let grid: Vec<String> = setup
+                        .grid
+                        .iter()
+                        .map(|(name, values)| format!("{name}: {}", values.join(", ")))
+                        .collect();
+                    let scale = if setup.scale.is_empty() {
+                        String::new()
+                    } else {
+                        format!("scaling {}; ", setup.scale)
+                    };
+                    page.leaf(
+                        "dd",
+                        &[],
+                        &format!("{scale}{}; {}", count(setup.points, "point"), grid.join("; ")),
+                    );
+                }
+            });
+        });
+    }
+    for note in &c.notes {
+        page.leaf("p", &[("class", "muted")], note);
+    }
+}
+
+fn distinct(records: &[Record], of: impl Fn(&Record) -> String) -> String {
+    let mut all: Vec<String> = records.iter().map(of).collect();
+    all.sort();
+    all.dedup();
+    all.join(", ")
+}
+
+/// The card of the winner.
+pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning]) {
+    let winner = view.winner();
+    let c = &view.run.context;
+    page.leaf("h3", &[("class", "part")], &format!("Model card: {winner}"));
+    page.leaf(
+        "p",
+        &[("class", "lead")],
+        "What to say of a model that is made by this procedure from all bags. The numbers are of models made from the training bags of \
+         each fold, which had fewer.",
+    );
+    if !c.fit_command.is_empty() {
+        command(page, &c.fit_command);
+    }
+    let best = &view.verdict.best().metrics[0];
+    let value = best.mean.map_or("no value".into(), |mean| {
+        let interval = best.interval.map_or(String::new(), |i| {
+            let d = digits(best.metric);
+            format!(", {:.0} % interval {} to {}", 100.0 * i.level, fixed(i.low, d), fixed(i.high, d))
+        });
+        format!(
+            "{} {}{interval}, on bags not seen in training",
+            heading(best.metric),
+            fixed(mean, digits(best.metric))
+        )
+    });
+    let info = methods::find(winner).ok().map(|m| m.info());
+    let bags = view.roster().bags.len();
+    let data = c.data.as_ref().map_or(String::new(), |d| {
+        format!(", {}, {}", count(d.instances, "instance"), count(d.attributes, "attribute"))
+    });
+    let groups = view.roster().groups.as_ref().map_or("; no groups".into(), |g| {
+        let mut names: Vec<&String> = g.iter().collect();
+        names.sort();
+        names.dedup();
+        format!("; {}, never split", count(names.len(), "group"))
+    });
+    let answers = match &view.roster().truth {
+        Truth::Classes { names, .. } => format!("one of the classes {}, with a probability", listed(names)),
+        Truth::Values(_) => "a number".into(),
+    };
+    let errors = view.confusion(0).map_or(String::new(), |n| {
+        let per = |a: u64, b: u64| format!("{:.0} %", 100.0 * a as f64 / (a + b).max(1) as f64);
+        format!(
+            "misses {} of the positive bags, calls {} of the negative ones positive",
+            per(n.fn_, n.tp),
+            per(n.fp, n.tn)
+        )
+    });
+    let severe: Vec<String> =
+        warnings.iter().filter(|w| w.is_severe()).map(|w| w.message().to_string()).collect();
+    let limits = if severe.is_empty() {
+        "No warning about these data; see the notes above.".into()
+    } else {
+        severe.join(" ")
+    };
+    facts(
+        page,
+        &[
+            ("method", info.map_or(winner.into(), |i| format!("{winner}: {}", i.title))),
+            ("published", info.map_or(String::new(), |i| i.reference.into())),
+            ("parameters", most_chosen(view)),
+            ("answers", answers),
+            ("learned from", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
+            ("how good", value),
+            ("errors", errors),
+            ("explains", info.map_or(String::new(), |i| explains(i.explains))),
+            (
+                "meant for",
+                "bags that come about like those it learned from, with the same attributes measured the same way".into(),
+            ),
+            (
+                "not meant for",
+                "bags that predict calls unfamiliar, and populations that are not among the training bags".into(),
+            ),
+            ("known limits", limits),
+        ],
+    );
+}
+
+/// How a method explains itself, in words.
+fn explains(kind: &str) -> String {
+    match kind {
+        "additive" => {
+            "exactly: every instance adds a part, and the parts and a bias add up to the decision value"
+                .into()
+        }
+        "witness" => "by the instance that decides".into(),
+        other => other.into(),
+    }
+}
+
+/// The point that most folds chose.
+fn most_chosen(view: &View<'_>) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut fits = 0;
+    // Parameters with one value only were not chosen.
+    let setup = view.run.context.setups.get(view.winner());
+    let tuned =
+        |name: &str| setup.is_none_or(|s| s.grid.iter().any(|(n, values)| n == name && values.len() > 1));
+    for record in view.records(view.winner()).filter(|r| r.succeeded()) {
+        let words: Vec<String> = record
+            .parameters
+            .iter()
+            .filter(|(k, _)| tuned(k))
+            .map(|(k, v)| format!("{k} {}", word(v)))
+            .collect();
+        *counts.entry(words.join(", ")).or_default() += 1;
+        fits += 1;
+    }
+    let best = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+    match best {
+        Some((words, n)) if !words.is_empty() => {
+            format!("{words} (chosen in {n} of {fits} folds); chosen anew on all bags when the model is made")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Seconds since 1970 as a date and time (the days of the proleptic Gregorian calendar, counted from 1 March so that the
+/// leap day comes last).
+pub(crate) fn date(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let z = days + 719_468;
+    let (era, doe) = (z / 146_097, z % 146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    let year = yoe + era * 400 + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", rest / 3600, rest % 3600 / 60)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn dates_of_known_moments() {
+        assert_eq!(super::date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(super::date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(super::date(1_795_000_000), "2026-11-18 11:06 UTC");
+    }
+}

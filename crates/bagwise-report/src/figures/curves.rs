@@ -1,0 +1,274 @@
+//! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
+//! are of the first repeat, all folds together, as the areas in the tables are; only with two classes.
+
+use bagwise::evaluate::{BASELINE, Metric, wilson};
+
+use crate::markup::{Markup, count, fixed, maybe, place};
+use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};
+use crate::table::{Cell, Look, numbers, table, words};
+use crate::view::{Answer, View};
+
+const SIZE: (f64, f64) = (400.0, 384.0);
+/// Methods that get a colour in a figure of lines; the others are grey.
+const LINES: usize = 6;
+
+fn square() -> (Scale, Scale) {
+    (Scale::new((0.0, 1.0), (48.0, 384.0)), Scale::new((0.0, 1.0), (342.0, 30.0)))
+}
+
+/// Scores and truth of the first repeat, best score first, in runs of equal scores: (positives, negatives).
+fn runs(view: &View<'_>, method: usize) -> Option<Vec<(f64, f64)>> {
+    let positive = view.roster().positive?;
+    let mut list: Vec<(f64, bool)> =
+        first(&view.answers[method]).map(|a| (a.score, view.class(a.bag) == Some(positive))).collect();
+    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let runs: Vec<(f64, f64)> = list
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|same| {
+            let up = same.iter().filter(|s| s.1).count();
+            (up as f64, (same.len() - up) as f64)
+        })
+        .collect();
+    let (up, down) = runs.iter().fold((0.0, 0.0), |t, r| (t.0 + r.0, t.1 + r.1));
+    (up > 0.0 && down > 0.0).then_some(runs)
+}
+
+fn first(answers: &[Answer]) -> impl Iterator<Item = &Answer> {
+    let repeat = answers.first().map_or(0, |a| a.repeat);
+    answers.iter().filter(move |a| a.repeat == repeat)
+}
+
+/// One figure of lines: a name, the points of a method's line, the metric that sums it up.
+fn lines(
+    page: &mut Markup,
+    view: &View<'_>,
+    what: (&str, &str, &str, (&str, &str)),
+    metric: Metric,
+    diagonal: bool,
+    points: &dyn Fn(&[(f64, f64)]) -> Vec<(f64, f64)>,
+) {
+    let (x, y) = square();
+    let mut drawn = Vec::new();
+    for (i, l) in view.verdict.table.iter().enumerate() {
+        if let Some(runs) = runs(view, i) {
+            let area = l.metrics.iter().find(|m| m.metric == metric).and_then(|m| m.mean);
+            drawn.push((l.method.as_str(), points(&runs), area));
+        }
+    }
+    if drawn.is_empty() {
+        return;
+    }
+    if !view.alone {
+        // Among many data sets the best methods and the baseline are enough.
+        let mut at = 0..;
+        drawn.retain(|d| at.next().is_some_and(|i: usize| i < LINES) || d.0 == BASELINE);
+    }
+    let (name, title, note, axis) = what;
+    let id = format!("{}-{name}", view.id);
+    let areas: Vec<String> = drawn.iter().map(|d| format!("{} {}", d.0, maybe(d.2, 3))).collect();
+    let description = format!("{title}. {}: {}.", metric.info().title, areas.join(", "));
+    let about = Figure { id: &id, title, note, description: &description, size: SIZE };
+    figure(
+        page,
+        about,
+        |svg| {
+            axes(svg, &x, &y, axis);
+            if diagonal {
+                line(svg, "d", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
+            }
+            // The winner is drawn last, above the others.
+            for (i, (method, points, area)) in drawn.iter().enumerate().rev() {
+                let colour = if i < LINES { view.colour(method) } else { "mx".into() };
+                // Half a unit is as fine as the line is thick; thousands of bags then make no longer path than hundreds.
+                let half = |v: f64| (2.0 * v).round() / 2.0;
+                let at: Vec<(f64, f64)> = points.iter().map(|p| (half(x.at(p.0)), half(y.at(p.1)))).collect();
+                let class = if i == 0 { format!("c first {colour}") } else { format!("c {colour}") };
+                let title = format!("{method}: {}", maybe(*area, 3));
+                titled(svg, "path", &[("class", &class), ("d", &path(&at, false))], &title);
+            }
+        },
+        None,
+    );
+    let items: Vec<(String, String, String)> = drawn
+        .iter()
+        .enumerate()
+        .map(|(i, d)| {
+            let colour = if i < LINES { view.colour(d.0) } else { "mx".into() };
+            (colour, d.0.to_string(), maybe(d.2, 3))
+        })
+        .collect();
+    legend(page, &items);
+}
+
+pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
+    if view.roster().positive.is_none() {
+        return;
+    }
+    page.tag("div", &[("class", "with-legend")], |page| {
+        lines(
+            page,
+            view,
+            ("roc", "ROC curves", "How many positive bags are found for how many false alarms. Beside the names: the area, mean over repeats.", ("false alarms (share of negative bags)", "found (share of positive bags)")),
+            Metric::RocAuc,
+            true,
+            &|runs| {
+                let (up, down) = runs.iter().fold((0.0, 0.0), |t, r| (t.0 + r.0, t.1 + r.1));
+                let mut at = (0.0, 0.0);
+                let mut points = vec![at];
+                for r in runs {
+                    at = (at.0 + r.1 / down, at.1 + r.0 / up);
+                    points.push(at);
+                }
+                points
+            },
+        );
+    });
+}
+
+pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
+    if view.roster().positive.is_none() {
+        return;
+    }
+    page.tag("div", &[("class", "with-legend")], |page| {
+        lines(
+            page,
+            view,
+            ("pr", "Precision and recall", "How pure the bags called positive are for how many of the positive are found. Beside the names: average precision.", ("recall", "precision")),
+            Metric::PrAuc,
+            false,
+            &|runs| {
+                let up: f64 = runs.iter().map(|r| r.0).sum();
+                let (mut found, mut called) = (0.0, 0.0);
+                let mut points: Vec<(f64, f64)> = Vec::new();
+                for r in runs {
+                    found += r.0;
+                    called += r.0 + r.1;
+                    let here = (found / up, found / called);
+                    // A step: the precision of a recall is that of the score that reaches it.
+                    if let Some(last) = points.last().copied() {
+                        if here.0 > last.0 {
+                            points.push((last.0, here.1));
+                        }
+                    } else {
+                        points.push((0.0, here.1));
+                    }
+                    points.push(here);
+                }
+                points
+            },
+        );
+    });
+}
+
+/// Probabilities in tenths against how often they came true, for the winner.
+pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
+    const BINS: usize = 10;
+    let answers = &view.answers[0];
+    if view.classes().is_empty() || !answers.iter().any(|a| a.probability.is_some()) {
+        return;
+    }
+    let positive = view.roster().positive;
+    // (sum of probabilities, came true, answers)
+    let mut bins = [(0.0, 0u64, 0u64); BINS];
+    for a in answers {
+        let Some(p) = a.probability else { continue };
+        let bin = &mut bins[((p * BINS as f64) as usize).min(BINS - 1)];
+        let came_true = match positive {
+            Some(class) => view.class(a.bag) == Some(class),
+            None => view.class(a.bag) == a.label,
+        };
+        *bin = (bin.0 + p, bin.1 + u64::from(came_true), bin.2 + 1);
+    }
+    let level = view.verdict.level;
+    let rows: Vec<(f64, f64, (f64, f64), u64)> = bins
+        .iter()
+        .filter(|b| b.2 > 0)
+        .map(|b| {
+            let (said, seen) = (b.0 / b.2 as f64, b.1 as f64 / b.2 as f64);
+            // Repeats judge the same bags, so they do not make an interval shorter.
+            let bags = (b.2 as f64 / view.repeats().max(1) as f64).round().max(1.0);
+            let hits = (seen * bags).round();
+            let ends = wilson(hits as u64, bags as u64, level)
+                .ok()
+                .flatten()
+                .map_or((seen, seen), |i| (i.low.min(seen), i.high.max(seen)));
+            (said, seen, ends, b.2)
+        })
+        .collect();
+    let (x, y) = (Scale::new((0.0, 1.0), (48.0, 384.0)), Scale::new((0.0, 1.0), (286.0, 30.0)));
+    let most = rows.iter().map(|r| r.3).max().unwrap_or(1) as f64;
+    let colour = view.colour(view.winner());
+    let what = positive
+        .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|r| format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "bag")))
+        .collect();
+    let description = format!(
+        "Probabilities that {} gave, in tenths, against the share that came true: {}.",
+        view.winner(),
+        lines.join("; ")
+    );
+    let note = format!(
+        "Those of {} on the dashed line can. Lines are intervals for the luck of the bags; bars below count the answers.",
+        view.winner()
+    );
+    let id = format!("{}-reliability", view.id);
+    let about = Figure {
+        id: &id,
+        title: "Can probabilities be believed?",
+        note: &note,
+        description: &description,
+        size: (400.0, 384.0),
+    };
+    figure(
+        page,
+        about,
+        |svg| {
+            axes(svg, &x, &y, ("", "share that came true"));
+            line(svg, "d", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
+            for (i, (_, _, n)) in bins.iter().enumerate() {
+                let (a, b) = (x.at(i as f64 / 10.0), x.at((i + 1) as f64 / 10.0));
+                let h = 28.0 * *n as f64 / most;
+                let attributes = [
+                    ("class", "bar"),
+                    ("x", &place(a + 2.0)),
+                    ("y", &place(338.0 - h)),
+                    ("width", &place(b - a - 4.0)),
+                    ("height", &place(h)),
+                ];
+                titled(svg, "rect", &attributes, &format!("{n} answers"));
+            }
+            crate::plot::label(
+                svg,
+                "t",
+                "middle",
+                (216.0, 366.0),
+                &format!("probability {what} that was given"),
+            );
+            for (said, seen, ends, n) in &rows {
+                let title = format!("said {}, seen {}, {n} answers", fixed(*said, 2), fixed(*seen, 2));
+                line(svg, &format!("i {colour}"), (x.at(*said), y.at(ends.0)), (x.at(*said), y.at(ends.1)));
+                mark(svg, &colour, (x.at(*said), y.at(*seen)), &title);
+            }
+        },
+        Some(&|page| {
+            let columns = [
+                words("probability"),
+                numbers("mean said"),
+                numbers("came true"),
+                numbers("low"),
+                numbers("high"),
+                numbers("answers"),
+            ];
+            let lines = bins.iter().enumerate().filter(|(_, b)| b.2 > 0).zip(&rows).map(|((i, _), r)| {
+                let range = format!("{:.1} to {:.1}", i as f64 / 10.0, (i + 1) as f64 / 10.0);
+                let mut cells = vec![Cell::text(&range)];
+                cells.extend([r.0, r.1, r.2.0, r.2.1].map(|v| Cell::number(Some(v), 3)));
+                cells.push(Cell::text(&r.3.to_string()));
+                (String::new(), cells)
+            });
+            table(page, Look { caption: "Reliability", ..Look::default() }, &columns, lines.collect());
+        }),
+    );
+}

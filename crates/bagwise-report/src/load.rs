@@ -1,0 +1,93 @@
+//! Reading the folder of a run. Nothing is computed from data: records and roster are enough, and the context, if the
+//! folder has one, adds what records do not hold.
+
+use std::path::{Path, PathBuf};
+
+use bagwise::evaluate::{Metric, Record, Roster, Truth, read_records};
+use bagwise::{Error, Place, Result};
+
+use crate::context::{CONTEXT_FILE, Context};
+
+/// One data set's records with what belongs to them.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The records of the run.
+    pub records: Vec<Record>,
+    /// The bags.
+    pub roster: Roster,
+    /// What else is known.
+    pub context: Context,
+}
+
+impl Comparison {
+    /// Reads the folder of a run, or the folder that a file of records lies in.
+    pub fn read(path: &Path) -> Result<Comparison> {
+        let (folder, file): (PathBuf, PathBuf) = if path.is_dir() {
+            (path.into(), path.join("records.jsonl"))
+        } else {
+            (path.parent().unwrap_or(Path::new("")).into(), path.into())
+        };
+        if !file.exists() {
+            return Err(Error::data(
+                Place::of(file.display().to_string()),
+                "there is no such file",
+                "give a folder that bagwise compare or evaluate wrote, or its records.jsonl",
+            ));
+        }
+        let records = read_records(&file)?;
+        let roster: Roster = json(&folder.join("roster.json"))?;
+        let context = folder.join(CONTEXT_FILE);
+        let context = if context.exists() { json(&context)? } else { Context::default() };
+        Comparison::new(records, roster, context).map_err(|e| match e {
+            Error::Invalid(found) => Error::data(
+                Place::of(file.display().to_string()),
+                found,
+                "use the files of one run, or run it again",
+            ),
+            other => other,
+        })
+    }
+
+    /// Records of the roster's data; there must be some.
+    pub fn new(records: Vec<Record>, roster: Roster, mut context: Context) -> Result<Comparison> {
+        let records: Vec<Record> = records.into_iter().filter(|r| r.key.data == roster.data).collect();
+        if records.is_empty() {
+            return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
+        }
+        let bags = roster.bags.len();
+        context.explained.retain(|e| e.bag < bags);
+        context.gram = context
+            .gram
+            .filter(|g| g.levels.len() == g.bags.len().pow(2) && g.bags.iter().all(|&b| b < bags));
+        Ok(Comparison { records, roster, context })
+    }
+
+    /// The metric that decides.
+    pub fn metric(&self) -> Metric {
+        self.context.metric.unwrap_or(match self.roster.truth {
+            Truth::Values(_) => Metric::Mse,
+            Truth::Classes { .. } => Metric::Accuracy,
+        })
+    }
+
+    /// The level of intervals and tests.
+    pub fn level(&self) -> f64 {
+        self.context.level.filter(|l| *l > 0.0 && *l < 1.0).unwrap_or(0.95)
+    }
+
+    /// Whether parameters were chosen on the reported folds.
+    pub fn optimistic(&self) -> bool {
+        self.context.optimistic || self.records.iter().any(|r| r.protocol == "best-on-cv")
+    }
+}
+
+fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    serde_json::from_slice(&bytes).map_err(|e| {
+        Error::data(
+            Place::of(path.display().to_string()),
+            format!("cannot be understood ({e})"),
+            "use the files as bagwise wrote them, or run the comparison again",
+        )
+    })
+}

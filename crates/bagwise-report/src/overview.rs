@@ -1,0 +1,293 @@
+//! Several data sets: the table of methods by data sets, average ranks, and from five data sets on the tests over them and
+//! the critical-difference diagram (Demšar 2006).
+
+use bagwise::Result;
+use bagwise::evaluate::Metric;
+use bagwise::evaluate::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon};
+
+use crate::markup::{Markup, chance, count, fixed, listed};
+use crate::plot::{Figure, figure, label, line};
+use crate::results::{digits, heading};
+use crate::table::{Cell, Look, numbers, table, table_with_foot, words};
+use crate::view::View;
+
+/// Tests over fewer data sets cannot find anything.
+const ENOUGH: usize = 5;
+
+/// What several data sets say together.
+pub(crate) struct Overview {
+    metric: Metric,
+    level: f64,
+    ranks: RankTable,
+    /// Methods that some data set has no value for.
+    left_out: Vec<String>,
+}
+
+impl Overview {
+    /// None unless several data sets are judged by the same metric and share two methods.
+    pub(crate) fn of(views: &[View<'_>]) -> Result<Option<Overview>> {
+        let Some(first) = views.first() else { return Ok(None) };
+        let metric = first.verdict.metric;
+        if views.len() < 2 || views.iter().any(|v| v.verdict.metric != metric) {
+            return Ok(None);
+        }
+        let value = |view: &View<'_>, method: &str| {
+            view.verdict.table.iter().find(|l| l.method == method).and_then(|l| l.metrics[0].mean)
+        };
+        let mut all: Vec<String> = Vec::new();
+        for line in views.iter().flat_map(|v| &v.verdict.table) {
+            if !all.contains(&line.method) {
+                all.push(line.method.clone());
+            }
+        }
+        let (methods, left_out): (Vec<String>, Vec<String>) =
+            all.into_iter().partition(|m| views.iter().all(|v| value(v, m).is_some()));
+        if methods.len() < 2 {
+            return Ok(None);
+        }
+        let rows = views.iter().map(|v| methods.iter().filter_map(|m| value(v, m)).collect()).collect();
+        let names = views.iter().map(|v| v.verdict.data.clone()).collect();
+        let ranks = RankTable::new(methods, names, rows, metric.info().larger)?;
+        Ok(Some(Overview { metric, level: first.verdict.level, ranks, left_out }))
+    }
+
+    fn enough(&self) -> bool {
+        self.ranks.data.len() >= ENOUGH && self.ranks.methods.len() > 2
+    }
+
+    fn alpha(&self) -> f64 {
+        1.0 - self.level
+    }
+
+    /// Methods by average rank.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.ranks.methods.len()).collect();
+        order.sort_by(|&a, &b| self.ranks.average[a].total_cmp(&self.ranks.average[b]));
+        order
+    }
+
+    /// The methods in that order.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        self.order().into_iter().map(|m| self.ranks.methods[m].clone()).collect()
+    }
+
+    /// What came out, in a sentence or two.
+    pub(crate) fn sentence(&self) -> String {
+        let (n, k) = (self.ranks.data.len(), self.ranks.methods.len());
+        let best = self.ranks.best();
+        let name = &self.ranks.methods[best];
+        let mut text = format!(
+            "Over {n} data sets {name} has the best average rank by {}: {} of {k}",
+            heading(self.metric),
+            fixed(self.ranks.average[best], 2)
+        );
+        if !self.enough() {
+            text += ". So few data sets allow no test over them; see each by itself.";
+            return text;
+        }
+        let friedman = self.ranks.friedman();
+        let p = friedman.iman_davenport.map_or(friedman.p, |f| f.p);
+        if p > self.alpha() {
+            text += &format!(". Friedman's test does not tell the methods apart (p {}).", chance(p));
+            return text;
+        }
+        let cd = nemenyi(k, n, self.alpha());
+        let near: Vec<&str> = self
+            .order()
+            .into_iter()
+            .filter(|&m| m != best && self.ranks.average[m] - self.ranks.average[best] <= cd)
+            .map(|m| self.ranks.methods[m].as_str())
+            .collect();
+        text += &format!(". The methods differ (Friedman, p {})", chance(p));
+        if near.is_empty() {
+            text += ", and it is better than every other (Nemenyi).";
+        } else {
+            text += &format!("; not distinguishable from it (Nemenyi): {}.", listed(&near));
+        }
+        text
+    }
+
+    /// The table and the tests.
+    pub(crate) fn write(&self, page: &mut Markup, views: &[View<'_>]) {
+        page.tag("section", &[("id", "overview")], |page| {
+            page.leaf("h2", &[], "All data sets");
+            self.values(page, views);
+            if !self.left_out.is_empty() {
+                page.leaf(
+                    "p",
+                    &[("class", "muted")],
+                    &format!(
+                        "Without a value on every data set, and so without a rank: {}.",
+                        listed(&self.left_out)
+                    ),
+                );
+            }
+            if self.enough() {
+                self.diagram(page);
+                self.tests(page);
+            }
+        });
+    }
+
+    fn values(&self, page: &mut Markup, views: &[View<'_>]) {
+        let order = self.order();
+        let mut columns = vec![words("data set"), numbers("bags")];
+        columns.extend(order.iter().map(|&m| numbers(&self.ranks.methods[m])));
+        let digits = digits(self.metric);
+        let rows = views.iter().enumerate().map(|(d, view)| {
+            let row = &self.ranks.values[d];
+            let best = row.iter().copied().reduce(|a, b| if self.metric.better(b, a) { b } else { a });
+            let mut cells = vec![
+                Cell::of(|m| {
+                    m.tag("a", &[("href", &format!("#{}", view.id))], |m| {
+                        m.leaf("bdi", &[], &view.verdict.data)
+                    })
+                }),
+                Cell::shown(view.roster().bags.len() as f64, &view.roster().bags.len().to_string()),
+            ];
+            cells.extend(order.iter().map(|&m| {
+                let cell = Cell::number(Some(row[m]), digits);
+                if Some(row[m]) == best { cell.class("main") } else { cell }
+            }));
+            (String::new(), cells)
+        });
+        let mut foot = vec![Cell::text("average rank"), Cell::text("")];
+        foot.extend(order.iter().map(|&m| Cell::number(Some(self.ranks.average[m]), 2)));
+        let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
+        table_with_foot(
+            page,
+            Look { caption: &caption, sortable: true, class: "wide", ..Look::default() },
+            &columns,
+            rows.collect(),
+            vec![foot],
+        );
+    }
+
+    fn tests(&self, page: &mut Markup) {
+        let friedman = self.ranks.friedman();
+        let mut text = format!(
+            "Friedman's chi-squared {} with {} degrees of freedom, p {}",
+            fixed(friedman.chi2, 2),
+            friedman.df,
+            chance(friedman.p)
+        );
+        if let Some(f) = friedman.iman_davenport.filter(|f| f.f.is_finite()) {
+            text += &format!(
+                "; Iman and Davenport's F {} with {} and {}, p {}",
+                fixed(f.f, 2),
+                f.df.0,
+                f.df.1,
+                chance(f.p)
+            );
+        }
+        if let Some(ties) = friedman.chi2_ties {
+            text += &format!("; corrected for ties chi-squared {}", fixed(ties, 2));
+        }
+        page.leaf("p", &[("class", "lead tests")], &format!("{text}."));
+        let best = self.ranks.best();
+        let control = &self.ranks.methods[best];
+        let steps = holm(&self.ranks, best, self.alpha());
+        let columns = [
+            words("method"),
+            numbers("average rank"),
+            numbers("Holm p").hint("adjusted: the smallest level at which it is told from the first"),
+            words("told from the first"),
+            numbers("Wilcoxon p").hint("signed ranks, exact, not adjusted for the number of methods"),
+            numbers("R+"),
+            numbers("R\u{2212}"),
+        ];
+        let mut sorted: Vec<_> = steps.steps.iter().collect();
+        sorted.sort_by(|a, b| self.ranks.average[a.method].total_cmp(&self.ranks.average[b.method]));
+        let rows = sorted.into_iter().map(|s| {
+            let w = wilcoxon(&self.ranks.differences(best, s.method));
+            let cells = vec![
+                Cell::text(&self.ranks.methods[s.method]),
+                Cell::number(Some(self.ranks.average[s.method]), 2),
+                Cell::shown(s.adjusted, &chance(s.adjusted)),
+                Cell::text(if s.rejected { "yes" } else { "no" }),
+                w.map_or(Cell::text("\u{2013}"), |w| Cell::shown(w.p, &chance(w.p))),
+                Cell::number(w.map(|w| w.plus), 1),
+                Cell::number(w.map(|w| w.minus), 1),
+            ];
+            (String::new(), cells)
+        });
+        let caption = format!("Every method against {control}");
+        page.leaf("h3", &[("class", "part")], &caption);
+        table(page, Look { caption: &caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+    }
+
+    /// Average ranks on a line, methods that Nemenyi's test does not tell apart joined by bars.
+    fn diagram(&self, page: &mut Markup) {
+        let (n, k) = (self.ranks.data.len(), self.ranks.methods.len());
+        let cd = nemenyi(k, n, self.alpha());
+        let order = self.order();
+        let bars = cliques(&self.ranks.average, cd);
+        // Names need some seven units for a letter, with the rank behind them.
+        let longest = self.ranks.methods.iter().map(|m| m.chars().count()).max().unwrap_or(0);
+        let left = 30.0 + 7.2 * (longest + 5) as f64;
+        let right = left + 400.0;
+        let x = |rank: f64| left + (rank - 1.0) / (k as f64 - 1.0) * (right - left);
+        let axis = 52.0;
+        let first_row = axis + 22.0 + 9.0 * bars.len() as f64;
+        let half = k.div_ceil(2);
+        let size = (right + left, first_row + 20.0 * half as f64 + 4.0);
+        let listing: Vec<String> = order
+            .iter()
+            .map(|&m| format!("{} {}", self.ranks.methods[m], fixed(self.ranks.average[m], 2)))
+            .collect();
+        let joined: Vec<String> = bars
+            .iter()
+            .map(|b| listed(&b.iter().map(|&m| self.ranks.methods[m].as_str()).collect::<Vec<_>>()))
+            .collect();
+        let description = format!(
+            "Average ranks over {n} data sets: {}. Critical difference {}. Not told apart: {}.",
+            listing.join(", "),
+            fixed(cd, 2),
+            if joined.is_empty() { "none".into() } else { joined.join("; ") }
+        );
+        let note = format!(
+            "Average rank over {}, best on the left. Methods under one bar are not told apart by Nemenyi's test at {:.2}: their ranks differ by less than {}.",
+            count(n, "data set"),
+            self.alpha(),
+            fixed(cd, 2)
+        );
+        let about =
+            Figure { id: "cd", title: "Critical differences", note: &note, description: &description, size };
+        figure(
+            page,
+            about,
+            |svg| {
+                line(svg, "i m0", (x(1.0), 16.0), (x(1.0) + cd * (right - left) / (k as f64 - 1.0), 16.0));
+                label(svg, "t", "start", (x(1.0), 10.0), &format!("critical difference {}", fixed(cd, 2)));
+                line(svg, "a", (left, axis), (right, axis));
+                for rank in 1..=k {
+                    line(svg, "a", (x(rank as f64), axis - 4.0), (x(rank as f64), axis));
+                    label(svg, "t", "middle", (x(rank as f64), axis - 9.0), &rank.to_string());
+                }
+                for (i, bar) in bars.iter().enumerate() {
+                    let y = axis + 12.0 + 9.0 * i as f64;
+                    let ends = (self.ranks.average[bar[0]], self.ranks.average[bar[bar.len() - 1]]);
+                    line(svg, "bar-line", (x(ends.0) - 4.0, y), (x(ends.1) + 4.0, y));
+                }
+                for (i, &m) in order.iter().enumerate() {
+                    let rank = self.ranks.average[m];
+                    let on_left = i < half;
+                    let row = if on_left { i } else { k - 1 - i };
+                    let y = first_row + 12.0 + 20.0 * row as f64;
+                    let end = if on_left { left - 8.0 } else { right + 8.0 };
+                    line(svg, "g strong", (x(rank), axis), (x(rank), y));
+                    line(svg, "g strong", (x(rank), y), (end, y));
+                    let text = format!("{} {}", self.ranks.methods[m], fixed(rank, 2));
+                    label(
+                        svg,
+                        "",
+                        if on_left { "end" } else { "start" },
+                        (end + if on_left { -5.0 } else { 5.0 }, y + 4.0),
+                        &text,
+                    );
+                }
+            },
+            None,
+        );
+    }
+}

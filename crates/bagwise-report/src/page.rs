@@ -1,0 +1,226 @@
+//! The page: head, verdict, and the order of everything else. Style and script are files of their own, put in as they
+//! are; the page asks for nothing from anywhere, and its content policy forbids it to.
+
+use bagwise::evaluate::Verdict;
+use bagwise::{Error, Result};
+
+use crate::audit::{date, model_card, provenance};
+use crate::load::Comparison;
+use crate::markup::{Markup, count, listed};
+use crate::overview::Overview;
+use crate::view::View;
+use crate::warnings::{self, warnings};
+use crate::{figures, results};
+
+const STYLE: &str = include_str!("../assets/style.css");
+const SCRIPT: &str = include_str!("../assets/script.js");
+
+/// How a report is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Bags by number instead of by name; groups and kept columns not at all.
+    pub hide_ids: bool,
+    /// The heading; made from the data without one.
+    pub title: Option<String>,
+}
+
+/// Draws a report of one run or several, each on its own data.
+pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
+    if runs.is_empty() {
+        return Err(Error::Invalid("there is no run to report on; give a folder".into()));
+    }
+    let mut verdicts = Vec::with_capacity(runs.len());
+    for run in runs {
+        verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
+    }
+    name_shortly(&mut verdicts);
+    let mut colours: Vec<String> = Vec::new();
+    for line in verdicts.iter().flat_map(|v| &v.table) {
+        if !colours.contains(&line.method) {
+            colours.push(line.method.clone());
+        }
+    }
+    // Over several data sets colours go by average rank, which needs views, which need colours.
+    let overview = Overview::of(&views(runs, &verdicts, options.hide_ids, &[])?)?;
+    if let Some(overview) = &overview {
+        let ranked = overview.methods();
+        colours.retain(|m| !ranked.contains(m));
+        colours = ranked.into_iter().chain(colours).collect();
+    }
+    let views = views(runs, &verdicts, options.hide_ids, &colours)?;
+    let title = options.title.clone().unwrap_or_else(|| heading(&views));
+    let mut page = Markup::default();
+    page.fixed("<!doctype html>\n");
+    page.tag("html", &[("lang", "en")], |page| {
+        head(page, &title);
+        page.tag("body", &[], |page| {
+            page.tag("header", &[], |page| {
+                page.leaf("p", &[("class", "brand")], "bagwise report");
+                page.leaf("h1", &[], &title);
+                page.leaf("p", &[("class", "sub")], &subtitle(&views));
+            });
+            page.tag("main", &[], |page| body(page, &views, overview.as_ref()));
+            page.tag("footer", &[], |page| {
+                page.text("Drawn by bagwise ");
+                page.text(env!("CARGO_PKG_VERSION"));
+                page.text(" from records alone; this file stands by itself and loads nothing.");
+            });
+            page.tag("script", &[], |page| page.fixed(SCRIPT));
+        });
+    });
+    Ok(page.into_string())
+}
+
+/// A path is called by its last part, unless two would then be called alike.
+fn name_shortly(verdicts: &mut [Verdict]) {
+    let last = |name: &str| match name.contains('?') {
+        true => name.to_string(),
+        false => name.rsplit(['/', '\\']).next().unwrap_or(name).to_string(),
+    };
+    let short: Vec<String> = verdicts.iter().map(|v| last(&v.data)).collect();
+    for (i, verdict) in verdicts.iter_mut().enumerate() {
+        if !short[i].is_empty() && short.iter().filter(|s| **s == short[i]).count() == 1 {
+            verdict.data = short[i].clone();
+        }
+    }
+}
+
+fn views<'a>(
+    runs: &'a [Comparison],
+    verdicts: &[Verdict],
+    hide: bool,
+    colours: &'a [String],
+) -> Result<Vec<View<'a>>> {
+    runs.iter()
+        .zip(verdicts)
+        .enumerate()
+        .map(|(i, (run, verdict))| {
+            View::new(run, verdict.clone(), format!("d{i}"), hide, runs.len() == 1, colours)
+        })
+        .collect()
+}
+
+fn heading(views: &[View<'_>]) -> String {
+    match views {
+        [one] => format!("{} on {}", count(one.verdict.table.len(), "method"), one.verdict.data),
+        _ => {
+            let methods = views.iter().map(|v| v.verdict.table.len()).max().unwrap_or(0);
+            format!("{} on {}", count(methods, "method"), count(views.len(), "data set"))
+        }
+    }
+}
+
+fn subtitle(views: &[View<'_>]) -> String {
+    let mut parts = Vec::new();
+    if let [view] = views {
+        parts.push(count(view.roster().bags.len(), "bag"));
+        if let Some(data) = &view.run.context.data {
+            parts.push(count(data.instances, "instance"));
+            parts.push(count(data.attributes, "attribute"));
+        }
+        let protocol = &view.run.context.protocol;
+        parts.push(if protocol.is_empty() { view.run.records[0].protocol.clone() } else { protocol.clone() });
+    } else {
+        let bags: usize = views.iter().map(|v| v.roster().bags.len()).sum();
+        parts.push(count(bags, "bag"));
+        parts.push(count(views.iter().map(|v| v.run.records.len()).sum(), "fit"));
+    }
+    if views[0].repeats() > 1 {
+        parts.push(count(views[0].repeats(), "repeat"));
+    }
+    if let Some(finished) = views.iter().filter_map(|v| v.run.context.finished).max() {
+        parts.push(date(finished));
+    }
+    parts.join(" · ")
+}
+
+fn head(page: &mut Markup, title: &str) {
+    page.tag("head", &[], |page| {
+        page.void("meta", &[("charset", "utf-8")]);
+        page.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+        page.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+        // Nothing is loaded, nothing is sent, and no script runs but the one below.
+        let policy = format!(
+            "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+            crate::png::base64(&crate::sha256::sha256(SCRIPT.as_bytes()))
+        );
+        page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+        page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+        page.leaf("title", &[], title);
+        // An icon of its own, so that browsers do not go looking for one.
+        page.void("link", &[("rel", "icon"), ("href", "data:,")]);
+        page.tag("style", &[], |page| page.fixed(STYLE));
+    });
+}
+
+fn body(page: &mut Markup, views: &[View<'_>], overview: Option<&Overview>) {
+    if let [view] = views {
+        page.leaf("p", &[("class", "verdict")], &spoken(&view.verdict));
+        data_set(page, view);
+        return;
+    }
+    if let Some(overview) = overview {
+        page.leaf("p", &[("class", "verdict")], &overview.sentence());
+        overview.write(page, views);
+    } else {
+        let names: Vec<&str> = views.iter().map(|v| v.verdict.data.as_str()).collect();
+        page.leaf("p", &[("class", "verdict")], &format!("Judged one by one: {}.", listed(&names)));
+    }
+    for view in views {
+        page.tag("details", &[("class", "set"), ("id", &view.id)], |page| {
+            page.tag("summary", &[], |page| {
+                page.tag("h2", &[], |page| page.leaf("bdi", &[], &view.verdict.data));
+                page.leaf("span", &[], &spoken(&view.verdict));
+            });
+            data_set(page, view);
+        });
+    }
+}
+
+/// The sentence with the name of the metric as readers know it.
+fn spoken(verdict: &Verdict) -> String {
+    verdict.sentence().replacen(
+        &format!(": {} ", verdict.metric.name()),
+        &format!(": {} ", verdict.metric.info().title),
+        1,
+    )
+}
+
+/// Everything about one data set.
+fn data_set(page: &mut Markup, view: &View<'_>) {
+    let warned = warnings(view);
+    let section = |page: &mut Markup, id: &str, title: &str, inside: &mut dyn FnMut(&mut Markup)| {
+        page.tag("section", &[("id", &format!("{}-{id}", view.id))], |page| {
+            page.leaf("h2", &[], title);
+            inside(page);
+        });
+    };
+    if view.alone {
+        page.tag("nav", &[("aria-label", "Parts of this report")], |page| {
+            for (id, text) in [
+                ("results", "Results"),
+                ("quality", "How good"),
+                ("reasons", "Why"),
+                ("audit", "For auditors"),
+            ] {
+                page.leaf("a", &[("href", &format!("#{}-{id}", view.id))], text);
+            }
+        });
+    }
+    warnings::write(page, &warned);
+    section(page, "results", "Results", &mut |page| {
+        results::methods(page, view);
+        page.tag("div", &[("class", "pair")], |page| {
+            results::confusion(page, view);
+            results::mistakes(page, view, if view.alone { 200 } else { 20 });
+        });
+    });
+    section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));
+    section(page, "reasons", "How the answers came about", &mut |page| figures::reasons(page, view));
+    section(page, "audit", "For auditors", &mut |page| {
+        page.tag("div", &[("class", "pair even")], |page| {
+            page.tag("div", &[], |page| provenance(page, view));
+            page.tag("div", &[], |page| model_card(page, view, &warned));
+        });
+    });
+}

@@ -1,0 +1,407 @@
+//! The first screen below the verdict: the table of methods, the winner's confusion at its threshold, and the bags it
+//! gets wrong.
+
+use std::collections::BTreeMap;
+
+use bagwise::evaluate::{MethodSummary, Metric, MetricSummary, Standing, Truth};
+
+use crate::markup::{Markup, count, duration, fixed, place};
+use crate::plot::Scale;
+use crate::table::{Cell, Look, numbers, table, words};
+use crate::view::View;
+
+/// Metrics that stand in the table beside the one that decides, as far as they exist.
+const BESIDE: [Metric; 7] = [
+    Metric::Accuracy,
+    Metric::BalancedAccuracy,
+    Metric::RocAuc,
+    Metric::Precision,
+    Metric::Recall,
+    Metric::Mae,
+    Metric::R2,
+];
+
+/// Digits of a metric: errors of real values have any size.
+pub(crate) fn digits(metric: Metric) -> usize {
+    if matches!(metric, Metric::Mse | Metric::Mae) { 4 } else { 3 }
+}
+
+/// A metric's name at the beginning of a title.
+pub(crate) fn capital(metric: Metric) -> String {
+    let mut rest = heading(metric).chars();
+    rest.next().map_or(String::new(), |c| c.to_uppercase().chain(rest).collect())
+}
+
+/// A metric's name as a heading.
+pub(crate) fn heading(metric: Metric) -> &'static str {
+    match metric {
+        Metric::PrAuc => "PR AUC",
+        Metric::BalancedAccuracy => "balanced acc.",
+        other => other.info().title,
+    }
+}
+
+/// The table of methods.
+pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
+    let v = &view.verdict;
+    let first = v.metric;
+    let shown: Vec<usize> = v
+        .best()
+        .metrics
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, m)| BESIDE.contains(&m.metric))
+        .map(|(i, _)| i)
+        .collect();
+    let mut columns = vec![
+        words("method"),
+        numbers(heading(first)).hint(first.info().formula),
+        words(&format!("{:.0} % interval", 100.0 * v.level)),
+    ];
+    columns.push(words("against best").hint("paired corrected t-test on the same folds"));
+    for &i in &shown {
+        let metric = v.best().metrics[i].metric;
+        columns.push(numbers(heading(metric)).hint(metric.info().formula));
+    }
+    columns.push(numbers("time").hint("of all fits, choosing parameters included"));
+    let ends = v
+        .table
+        .iter()
+        .filter_map(|l| l.metrics[0].interval.map(|i| (i.low, i.high)).or(l.metrics[0].mean.map(|m| (m, m))));
+    let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let scale = Scale::new((low, high), (5.0, 125.0));
+    let rows = v.table.iter().zip(&v.standing).map(|(line, standing)| {
+        let colour = view.colour(&line.method);
+        let best = *standing == Standing::Best;
+        let mut cells = vec![
+            Cell::of(|m| {
+                m.tag("span", &[("class", "who"), ("data-m", &colour)], |m| {
+                    m.tag(
+                        "svg",
+                        &[("viewBox", "0 0 14 14"), ("class", "key"), ("aria-hidden", "true")],
+                        |svg| {
+                            crate::plot::mark(svg, &colour, (7.0, 7.0), "");
+                        },
+                    );
+                    m.text(&line.method);
+                });
+            }),
+            Cell::number(line.metrics[0].mean, digits(first)).class("main"),
+            interval(line, &scale, &colour, digits(first)),
+        ];
+        let class = match standing {
+            Standing::Best | Standing::Ties => "pill good",
+            _ => "pill",
+        };
+        cells.push(Cell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+        cells.extend(
+            shown.iter().map(|&i| Cell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
+        );
+        cells.push(Cell::shown(line.seconds, &duration(line.seconds)));
+        (if best { "best".to_string() } else { String::new() }, cells)
+    });
+    let caption = format!("Methods on {}, best first by {}", v.data, heading(first));
+    let look = Look { caption: &caption, sortable: true, class: "results", ..Look::default() };
+    table(page, look, &columns, rows.collect());
+    all_metrics(page, view);
+}
+
+/// The interval as a line and as numbers.
+fn interval(line: &MethodSummary, scale: &Scale, colour: &str, digits: usize) -> Cell {
+    let m = &line.metrics[0];
+    let Some(mean) = m.mean else { return Cell::text("\u{2013}").sorted(-1e9) };
+    let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
+    Cell::of(|page| {
+        page.tag("svg", &[("viewBox", "0 0 130 14"), ("class", "inline"), ("aria-hidden", "true")], |svg| {
+            if let (Some(low), Some(high)) = (low, high) {
+                let d = format!("M{} 7H{}", place(scale.at(low)), place(scale.at(high)));
+                svg.void("path", &[("class", &format!("i {colour}")), ("d", &d)]);
+            }
+            crate::plot::mark(svg, colour, (scale.at(mean), 7.0), "");
+        });
+        let text = match (low, high) {
+            (Some(low), Some(high)) => format!("{} to {}", fixed(low, digits), fixed(high, digits)),
+            _ => "none".into(),
+        };
+        page.leaf("span", &[("class", "ends")], &text);
+    })
+    .sorted(low.unwrap_or(mean))
+}
+
+/// Every metric of every method, behind a line: with intervals where there is one data set, else the means.
+fn all_metrics(page: &mut Markup, view: &View<'_>) {
+    let v = &view.verdict;
+    let wanted = |m: &&MetricSummary| m.metric == v.metric || !m.metric.is_printed();
+    let caption = format!("All metrics on {}", v.data);
+    let look = Look { caption: &caption, sortable: true, ..Look::default() };
+    page.tag("details", &[], |page| {
+        if !view.alone {
+            page.leaf("summary", &[], "All metrics");
+            let mut columns = vec![words("method")];
+            columns.extend(v.best().metrics.iter().filter(wanted).map(|m| numbers(heading(m.metric))));
+            let rows = v.table.iter().map(|line| {
+                let means =
+                    line.metrics.iter().filter(wanted).map(|m| Cell::number(m.mean, digits(m.metric)));
+                (String::new(), std::iter::once(Cell::text(&line.method)).chain(means).collect())
+            });
+            return table(page, look, &columns, rows.collect());
+        }
+        page.leaf("summary", &[], "All metrics, with intervals and spread over repeats");
+        let mut columns =
+            vec![words("method"), words("metric"), numbers("mean"), numbers("low"), numbers("high")];
+        let several = view.repeats() > 1;
+        if several {
+            columns.push(numbers("sd").hint("standard deviation over repeats"));
+        }
+        let mut rows = Vec::new();
+        for line in &v.table {
+            for m in line.metrics.iter().filter(wanted) {
+                let mut cells = vec![Cell::text(&line.method), Cell::text(m.metric.info().title)];
+                let ends = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
+                cells.extend([m.mean, ends.0, ends.1].map(|v| Cell::number(v, 4)));
+                if several {
+                    cells.push(Cell::number(m.sd, 4));
+                }
+                rows.push((String::new(), cells));
+            }
+        }
+        table(page, look, &columns, rows);
+    });
+}
+
+/// The winner's answers against the truth.
+pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
+    let names = view.classes();
+    // Beyond this many classes a table of all pairs is no longer looked at.
+    if names.is_empty() || names.len() > 20 || view.answers[0].is_empty() {
+        return;
+    }
+    let mut counts = vec![vec![0u64; names.len()]; names.len()];
+    for a in &view.answers[0] {
+        if let (Some(truth), Some(label)) = (view.class(a.bag), a.label) {
+            counts[truth as usize][label as usize] += 1;
+        }
+    }
+    page.tag("section", &[("class", "confusion")], |page| {
+        page.leaf("h3", &[], &format!("What {} confuses", view.winner()));
+        page.leaf("p", &[], &in_words(view, &counts));
+        let mut columns = vec![words("truth")];
+        columns.extend(names.iter().map(|n| numbers(&format!("called {n}"))));
+        columns.push(numbers("bags"));
+        let rows = counts.iter().enumerate().map(|(t, row)| {
+            let total: u64 = row.iter().sum();
+            let mut cells = vec![Cell::name(&names[t])];
+            for (l, &n) in row.iter().enumerate() {
+                let share = n as f64 / total.max(1) as f64;
+                let class = match (t == l, n) {
+                    (_, 0) => "zero".to_string(),
+                    // Five shades, so that colours can be told and printed.
+                    (true, _) => format!("right s{}", (share * 4.99) as usize),
+                    (false, _) => format!("wrong s{}", (share * 4.99) as usize),
+                };
+                cells.push(
+                    Cell::of(|m| {
+                        m.text(&n.to_string());
+                        m.leaf("span", &[("class", "share")], &format!("{:.0} %", 100.0 * share));
+                    })
+                    .class(&class),
+                );
+            }
+            cells.push(Cell::text(&total.to_string()));
+            (String::new(), cells)
+        });
+        let caption = format!("Answers of {} by class", view.winner());
+        table(page, Look { caption: &caption, class: "matrix", ..Look::default() }, &columns, rows.collect());
+        if view.roster().positive.is_some() && view.verdict.table.len() > 1 {
+            page.tag("details", &[], |page| {
+                page.leaf("summary", &[], "The same for all methods");
+                let columns = [
+                    words("method"),
+                    numbers("found").hint("positive bags called positive"),
+                    numbers("missed").hint("positive bags called negative"),
+                    numbers("false alarms").hint("negative bags called positive"),
+                    numbers("rightly left").hint("negative bags called negative"),
+                ];
+                let rows = view.verdict.table.iter().enumerate().filter_map(|(i, line)| {
+                    let n = view.confusion(i)?;
+                    let cells = [n.tp, n.fn_, n.fp, n.tn].map(|c| Cell::text(&c.to_string()));
+                    Some((String::new(), std::iter::once(Cell::text(&line.method)).chain(cells).collect()))
+                });
+                let caption = "Right and wrong answers by method";
+                table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+            });
+        }
+    });
+}
+
+fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
+    let names = view.classes();
+    let repeats = view.repeats();
+    let over = if repeats > 1 { format!(", over {repeats} repeats") } else { String::new() };
+    let rule = match &view.run.context.threshold {
+        Some(rule) => format!(" The threshold follows the rule {rule}, chosen on training bags."),
+        None if names.len() == 2 => " The threshold is a decision value of 0.".into(),
+        None => String::new(),
+    };
+    match view.roster().positive {
+        Some(p) => {
+            let (p, n) = (p as usize, 1 - p as usize);
+            let (ups, downs): (u64, u64) = (counts[p].iter().sum(), counts[n].iter().sum());
+            format!(
+                "Of {} of class {}, {} were found; of {} of class {}, {} were called {}{over}.{rule}",
+                count(ups as usize, "bag"),
+                names[p],
+                counts[p][p],
+                downs,
+                names[n],
+                counts[n][p],
+                names[p]
+            )
+        }
+        None => {
+            let all: u64 = counts.iter().flatten().sum();
+            let right: u64 = (0..counts.len()).map(|i| counts[i][i]).sum();
+            format!("{right} of {} were answered rightly{over}.{rule}", count(all as usize, "bag"))
+        }
+    }
+}
+
+/// A bag that the winner got wrong at least once.
+struct Wrong {
+    bag: usize,
+    wrong: usize,
+    judged: usize,
+    score: f64,
+    label: Option<u32>,
+    probability: Option<f64>,
+    /// How sure the answer was, or how far off.
+    weight: f64,
+    others: usize,
+}
+
+/// The bags that the winner gets wrong, the surest mistakes first; of real values the farthest.
+pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
+    if view.answers[0].is_empty() {
+        return;
+    }
+    let mut list = wrong(view);
+    let real = matches!(view.roster().truth, Truth::Values(_));
+    let total = list.len();
+    list.truncate(most);
+    page.tag("section", &[("class", "mistakes")], |page| {
+        let title = if real { "Farthest from the truth".into() } else { format!("Bags that {} gets wrong", view.winner()) };
+        page.leaf("h3", &[], &title);
+        if list.is_empty() {
+            page.leaf("p", &[], "None.");
+            return;
+        }
+        let shown = if total > most { format!(" The first {most} of them are listed; predictions.csv has all.") } else { String::new() };
+        let note = if real {
+            format!("By the mean distance of the answers of {} from the truth.{shown}", view.winner())
+        } else {
+            format!(
+                "{total} of {} bags, each answered by a model that had not seen it; the surest mistakes first. A bag that all methods get wrong may carry a wrong label.{shown}",
+                view.roster().bags.len()
+            )
+        };
+        page.leaf("p", &[], &note);
+        let groups = view.roster().groups.as_ref().filter(|_| !view.hide);
+        let several = view.repeats() > 1;
+        let mut columns = vec![words("bag")];
+        if groups.is_some() {
+            columns.push(words("group"));
+        }
+        columns.push(if real { numbers("truth") } else { words("truth") });
+        columns.push(if real { numbers("answer") } else { words("answer") });
+        if real {
+            columns.push(numbers("error"));
+        } else {
+            columns.push(numbers("score"));
+            columns.push(numbers("probability").hint("of the positive class, or of the answer"));
+            if several {
+                columns.push(words("wrong in").hint("repeats"));
+            }
+            columns.push(words("methods wrong").hint("how many methods get it wrong"));
+        }
+        let rows = list.iter().map(|w| {
+            let mut cells = vec![Cell::name(&view.bag(w.bag)).sorted_by_bag(w.bag, view.hide)];
+            if let Some(groups) = groups {
+                cells.push(Cell::name(&groups[w.bag]));
+            }
+            cells.push(Cell::name(&view.truth(w.bag)));
+            if real {
+                cells.push(Cell::number(Some(w.score), 3));
+                cells.push(Cell::number(Some(w.weight), 3));
+            } else {
+                cells.push(Cell::name(w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str)));
+                cells.push(Cell::number(Some(w.score), 3));
+                cells.push(Cell::number(w.probability, 3));
+                if several {
+                    cells.push(Cell::text(&format!("{} of {}", w.wrong, w.judged)).sorted(w.wrong as f64 / w.judged as f64));
+                }
+                cells.push(Cell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
+            }
+            (String::new(), cells)
+        });
+        let look = Look { caption: &title, sortable: true, filter: Some("bags"), ..Look::default() };
+        table(page, look, &columns, rows.collect());
+    });
+}
+
+impl Cell {
+    /// Hidden names sort by their number, shown ones by themselves.
+    fn sorted_by_bag(self, bag: usize, hidden: bool) -> Cell {
+        if hidden { self.sorted(bag as f64) } else { self }
+    }
+}
+
+fn wrong(view: &View<'_>) -> Vec<Wrong> {
+    let is_wrong = |bag: usize, label: Option<u32>| label.is_some() && view.class(bag) != label;
+    let mut by_method: BTreeMap<usize, usize> = BTreeMap::new();
+    for answers in &view.answers {
+        let mut votes: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for a in answers {
+            let entry = votes.entry(a.bag).or_default();
+            entry.1 += 1;
+            entry.0 += usize::from(is_wrong(a.bag, a.label));
+        }
+        // A method gets a bag wrong if it does so in half of the repeats or more.
+        for (bag, (wrong, judged)) in votes {
+            *by_method.entry(bag).or_default() += usize::from(wrong > 0 && 2 * wrong >= judged);
+        }
+    }
+    let mut list: BTreeMap<usize, Wrong> = BTreeMap::new();
+    for a in &view.answers[0] {
+        let weight = match (&view.roster().truth, view.roster().positive) {
+            (Truth::Values(values), _) => (a.score - values[a.bag]).abs(),
+            // The probability is that of the positive class.
+            (_, Some(_)) => a.probability.map_or(a.score.abs(), |p| (p - 0.5).abs()),
+            _ => a.probability.unwrap_or(a.score),
+        };
+        let counts = matches!(view.roster().truth, Truth::Values(_)) || is_wrong(a.bag, a.label);
+        let w = list.entry(a.bag).or_insert(Wrong {
+            bag: a.bag,
+            wrong: 0,
+            judged: 0,
+            score: a.score,
+            label: a.label,
+            probability: a.probability,
+            weight: 0.0,
+            others: by_method.get(&a.bag).copied().unwrap_or(0),
+        });
+        w.judged += 1;
+        if counts {
+            w.wrong += 1;
+            // Of several repeats the first mistake is shown.
+            if w.wrong == 1 {
+                (w.score, w.label, w.probability) = (a.score, a.label, a.probability);
+            }
+            w.weight += weight;
+        }
+    }
+    let mut list: Vec<Wrong> = list.into_values().filter(|w| w.wrong > 0).collect();
+    list.iter_mut().for_each(|w| w.weight /= w.judged as f64);
+    list.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bag.cmp(&b.bag)));
+    list
+}

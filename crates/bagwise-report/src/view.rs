@@ -1,0 +1,165 @@
+//! One data set, ready to be shown: verdict, answers bag by bag, the names that may be shown and the colours of methods.
+
+use std::collections::BTreeMap;
+
+use bagwise::Result;
+use bagwise::evaluate::{BASELINE, Confusion, Record, Roster, Truth, Verdict};
+
+use crate::load::Comparison;
+
+/// What a method said of a bag in a repeat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) bag: usize,
+    pub(crate) repeat: usize,
+    pub(crate) fold: usize,
+    /// The predicted class; none for real values.
+    pub(crate) label: Option<u32>,
+    /// The score of the positive class, else of the predicted one; the predicted value of a real target.
+    pub(crate) score: f64,
+    /// The probability of the same class.
+    pub(crate) probability: Option<f64>,
+}
+
+/// A data set and what is shown of it.
+pub(crate) struct View<'a> {
+    pub(crate) run: &'a Comparison,
+    pub(crate) verdict: Verdict,
+    /// By method, in the order of the verdict.
+    pub(crate) answers: Vec<Vec<Answer>>,
+    /// What ids of this data set's elements begin with.
+    pub(crate) id: String,
+    pub(crate) hide: bool,
+    /// The only data set of the report: then it is shown in more detail.
+    pub(crate) alone: bool,
+    /// All methods of the report in the order of their colours.
+    pub(crate) colours: &'a [String],
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(
+        run: &'a Comparison,
+        verdict: Verdict,
+        id: String,
+        hide: bool,
+        alone: bool,
+        colours: &'a [String],
+    ) -> Result<View<'a>> {
+        let answers = verdict
+            .table
+            .iter()
+            .map(|line| answers(&run.records, &run.roster, &line.method))
+            .collect::<Result<_>>()?;
+        Ok(View { run, verdict, answers, id, hide, alone, colours })
+    }
+
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.run.roster
+    }
+
+    /// A bag's name, or its number where names are hidden.
+    pub(crate) fn bag(&self, bag: usize) -> String {
+        if self.hide { format!("bag {}", bag + 1) } else { self.roster().bags[bag].clone() }
+    }
+
+    /// The class names; empty for real values.
+    pub(crate) fn classes(&self) -> &[String] {
+        match &self.roster().truth {
+            Truth::Classes { names, .. } => names,
+            Truth::Values(_) => &[],
+        }
+    }
+
+    /// A bag's true class.
+    pub(crate) fn class(&self, bag: usize) -> Option<u32> {
+        match &self.roster().truth {
+            Truth::Classes { codes, .. } => codes.get(bag).copied(),
+            Truth::Values(_) => None,
+        }
+    }
+
+    /// The truth in words.
+    pub(crate) fn truth(&self, bag: usize) -> String {
+        match &self.roster().truth {
+            Truth::Classes { codes, names } => names[codes[bag] as usize].clone(),
+            Truth::Values(values) => crate::markup::fixed(values[bag], 3),
+        }
+    }
+
+    /// How the winner is called.
+    pub(crate) fn winner(&self) -> &str {
+        &self.verdict.best().method
+    }
+
+    /// The judged records of a method.
+    pub(crate) fn records<'s>(&'s self, method: &'s str) -> impl Iterator<Item = &'s Record> {
+        judged(&self.run.records, method)
+    }
+
+    /// Repeats that were judged.
+    pub(crate) fn repeats(&self) -> usize {
+        self.run.records.iter().map(|r| r.key.repeat + 1).max().unwrap_or(0)
+    }
+
+    /// True and false answers of a method with a positive class, over all repeats.
+    pub(crate) fn confusion(&self, method: usize) -> Option<Confusion> {
+        let positive = self.roster().positive?;
+        let mut n = Confusion::default();
+        for a in &self.answers[method] {
+            match (self.class(a.bag)? == positive, a.label? == positive) {
+                (true, true) => n.tp += 1,
+                (true, false) => n.fn_ += 1,
+                (false, true) => n.fp += 1,
+                (false, false) => n.tn += 1,
+            }
+        }
+        Some(n)
+    }
+
+    /// The class of a method's elements: its colour, or grey beyond the eight that can be told apart.
+    pub(crate) fn colour(&self, method: &str) -> String {
+        colour(self.colours, method)
+    }
+}
+
+/// `m0` to `m7`, or `mx`: the baseline is always grey.
+pub(crate) fn colour(colours: &[String], method: &str) -> String {
+    match colours.iter().filter(|m| *m != BASELINE).position(|m| m == method) {
+        Some(i) if i < 8 => format!("m{i}"),
+        _ => "mx".into(),
+    }
+}
+
+fn judged<'r>(records: &'r [Record], method: &'r str) -> impl Iterator<Item = &'r Record> {
+    records.iter().filter(move |r| r.key.method == method && r.key.inner.is_none() && r.key.point.is_empty())
+}
+
+/// By repeat, fold and position; checked against the roster.
+fn answers(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Answer>> {
+    let mut sorted: BTreeMap<(usize, usize), &Record> = BTreeMap::new();
+    for record in judged(records, method).filter(|r| r.succeeded()) {
+        sorted.insert((record.key.repeat, record.key.fold), record);
+    }
+    let mut all = Vec::new();
+    for ((repeat, fold), record) in sorted {
+        let s = &record.scored;
+        roster.predictions(s)?;
+        for (i, &bag) in s.bags.iter().enumerate() {
+            let label = s.labels.as_ref().map(|l| l[i]);
+            let cell = |values: &[f64]| {
+                let width = values.len() / s.bags.len();
+                let at = if width == 1 { 0 } else { roster.positive.or(label).unwrap_or(0) as usize };
+                values.get(i * width + at).copied()
+            };
+            all.push(Answer {
+                bag,
+                repeat,
+                fold,
+                label,
+                score: cell(&s.scores).unwrap_or(0.0),
+                probability: s.probabilities.as_deref().and_then(cell),
+            });
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,194 @@
+//! What a reader should know before believing the numbers: suspicions about the data, parameters at the end of their
+//! grid, fits that failed or did not converge, choices that flatter.
+
+use std::collections::BTreeMap;
+
+use bagwise::evaluate::{BASELINE, Status};
+
+use crate::markup::{Markup, count, listed};
+use crate::view::View;
+
+/// A warning.
+pub(crate) struct Warning {
+    /// Results may be wrong, not only better understood.
+    severe: bool,
+    message: String,
+    remedy: String,
+}
+
+impl Warning {
+    /// Results may be wrong.
+    pub(crate) fn is_severe(&self) -> bool {
+        self.severe
+    }
+
+    /// What is wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+fn warning(severe: bool, message: String, remedy: &str) -> Warning {
+    Warning { severe, message, remedy: remedy.into() }
+}
+
+/// All there are, severe ones first.
+pub(crate) fn warnings(view: &View<'_>) -> Vec<Warning> {
+    let mut all = Vec::new();
+    protocol(view, &mut all);
+    fits(view, &mut all);
+    edges(view, &mut all);
+    data(view, &mut all);
+    all.sort_by_key(|w| !w.severe); // stable
+    all
+}
+
+fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
+    if view.run.optimistic() {
+        all.push(warning(
+            true,
+            "Parameters were chosen on the very folds that are reported (best-on-cv): every value is too good.".into(),
+            "Use the nested protocol for an estimate of what to expect.",
+        ));
+    }
+    let skipped = &view.run.context.skipped;
+    if !skipped.is_empty() {
+        let message = format!("Left out for lack of time: {}.", listed(skipped));
+        all.push(warning(false, message, "A larger --budget lets them take part."));
+    }
+    if view.roster().groups.is_none() {
+        all.push(warning(
+            false,
+            "The bags have no groups.".into(),
+            "If several bags come from one patient, scaffold or source, name that column with --group: split between training and \
+             test they flatter every method.",
+        ));
+    }
+}
+
+fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
+    let mut failed: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    let mut limited: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in &view.verdict.table {
+        for record in view.records(&line.method) {
+            match record.outcome.status {
+                Status::Failed => {
+                    let why = record.outcome.message.as_deref().unwrap_or("no reason given");
+                    failed.entry(&line.method).or_insert((0, why)).0 += 1;
+                }
+                Status::IterationLimit | Status::Cycle => *limited.entry(&line.method).or_default() += 1,
+                Status::Converged => {}
+            }
+        }
+    }
+    for (method, (n, why)) in failed {
+        // The reason may quote the data.
+        let why = if view.hide { String::new() } else { format!(" The first: {why}.") };
+        let message =
+            format!("{} of {method} failed, so it has no value in those repeats.{why}", count(n, "fit"));
+        all.push(warning(true, message, "Mend the cause, or leave the method out."));
+    }
+    for (method, n) in limited {
+        let fits = view.records(method).count();
+        let message = format!("{n} of {fits} fits of {method} stopped before they converged.");
+        let severe = method == view.winner() && 2 * n > fits;
+        all.push(warning(
+            severe,
+            message,
+            "Their answers count as they are; another scaling or a smaller c may help.",
+        ));
+    }
+}
+
+fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
+    let winner = view.winner();
+    let mut others = Vec::new();
+    for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
+        let mut often: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut fits = 0;
+        for record in view.records(&line.method) {
+            fits += 1;
+            record.on_edge.iter().for_each(|name| *often.entry(name).or_default() += 1);
+        }
+        let names: Vec<String> = often
+            .into_iter()
+            .filter(|(_, n)| 2 * n > fits)
+            .map(|(name, n)| format!("{name} (in {n} of {fits} fits)"))
+            .collect();
+        if names.is_empty() {
+            continue;
+        }
+        if line.method == winner {
+            let message = format!("The winner {winner} chose {} at the end of its grid.", listed(&names));
+            all.push(warning(false, message, "A wider grid may do better still."));
+        } else {
+            others.push(line.method.as_str());
+        }
+    }
+    if !others.is_empty() {
+        let message = format!("Also often at the end of a grid: {}.", listed(&others));
+        all.push(warning(false, message, "With a wider grid they may do better."));
+    }
+}
+
+fn data(view: &View<'_>, all: &mut Vec<Warning>) {
+    let sentence = |text: &str| {
+        let mut chars = text.chars();
+        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        format!("{first}{}{}", chars.as_str(), if text.ends_with(['.', '!', '?']) { "" } else { "." })
+    };
+    let Some(data) = &view.run.context.data else {
+        imbalance(view, all);
+        return;
+    };
+    for found in &data.findings {
+        // Other findings speak of columns and counts, these name bags.
+        let hidden = view.hide && found.kind == "clashing_bags";
+        let message =
+            if hidden { "Some bags hold the same instances under different labels" } else { &found.message };
+        all.push(warning(found.warning, sentence(message), &sentence(&found.remedy)));
+    }
+    if view.hide && !data.warnings.is_empty() {
+        let message = format!(
+            "The reader of the data had {}, not shown because names are hidden.",
+            count(data.warnings.len(), "remark")
+        );
+        all.push(warning(false, message, ""));
+    } else {
+        all.extend(data.warnings.iter().map(|w| warning(false, sentence(w), "")));
+    }
+}
+
+/// Where nobody looked at the data, the roster at least tells how classes are shared out.
+fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
+    let names = view.classes();
+    let mut counts = vec![0usize; names.len()];
+    for bag in 0..view.roster().bags.len() {
+        if let Some(class) = view.class(bag) {
+            counts[class as usize] += 1;
+        }
+    }
+    let (bags, most) = (view.roster().bags.len(), counts.iter().copied().max().unwrap_or(0));
+    if names.len() == 2 && 10 * most > 9 * bags {
+        let message = format!("{:.0} % of the bags are of one class.", 100.0 * most as f64 / bags as f64);
+        all.push(warning(false, message, "Judge by balanced accuracy or AUC, not by accuracy."));
+    }
+}
+
+/// Writes them.
+pub(crate) fn write(page: &mut Markup, all: &[Warning]) {
+    if all.is_empty() {
+        return;
+    }
+    page.tag("ul", &[("class", "warnings")], |page| {
+        for w in all {
+            page.tag("li", &[("class", if w.severe { "severe" } else { "" })], |page| {
+                page.leaf("strong", &[], if w.severe { "Warning" } else { "Note" });
+                page.text(&format!(" {} ", w.message));
+                if !w.remedy.is_empty() {
+                    page.leaf("span", &[("class", "muted")], &w.remedy);
+                }
+            });
+        }
+    });
+}

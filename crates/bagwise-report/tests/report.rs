@@ -1,0 +1,231 @@
+//! Pages drawn from made-up records: well-formed, harmless, small, and whole for every kind of task. What a browser makes of
+//! the page of a real run is looked at by `browser.py`, which `cargo xtask test` starts.
+
+mod common;
+
+use bagwise::evaluate::{Status, Truth};
+use bagwise_report::{Comparison, Context, Options, render};
+
+use common::{Made, made, well_formed};
+
+fn page(run: Comparison) -> String {
+    let page = render(&[run], &Options::default()).unwrap();
+    let tags = well_formed(&page).unwrap();
+    assert!(tags > 100, "{tags}");
+    page
+}
+
+#[test]
+fn the_checker_of_markup_finds_slips() {
+    assert!(well_formed("<!doctype html><p>a &amp; b<br/></p>").is_ok());
+    for bad in [
+        "<p>",
+        "<!doctype html><p><b></p></b>",
+        "<!doctype html><p>a & b</p>",
+        "<!doctype html>a > b",
+        "<!doctype html><p title=\">",
+    ] {
+        assert!(well_formed(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn every_kind_of_task_makes_a_whole_page() {
+    for classes in [0, 2, 3] {
+        let page = page(made(&Made { classes, ..Made::default() }));
+        for part in [
+            "class=\"verdict\"",
+            "class=\"warnings\"",
+            "class=\"results\"",
+            "For auditors",
+            "Model card",
+            "-spread\"",
+            "-time\"",
+            "-grid-0\"",
+            "-rounds-1\"",
+            "-gram\"",
+            "-bag-0\"",
+        ] {
+            assert!(page.contains(part) || part == "class=\"results\"", "{classes} classes: no {part}");
+        }
+        assert_eq!(page.contains("-roc\""), classes == 2);
+        assert_eq!(page.contains("-reliability\""), classes > 0);
+        assert_eq!(page.contains("class=\"matrix\""), classes > 0);
+        assert_eq!(page.contains("-values\""), classes == 0);
+    }
+}
+
+#[test]
+fn names_from_the_data_are_harmless() {
+    let evil = "</script><script>alert(1)</script>";
+    let attribute = "\" onmouseover=\"alert(2)";
+    let mut run = made(&Made { data: evil, ..Made::default() });
+    run.roster
+        .bags
+        .iter_mut()
+        .enumerate()
+        .for_each(|(i, b)| *b = format!("<img src=x onerror=alert({i})>{attribute}"));
+    run.roster.groups = Some(vec![format!("<svg onload=alert(3)>{attribute}"); run.roster.bags.len()]);
+    if let Truth::Classes { names, .. } = &mut run.roster.truth {
+        *names = vec![format!("<b>{attribute}"), format!("<i>{evil}")];
+    }
+    for record in &mut run.records {
+        record.parameters.insert("c".into(), evil.into());
+    }
+    run.records[0].outcome.status = Status::Failed;
+    run.records[0].outcome.message = Some(format!("{evil}{attribute}"));
+    let c = &mut run.context;
+    c.command = format!("bagwise compare '{evil}'");
+    c.setups.clear();
+    c.notes.push(evil.into());
+    c.skipped.push(evil.into());
+    c.explained.iter_mut().for_each(|e| e.kept = vec![evil.into(), attribute.into()]);
+    c.data.as_mut().unwrap().warnings.push(format!("{evil}\u{0}\u{1b}[31m"));
+    c.data.as_mut().unwrap().findings[0].message = format!("{evil}{attribute}");
+    c.gram.as_mut().unwrap().of = evil.into();
+    let page = page(run);
+    // One script, ours; nothing of theirs survives as markup or as an attribute.
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<img").count(), 0);
+    assert!(!page.contains("<svg onload") && !page.contains("<b>") && !page.contains("<i>"));
+    assert!(!page.contains("\" onmouseover=\"") && !page.contains('\u{0}') && !page.contains('\u{1b}'));
+    assert!(page.contains("&lt;img src=x onerror=alert("));
+    let title =
+        render(&[made(&Made::default())], &Options { title: Some(evil.into()), ..Options::default() })
+            .unwrap();
+    assert_eq!(title.matches("<script").count(), 1);
+}
+
+#[test]
+fn hidden_names_do_not_appear() {
+    let mut run = made(&Made::default());
+    run.roster.groups = Some((0..run.roster.bags.len()).map(|b| format!("patient-{}", b % 9)).collect());
+    run.records[0].outcome.status = Status::Failed;
+    run.records[0].outcome.message = Some("bag 'bag-0003' is odd".into());
+    run.context.explained.iter_mut().for_each(|e| e.kept = vec!["smiles CCO".into(), "smiles CCN".into()]);
+    let data = run.context.data.as_mut().unwrap();
+    data.warnings.push("bag-0001 has no rows".into());
+    data.findings[0].kind = "clashing_bags".into();
+    data.findings[0].message =
+        "bags bag-0001 and bag-0002 hold the same instances under different labels".into();
+    let shown = page(run.clone());
+    for name in ["bag-00", "patient-", "smiles CC"] {
+        assert!(shown.contains(name), "{name}");
+    }
+    let hidden = render(&[run], &Options { hide_ids: true, ..Options::default() }).unwrap();
+    for name in ["bag-00", "patient-", "smiles CC"] {
+        assert!(!hidden.contains(name), "{name}");
+    }
+    assert!(hidden.contains("bag 1") && hidden.contains("under different labels"));
+}
+
+#[test]
+fn records_alone_are_enough() {
+    let mut run = made(&Made { repeats: 2, ..Made::default() });
+    run.context = Context::default();
+    let page = page(run);
+    assert!(page.contains("class=\"verdict\"") && page.contains("-grid-0\"") && !page.contains("-gram\""));
+}
+
+#[test]
+fn failed_and_limited_fits_are_named() {
+    let mut run = made(&Made::default());
+    for record in &mut run.records {
+        if record.key.method == "mi-kernel" {
+            record.outcome.status = Status::IterationLimit;
+        }
+    }
+    let last = run.records.len() - 1;
+    run.records[last].outcome.status = Status::Failed;
+    run.records[last].outcome.message = Some("no luck".into());
+    run.records[last].scored = Default::default();
+    let page = page(run);
+    assert!(page.contains("5 of 5 fits of mi-kernel stopped before they converged"));
+    assert!(page.contains("1 fit of majority failed") && page.contains("no luck"));
+}
+
+#[test]
+fn a_large_report_is_small() {
+    let methods: Vec<String> = (0..12).map(|i| format!("method-number-{i}")).collect();
+    let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
+    let names: Vec<String> = (0..15).map(|i| format!("data-set-{i}")).collect();
+    let runs: Vec<Comparison> = names
+        .iter()
+        .map(|data| made(&Made { data, bags: 200, methods: &methods, repeats: 10, folds: 10, classes: 2 }))
+        .collect();
+    assert_eq!(runs.iter().map(|r| r.records.len()).sum::<usize>(), 12 * 15 * 100);
+    let page = render(&runs, &Options::default()).unwrap();
+    well_formed(&page).unwrap();
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+    for part in ["critical difference", "Friedman", "Holm p", "Wilcoxon p", "id=\"cd\"", "id=\"d14\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(folder.join("large.html"), page).unwrap();
+}
+
+#[test]
+fn few_data_sets_are_not_tested_over() {
+    let runs: Vec<Comparison> =
+        ["one", "two", "three"].map(|data| made(&Made { data, ..Made::default() })).into_iter().collect();
+    let page = render(&runs, &Options::default()).unwrap();
+    well_formed(&page).unwrap();
+    assert!(page.contains("Over 3 data sets") && page.contains("average rank"));
+    assert!(!page.contains("Friedman") && !page.contains("id=\"cd\""));
+}
+
+#[test]
+fn folders_are_read_and_damage_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = made(&Made::default());
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    let error = |path: &std::path::Path| Comparison::read(path).unwrap_err().to_string();
+    assert!(error(folder.path()).contains("records.jsonl: there is no such file"));
+    let lines: Vec<String> = run.records.iter().map(|r| serde_json::to_string(r).unwrap() + "\n").collect();
+    write("records.jsonl", lines.concat());
+    assert!(error(folder.path()).contains("roster.json"));
+    write("roster.json", serde_json::to_string(&run.roster).unwrap());
+    let read = Comparison::read(folder.path()).unwrap();
+    assert_eq!((read.records.len(), read.context), (run.records.len(), Context::default()));
+    write("report.json", serde_json::to_string(&run.context).unwrap());
+    let read = Comparison::read(&folder.path().join("records.jsonl")).unwrap();
+    assert_eq!(read.context, run.context);
+    // The same records and context are the same page.
+    let again = render(&[read], &Options::default()).unwrap();
+    assert!(again == render(&[run.clone()], &Options::default()).unwrap());
+    write("report.json", "{".into());
+    assert!(error(folder.path()).contains("report.json: cannot be understood"));
+    // What a context says of bags that do not exist is not believed.
+    let mut far = run.context.clone();
+    far.explained[0].bag = 1_000_000;
+    far.gram.as_mut().unwrap().levels.pop();
+    write("report.json", serde_json::to_string(&far).unwrap());
+    let read = Comparison::read(folder.path()).unwrap();
+    assert!(read.context.gram.is_none() && read.context.explained.len() == run.context.explained.len() - 1);
+    well_formed(&render(&[read], &Options::default()).unwrap()).unwrap();
+    write("records.jsonl", String::new());
+    assert!(error(folder.path()).contains("there are no records of made"));
+    assert!(render(&[], &Options::default()).is_err());
+}
+
+#[test]
+fn the_skeleton_stays_as_it_is() {
+    let page = page(made(&Made::default()));
+    // Headings and ids, in order: what links and readers of older reports rely on.
+    let mut outline = String::new();
+    for tag in page.split('<').skip(1) {
+        let (head, text) = tag.split_once('>').unwrap_or((tag, ""));
+        let name = head.split(' ').next().unwrap_or_default();
+        let id = head
+            .split("id=\"")
+            .nth(1)
+            .and_then(|i| i.split('"').next())
+            .filter(|_| name != "title" && name != "desc");
+        match (name, id) {
+            ("h1" | "h2" | "h3" | "h4", _) => outline += &format!("{name} {text}\n"),
+            (_, Some(id)) => outline += &format!("  #{id}\n"),
+            _ => {}
+        }
+    }
+    insta::assert_snapshot!(outline);
+}

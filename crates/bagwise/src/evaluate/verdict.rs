@@ -1,0 +1,176 @@
+//! What a comparison says in the end: methods from best to worst, which of them could be the best as well, and one
+//! sentence. Terminal and report take it from here, so that they never differ.
+
+use super::metrics::Metric;
+use super::record::Record;
+use super::roster::Roster;
+use super::summary::{MethodSummary, compare, summarise};
+use crate::error::{Error, Result};
+use crate::methods;
+
+/// The method that looks at labels only; what is not better than it has learned nothing.
+pub const BASELINE: &str = "majority";
+
+/// Rank from simple to elaborate; what is not a single method comes last.
+pub fn complexity(method: &str) -> u32 {
+    methods::find(method).map_or(u32::MAX, |m| m.info().complexity)
+}
+
+/// The metrics that suit the records, `first` before the others.
+pub fn metrics_of(records: &[Record], roster: &Roster, first: Metric) -> Result<Vec<Metric>> {
+    let scored = records.iter().find(|r| r.key.data == roster.data && !r.scored.bags.is_empty());
+    let mut metrics = match scored {
+        Some(record) => Metric::for_task(&roster.predictions(&record.scored)?),
+        None => Vec::new(),
+    };
+    metrics.retain(|m| *m != first);
+    metrics.insert(0, first);
+    Ok(metrics)
+}
+
+/// All metrics of all methods, best first by `metric`; of equally good ones the simpler first.
+pub fn ranked(records: &[Record], roster: &Roster, metric: Metric, level: f64) -> Result<Vec<MethodSummary>> {
+    use std::cmp::Ordering;
+    let mut table = summarise(records, roster, &metrics_of(records, roster, metric)?, level)?;
+    table.sort_by(|a, b| match (a.metrics[0].mean, b.metrics[0].mean) {
+        (Some(x), Some(y)) if metric.better(x, y) => Ordering::Less,
+        (Some(x), Some(y)) if metric.better(y, x) => Ordering::Greater,
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        _ => complexity(&a.method).cmp(&complexity(&b.method)),
+    });
+    Ok(table)
+}
+
+/// How a method stands to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the best.
+    Best,
+    /// Its difference from the best could be luck.
+    Ties,
+    /// It is worse.
+    Worse,
+    /// Too few folds compare it with the best.
+    Untested,
+    /// It has no value.
+    NoResult,
+}
+
+impl Standing {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Standing::Best => "best",
+            Standing::Ties => "could be luck",
+            Standing::Worse => "worse",
+            Standing::Untested => "not tested",
+            Standing::NoResult => "no result",
+        }
+    }
+}
+
+/// What a comparison says.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What the data are called in the sentence.
+    pub data: String,
+    /// The metric that decides.
+    pub metric: Metric,
+    /// The level of intervals and tests.
+    pub level: f64,
+    /// Whether parameters were chosen on the reported folds.
+    pub optimistic: bool,
+    /// The methods, best first, the metric that decides first.
+    pub table: Vec<MethodSummary>,
+    /// How each stands to the best.
+    pub standing: Vec<Standing>,
+}
+
+impl Verdict {
+    /// Judges the records of the roster's data.
+    pub fn new(
+        records: &[Record],
+        roster: &Roster,
+        metric: Metric,
+        level: f64,
+        optimistic: bool,
+    ) -> Result<Verdict> {
+        let table = ranked(records, roster, metric, level)?;
+        let best = table
+            .first()
+            .ok_or_else(|| Error::Invalid(format!("there are no records of {}", roster.data)))?
+            .method
+            .clone();
+        let tests = compare(records, roster, metric, &best, level)?;
+        let standing = table
+            .iter()
+            .enumerate()
+            .map(|(i, line)| match tests.iter().find(|t| t.method == line.method) {
+                _ if line.metrics[0].mean.is_none() => Standing::NoResult,
+                None => {
+                    if i == 0 {
+                        Standing::Best
+                    } else {
+                        Standing::Untested
+                    }
+                }
+                Some(t) if t.test.is_none() => Standing::Untested,
+                Some(t) if t.distinguishable() => Standing::Worse,
+                Some(_) => Standing::Ties,
+            })
+            .collect();
+        Ok(Verdict { data: roster.data.clone(), metric, level, optimistic, table, standing })
+    }
+
+    /// The best method.
+    pub fn best(&self) -> &MethodSummary {
+        &self.table[0]
+    }
+
+    /// Methods whose difference from the best could be luck, by name.
+    pub fn ties(&self) -> Vec<&str> {
+        let mut ties: Vec<&str> = self
+            .table
+            .iter()
+            .zip(&self.standing)
+            .filter(|(_, s)| **s == Standing::Ties)
+            .map(|(line, _)| line.method.as_str())
+            .collect();
+        ties.sort_unstable();
+        ties
+    }
+
+    /// Those of them that are simpler than the best.
+    pub fn simpler(&self) -> Vec<&str> {
+        let own = complexity(&self.best().method);
+        self.ties().into_iter().filter(|m| complexity(m) < own).collect()
+    }
+
+    /// What came out: the winner, its interval, simpler methods that tie, the baseline.
+    pub fn sentence(&self) -> String {
+        let (best, name) = (self.best(), self.metric.name());
+        let Some(mean) = best.metrics[0].mean else {
+            return format!("No method has a value of {name} on {}.", self.data);
+        };
+        let mut text = format!("{} is best on {}: {name} {mean:.3}", best.method, self.data);
+        if let Some(i) = best.metrics[0].interval {
+            text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
+        }
+        let (ties, simpler) = (self.ties(), self.simpler());
+        if best.method == BASELINE {
+            text += ". No method does better than answering the same for every bag";
+        } else if simpler.contains(&BASELINE) {
+            text += ". These folds do not tell it from answering the same for every bag (majority)";
+        } else if !simpler.is_empty() {
+            text += &format!(". Not distinguishable from it, and simpler: {}", simpler.join(", "));
+        } else if !ties.is_empty() {
+            text += &format!(". Not distinguishable from it: {}", ties.join(", "));
+        }
+        if self.optimistic {
+            text += ". The protocol is optimistic: parameters were chosen on the reported folds";
+        }
+        text.push('.');
+        text
+    }
+}
