@@ -410,6 +410,9 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?.clone();
     let file =
         SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
+    if let Some(name) = named_twice(bytes) {
+        return Err(damaged(format!("it has the array '{name}' twice")));
+    }
     let mut state = State::default();
     for (name, view) in file.tensors() {
         let tensor = read_tensor(view.dtype(), view.shape(), view.data());
@@ -421,6 +424,33 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
         return Err(damaged("its checksum is not that of its content".into()));
     }
     Ok((header, state))
+}
+
+/// The first array that the list at the front of a file names twice: readers of JSON take one of the two, and not all the
+/// same.
+fn named_twice(bytes: &[u8]) -> Option<String> {
+    struct Names(Option<String>);
+    impl<'de> serde::de::Visitor<'de> for Names {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("arrays by name")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(mut self, mut map: A) -> Result<Option<String>, A::Error> {
+            let mut seen = std::collections::HashSet::new();
+            while let Some((name, _)) = map.next_entry::<String, serde::de::IgnoredAny>()? {
+                if !seen.insert(name.clone()) {
+                    self.0.get_or_insert(name);
+                }
+            }
+            Ok(self.0)
+        }
+    }
+    let length = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
+    let list = bytes.get(8..usize::try_from(length).ok()?.checked_add(8)?)?;
+    let mut input = serde_json::Deserializer::from_slice(list);
+    serde::Deserializer::deserialize_map(&mut input, Names(None)).ok()?
 }
 
 /// FNV-1a over header, names, shapes and numbers. Each step is one to one, so that no single flipped bit goes unseen.

@@ -115,3 +115,130 @@ fn a_header_that_lies_is_refused() {
     let opponent = with_header(&model("mi-kernel", &values()), |h| h["duels"][0]["minus"] = json!(0));
     assert!(Trained::from_bytes(&opponent).is_err(), "numbers have no opponent");
 }
+
+/// A file of the container from its parts: the JSON of the arrays, and their bytes.
+fn container(json: &str, data: &[u8]) -> Vec<u8> {
+    let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(json.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// The JSON and the bytes of a good file.
+fn parts(bytes: &[u8]) -> (String, Vec<u8>) {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let json = String::from_utf8(bytes[8..8 + length].to_vec()).unwrap();
+    (json.trim_end().to_string(), bytes[8 + length..].to_vec())
+}
+
+#[test]
+fn a_container_that_lies_about_places_and_sizes_is_refused() {
+    let good = model("mi-kernel", &classes());
+    let (json, data) = parts(&good);
+    assert!(Trained::from_bytes(&container(&json, &data)).is_ok());
+    let listed: Value = serde_json::from_str(&json).unwrap();
+    let first = listed.as_object().unwrap().keys().find(|k| *k != "__metadata__").unwrap().clone();
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut value = listed.clone();
+        change(&mut value[&first]);
+        container(&value.to_string(), &data)
+    };
+    let huge = u64::MAX;
+    let entry = listed[&first].to_string();
+    let twice = format!("{},\"{first}\":{entry}}}", &json[..json.len() - 1]);
+    let nested = |open: &str, close: &str, depth: usize| open.repeat(depth) + &close.repeat(depth);
+    let with_header = |header: &str| {
+        let mut value = listed.clone();
+        value["__metadata__"]["bagwise"] = json!(header);
+        container(&value.to_string(), &data)
+    };
+    let mut files: Vec<(&str, Vec<u8>)> = vec![
+        ("nothing", Vec::new()),
+        ("half a length", good[..5].to_vec()),
+        ("a length beyond the file", [&1_000_000u64.to_le_bytes()[..], &good[8..]].concat()),
+        ("the largest length", [&huge.to_le_bytes()[..], &good[8..]].concat()),
+        ("a length of zero", [&0u64.to_le_bytes()[..], &good[8..]].concat()),
+        ("an end beyond the file", changed(&|t| t["data_offsets"][1] = json!(1u64 << 40))),
+        ("the largest end", changed(&|t| t["data_offsets"][1] = json!(huge))),
+        ("an end before the start", changed(&|t| t["data_offsets"] = json!([64, 0]))),
+        ("a negative start", changed(&|t| t["data_offsets"][0] = json!(-8))),
+        ("three places", changed(&|t| t["data_offsets"] = json!([0, 8, 16]))),
+        ("a shape that is too large", changed(&|t| t["shape"] = json!([1u64 << 40]))),
+        ("a shape that overflows", changed(&|t| t["shape"] = json!([1u64 << 33, 1u64 << 33]))),
+        ("a shape that wraps to its size", changed(&|t| t["shape"] = json!([huge, huge]))),
+        ("a negative shape", changed(&|t| t["shape"] = json!([-1]))),
+        ("an unknown type", changed(&|t| t["dtype"] = json!("F7"))),
+        ("another type of the same size", changed(&|t| t["dtype"] = json!("I64"))),
+        ("an array that is none", changed(&|t| *t = json!([]))),
+        ("an array twice", container(&twice, &data)),
+        ("bytes behind the last array", container(&json, &[&data[..], &[0; 8]].concat())),
+        ("a byte too few", container(&json, &data[..data.len() - 1])),
+        ("JSON without end", container(&json[..json.len() - 1], &data)),
+        ("deep JSON", container(&nested("[", "]", 100_000), &data)),
+        ("deep JSON of objects", container(&nested("{\"a\":", "}", 100_000), &data)),
+        ("a deep header", with_header(&nested("[", "]", 100_000))),
+        ("a header that is none", with_header("7")),
+        ("a header that is no JSON", with_header("{")),
+        ("no header", container(&json.replace("\"bagwise\"", "\"other\""), &data)),
+        ("not UTF-8", container("\u{1}", &[0xff; 100])),
+    ];
+    let mut swapped = good.clone();
+    let at = swapped.len() - 3;
+    swapped[at] ^= 1;
+    files.push(("one bit of a number", swapped));
+    for (what, bytes) in files {
+        let error = Trained::from_bytes(&bytes).err().unwrap_or_else(|| panic!("{what}: believed"));
+        assert!(error.to_string().len() < 600, "{what}: {error}");
+    }
+}
+
+/// Arrays of every method, changed and sealed with the checksum that belongs to them: refused, or used without harm.
+#[test]
+fn arrays_that_lie_are_refused_or_harmless() {
+    use bagwise::method::Tensor;
+    let data = classes();
+    for method in methods::METHODS {
+        let name = method.info().name;
+        let bytes = model(name, &data);
+        let (header, state) = unpack(&bytes).unwrap();
+        for (array, tensor) in &state.tensors {
+            let shape = tensor.shape().to_vec();
+            let count: usize = shape.iter().product();
+            let mut lies: Vec<Option<Tensor>> = vec![
+                None,
+                Some(Tensor::F64(vec![0], Vec::new())),
+                Some(Tensor::U64(vec![0], Vec::new())),
+                Some(Tensor::F64(vec![1], vec![f64::NAN])),
+                Some(Tensor::F64(shape.clone(), vec![f64::INFINITY; count])),
+                Some(Tensor::F64(shape.clone(), vec![f64::MAX; count])),
+                Some(Tensor::F64(shape.clone(), vec![-1.0; count])),
+                Some(Tensor::F32(shape.clone(), vec![f32::NAN; count])),
+                Some(Tensor::U64(shape.clone(), vec![u64::MAX; count])),
+                Some(Tensor::U64(shape.clone(), vec![1 << 40; count])),
+                Some(Tensor::U64(shape.clone(), vec![0; count])),
+                Some(Tensor::F64(vec![count + 1], vec![1.0; count + 1])),
+                Some(Tensor::F64(vec![count, 1, 1], vec![1.0; count])),
+            ];
+            if let Tensor::F64(_, values) = tensor {
+                let mut turned = shape.clone();
+                turned.reverse();
+                lies.push(Some(Tensor::F64(turned, values.clone())));
+            }
+            for (number, lie) in lies.into_iter().enumerate() {
+                let mut lying = state.clone();
+                match lie {
+                    Some(tensor) => drop(lying.tensors.insert(array.clone(), tensor)),
+                    None => drop(lying.tensors.remove(array)),
+                }
+                let sealed = pack(&header, lying).unwrap();
+                let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    if let Ok(model) = Trained::from_bytes(&sealed) {
+                        let _ = model.predict(&data.bags, &Ctx::default());
+                        let _ = model.explain(&data.bags, &Ctx::default());
+                    }
+                }));
+                assert!(used.is_ok(), "{name}, array '{array}', lie {number}");
+            }
+        }
+    }
+}

@@ -36,6 +36,9 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {
+    let fixture = |file: &'static str| {
+        (file, std::fs::read(format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap())
+    };
     let tabs = csv().into_iter().map(|b| if b == b',' { b'\t' } else { b }).collect();
     vec![
         ("a.csv", csv()),
@@ -46,6 +49,23 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("a.csv.gz", gzip(&csv())),
         ("a.csv.zst", compress_to_vec(&csv()[..], CompressionLevel::Fastest)),
         ("a.sparse.gz", gzip(&sparse())),
+        ("clean1.data", b"m1,m1_1,1,2,0.\nm1,m1_2,3,4,0.\nm2,m2_1,5,6,1.\n".to_vec()),
+        ("a.arff.gz", gzip(&fixture("weka_bags.arff").1)),
+        fixture("weka_bags.arff"),
+        fixture("weka_sparse.arff"),
+        fixture("numpy_ids.npz"),
+        fixture("numpy_offsets.npz"),
+        fixture("numpy_half_big.npz"),
+        fixture("scipy_cells.mat"),
+        fixture("scipy_matrix.mat"),
+        fixture("scipy_texts.mat"),
+        fixture("scipy_sparse_pairs.mat"),
+        fixture("pandas_wide.parquet"),
+        fixture("pandas_mixed.parquet"),
+        fixture("pandas_zstd.parquet"),
+        fixture("pyarrow_lists.parquet"),
+        fixture("pyarrow_fixed.parquet"),
+        fixture("pyarrow_split.parquet"),
     ]
 }
 
@@ -63,7 +83,7 @@ fn change() -> impl Strategy<Value = Change> {
     let at = || any::<prop::sample::Index>().prop_map(|i| i.index(1 << 20));
     // Bytes that mean something to a parser are likelier than others to confuse it.
     let byte =
-        prop_oneof![any::<u8>(), prop::sample::select(b",;\t\n\r\"': \0#?.-+eE0919NaInf\xff".to_vec())];
+        prop_oneof![any::<u8>(), prop::sample::select(b",;\t\n\r\"': \0#?.-+eE0919NaInf{}%\\@\xff".to_vec())];
     prop_oneof![
         (at(), any::<u8>()).prop_map(|(at, bits)| Change::Flip { at, bits }),
         at().prop_map(|at| Change::Cut { at }),
@@ -134,7 +154,7 @@ fn options() -> impl Strategy<Value = ReadOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(6000))]
 
     #[test]
     fn a_changed_file_is_read_or_refused(

@@ -28,13 +28,15 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-The output's format follows from its name (data.csv, data.tsv.gz, …). The file appears whole or not at \
-all, and its columns have the standard names bag, label, group and instance_label, so that it can be \
-read without options.
+The output's format follows from its name: .csv, .tsv, .sparse and .arff (and .gz behind it to compress), \
+.npz, .parquet. The file appears whole or not at all, and its columns have the standard names bag, label, \
+group and instance_label, so that it can be read without options. What a format has no place for \
+(groups in ARFF, categories in .npz) is refused, not left out.
 
 Examples:
   bagwise convert musk1 musk1.csv                     a built-in data set as a table
   bagwise convert musk1 musk1.sparse.gz               as sparse text, compressed
+  bagwise convert musk1 musk1.arff                    for Weka; .npz is for NumPy, .parquet for pandas
   bagwise convert molecules.csv m.csv.gz --bag mol --label active --group scaffold
   bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
 

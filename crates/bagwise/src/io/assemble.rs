@@ -26,6 +26,8 @@ struct Entry {
 /// The bag of every row so far, with the labels and groups of the bags.
 pub(crate) struct Book {
     source: String,
+    /// What rows are counted in, for messages: lines of text, or rows of arrays.
+    unit: &'static str,
     unlabelled: bool,
     task: Task,
     has_label: bool,
@@ -48,6 +50,7 @@ impl Book {
     pub(crate) fn new(source: &str, options: &ReadOptions) -> Book {
         Book {
             source: source.into(),
+            unit: "line",
             unlabelled: options.unlabelled,
             task: options.task,
             has_label: false,
@@ -57,6 +60,11 @@ impl Book {
             of_row: Vec::new(),
             scattered: None,
         }
+    }
+
+    /// The same for data without lines.
+    pub(crate) fn counting(self, unit: &'static str) -> Book {
+        Book { unit, ..self }
     }
 
     /// Number of rows so far.
@@ -141,14 +149,25 @@ impl Book {
     }
 
     fn error(&self, line: u64, found: String, remedy: &str) -> Error {
-        Error::data(Place::line(&self.source, line), found, remedy)
+        let place = match self.unit {
+            "line" => Place::line(&self.source, line),
+            unit => Place::of(format!("{}, {unit} {line}", self.source)),
+        };
+        Error::data(place, found, remedy)
     }
 
     fn clash(&self, line: u64, bag: &Entry, what: &str, before: &str, now: &str) -> Error {
         let quote = |s: &str| if s.is_empty() { "none".to_string() } else { format!("'{s}'") };
         self.error(
             line,
-            format!("bag '{}' has {what} {}, but {} in line {}", bag.id, quote(now), quote(before), bag.line),
+            format!(
+                "bag '{}' has {what} {}, but {} in {} {}",
+                bag.id,
+                quote(now),
+                quote(before),
+                self.unit,
+                bag.line
+            ),
             &format!("all rows of a bag have one {what}: mend it, or name another column with --{what}"),
         )
     }
@@ -180,8 +199,8 @@ impl Book {
         let (mut instances, mut beside) = (instances, beside);
         if let Some((bag, line)) = self.scattered {
             warnings.push(format!(
-                "rows of a bag do not stand together (first: bag '{}', line {line}); they were brought together",
-                self.bags[bag as usize].id
+                "rows of a bag do not stand together (first: bag '{}', {} {line}); they were brought together",
+                self.bags[bag as usize].id, self.unit
             ));
             let order = stable_order(&self.of_row, &offsets);
             instances = instances.gather(&order);

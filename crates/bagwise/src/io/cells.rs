@@ -266,7 +266,7 @@ impl Cells {
 }
 
 /// Categories in the order of their codes, and the code that each category had while reading to its place there.
-fn sorted(codes: &HashMap<String, u32>) -> (Vec<String>, Vec<f64>) {
+pub(super) fn sorted(codes: &HashMap<String, u32>) -> (Vec<String>, Vec<f64>) {
     let mut values: Vec<&String> = codes.keys().collect();
     crate::dataset::sort_names(&mut values);
     let mut rank = vec![0.0; values.len()];
@@ -276,7 +276,7 @@ fn sorted(codes: &HashMap<String, u32>) -> (Vec<String>, Vec<f64>) {
     (values.into_iter().cloned().collect(), rank)
 }
 
-fn code(codes: &mut HashMap<String, u32>, text: &str) -> f64 {
+pub(super) fn code(codes: &mut HashMap<String, u32>, text: &str) -> f64 {
     if let Some(&code) = codes.get(text) {
         return f64::from(code);
     }

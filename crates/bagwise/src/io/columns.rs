@@ -36,6 +36,11 @@ pub(crate) fn is_usual_heading(name: &str) -> bool {
     [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))
 }
 
+/// True if a heading is one that labels usually have.
+pub(crate) fn is_label(name: &str) -> bool {
+    is_one_of(name, LABEL)
+}
+
 fn is_one_of(name: &str, list: &[&str]) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name))
 }

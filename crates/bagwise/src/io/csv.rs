@@ -338,7 +338,7 @@ impl Writer for Csv {
 }
 
 /// Refuses what would not be read back as it is.
-fn check_names(data: &Dataset) -> Result<(), (String, String)> {
+pub(super) fn check_names(data: &Dataset) -> Result<(), (String, String)> {
     let refuse = |what: &str, name: &str, why: &str| {
         Err((format!("the {what} '{name}' {why}"), "rename it before writing".to_string()))
     };

@@ -3,13 +3,16 @@
 //! file and one line in [`READERS`] or [`WRITERS`].
 //!
 //! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
-//! columns their roles, `cells` turns text into numbers and categories, `assemble` turns rows into bags, `save`
-//! writes a file whole or not at all.
+//! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
+//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
+mod arff;
+mod arrays;
 mod assemble;
 mod builtin;
+mod c45;
 mod cells;
 mod columns;
 mod compress;
@@ -17,12 +20,16 @@ mod csv;
 mod folder;
 mod graphs;
 mod labels;
+mod matlab;
 mod npy;
 mod npz;
+mod npz_sparse;
+mod parquet;
 pub(crate) mod save;
 mod sparse;
 mod synthetic;
 mod text;
+mod zip;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -33,7 +40,7 @@ use crate::error::{Error, Place, Result};
 pub use builtin::builtin_names;
 pub use graphs::{GraphFormat, write_graphs};
 pub use npy::write_npy;
-pub use npz::write_npz;
+pub use npz_sparse::write_npz;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
@@ -140,10 +147,19 @@ pub trait Writer: Sync {
 }
 
 /// Every format that can be read, in the order in which they are tried.
-pub static READERS: &[&dyn Reader] = &[&folder::Folder, &sparse::Sparse, &csv::Csv];
+pub static READERS: &[&dyn Reader] = &[
+    &folder::Folder,
+    &npz::Npz,
+    &parquet::Parquet,
+    &arff::Arff,
+    &matlab::Matlab,
+    &c45::C45,
+    &sparse::Sparse,
+    &csv::Csv,
+];
 
 /// Every format that can be written.
-pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse];
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff, &parquet::Parquet];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 1 << 16;
@@ -221,7 +237,8 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
                 Place::of(path.display().to_string()),
                 "the file name does not say which format to write",
                 format!(
-                    "let it end in .csv, .tsv or .sparse (and .gz to compress), or name one of: {}",
+                    "let it end in .csv, .tsv, .sparse or .arff (and .gz to compress), .npz or .parquet, \
+                     or name one of: {}",
                     known().collect::<Vec<_>>().join(", ")
                 ),
             )

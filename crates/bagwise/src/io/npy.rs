@@ -12,6 +12,7 @@ use std::path::Path;
 
 use super::compress::Refusal;
 use super::save;
+use super::text::shown;
 use crate::error::Result;
 use crate::mat::Mat;
 
@@ -48,7 +49,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 /// A number of half precision.
-fn half(bits: u16) -> f32 {
+pub(crate) fn half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let (exponent, fraction) = (u32::from(bits >> 10 & 31), u32::from(bits & 1023));
     match exponent {
@@ -76,15 +77,19 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// NumPy's own limit for headers that it reads without being told to.
 const MAX_HEADER: usize = 10_000;
 
-impl Header {
-    /// Bytes of the numbers; nothing if that is no possible size.
-    fn data_bytes(&self) -> Option<u64> {
-        let bytes = self.rows.checked_mul(self.cols)?.checked_mul(self.real.bytes())?;
-        u64::try_from(bytes).ok().filter(|&b| b <= i64::MAX as u64)
-    }
+/// What any header says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// NumPy's word for the type, such as `<f8`.
+    pub(crate) descr: String,
+    pub(crate) fortran: bool,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) start: u64,
+}
 
+impl Form {
     /// Reads the header at the front of a stream.
-    pub(crate) fn read(input: &mut impl Read) -> io::Result<Header> {
+    pub(crate) fn read(input: &mut impl Read) -> io::Result<Form> {
         let mut front = [0; 8];
         fill(input, &mut front)?;
         if !front.starts_with(MAGIC) {
@@ -113,23 +118,18 @@ impl Header {
         };
         if length > MAX_HEADER {
             return Err(Refusal::error(
-                format!("a header of {length} bytes is too long for a matrix"),
-                "write it again with numpy.save, as a plain two-dimensional array",
+                format!("a header of {length} bytes is too long for an array"),
+                "write it again with numpy.save, as a plain array",
             ));
         }
         let mut text = vec![0; length];
         fill(input, &mut text)?;
         let text = String::from_utf8_lossy(&text);
-        Header::parse(&text, (before + length) as u64)
+        Form::parse(&text, (before + length) as u64)
     }
 
-    fn parse(text: &str, start: u64) -> io::Result<Header> {
-        let refuse = |found: String| {
-            Err(Refusal::error(
-                found,
-                "give a two-dimensional array of float16, float32 or float64, written with numpy.save",
-            ))
-        };
+    fn parse(text: &str, start: u64) -> io::Result<Form> {
+        let refuse = |found: &str| Err(Refusal::error(found, "write it again with numpy.save"));
         let entry = |name: &str| {
             let at = text.find(&format!("'{name}'"))?;
             let value = text[at + name.len() + 2..].trim_start().strip_prefix(':')?;
@@ -138,32 +138,58 @@ impl Header {
         let (Some(descr), Some(order), Some(shape)) =
             (entry("descr"), entry("fortran_order"), entry("shape"))
         else {
-            return refuse("the header lacks descr, fortran_order or shape".into());
+            return refuse("the header lacks descr, fortran_order or shape");
         };
         let descr = descr.strip_prefix('\'').and_then(|d| d.split('\'').next()).unwrap_or("a structure");
-        let real = match descr {
-            "<f2" => Real::F16,
-            "<f4" => Real::F32,
-            "<f8" => Real::F64,
-            other => return refuse(format!("its values are of type '{other}'")),
-        };
         let fortran = match order {
             o if o.starts_with("True") => true,
             o if o.starts_with("False") => false,
-            _ => return refuse("fortran_order is neither True nor False".into()),
+            _ => return refuse("fortran_order is neither True nor False"),
         };
         let inside = shape.strip_prefix('(').and_then(|s| s.split_once(')')).map(|(inside, _)| inside);
         let sizes: Option<Vec<usize>> = inside.and_then(|inside| {
             let parts = inside.split(',').map(str::trim).filter(|p| !p.is_empty());
             parts.map(|p| p.parse().ok()).collect()
         });
-        let (rows, cols) = match sizes.as_deref() {
-            Some(&[cols]) => (1, cols),
-            Some(&[rows, cols]) => (rows, cols),
-            Some(other) => return refuse(format!("it has {} dimensions", other.len())),
-            None => return refuse("its shape cannot be read".into()),
+        match sizes {
+            Some(shape) => Ok(Form { descr: descr.into(), fortran, shape, start }),
+            None => refuse("its shape cannot be read"),
+        }
+    }
+}
+
+impl Header {
+    /// Bytes of the numbers; nothing if that is no possible size.
+    fn data_bytes(&self) -> Option<u64> {
+        let bytes = self.rows.checked_mul(self.cols)?.checked_mul(self.real.bytes())?;
+        u64::try_from(bytes).ok().filter(|&b| b <= i64::MAX as u64)
+    }
+
+    /// Reads the header at the front of a stream.
+    pub(crate) fn read(input: &mut impl Read) -> io::Result<Header> {
+        Header::of(Form::read(input)?)
+    }
+
+    /// A header of a matrix of floating-point numbers.
+    fn of(form: Form) -> io::Result<Header> {
+        let refuse = |found: String| {
+            Err(Refusal::error(
+                found,
+                "give a two-dimensional array of float16, float32 or float64, written with numpy.save",
+            ))
         };
-        let header = Header { real, fortran, rows, cols, start };
+        let real = match form.descr.as_str() {
+            "<f2" => Real::F16,
+            "<f4" => Real::F32,
+            "<f8" => Real::F64,
+            other => return refuse(format!("its values are of type '{}'", shown(other.as_bytes()))),
+        };
+        let (rows, cols) = match form.shape[..] {
+            [cols] => (1, cols),
+            [rows, cols] => (rows, cols),
+            _ => return refuse(format!("it has {} dimensions", form.shape.len())),
+        };
+        let header = Header { real, fortran: form.fortran, rows, cols, start: form.start };
         if header.data_bytes().is_none() {
             return refuse(format!("{rows} x {cols} numbers are more than any file can hold"));
         }
@@ -315,7 +341,8 @@ mod tests {
 
     #[test]
     fn what_is_no_matrix_of_numbers_is_refused_with_its_type_or_shape() {
-        let refused = |text: &str| Header::parse(text, 0).unwrap_err().to_string();
+        let parse = |text: &str| Form::parse(text, 0).and_then(Header::of);
+        let refused = |text: &str| parse(text).unwrap_err().to_string();
         let with = |descr: &str, shape: &str| {
             refused(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"))
         };
@@ -329,7 +356,7 @@ mod tests {
         assert!(Header::read(&mut cut).unwrap_err().to_string().contains("ends within its header"));
         let mut other: &[u8] = b"\x93NUMPX\x01\x00\x76\x00";
         assert!(Header::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
-        let one = Header::parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }", 0).unwrap();
+        let one = parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }").unwrap();
         assert_eq!((one.rows, one.cols, one.real), (1, 7, Real::F16));
         assert!(one.check_size(13).unwrap_err().to_string().contains("cut short"));
         assert!(one.check_size(15).unwrap_err().to_string().contains("goes on"));

@@ -6,12 +6,12 @@
 //! The form has no place for groups, kept columns, instance labels, categories or names of attributes, so data
 //! that has them is not written in it rather than written in part.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
+use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::assemble::{Beside, Book};
-use super::text::{MAX_ROW, check_head, is_missing, number, shown, too_long, utf8};
+use super::text::{check_head, is_missing, next_line, number, shown, utf8};
 use super::{ReadOptions, Reader, Writer, compress, save};
 use crate::bags::{Feature, Instances};
 use crate::dataset::{Dataset, Target};
@@ -69,7 +69,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let mut width = 0;
     let mut row = Vec::new();
     let mut line = 0;
-    while next_row(&mut input, &mut row).map_err(|e| compress::explain(Place::line(source, line + 1), e))? {
+    while next_line(&mut input, &mut row).map_err(|e| compress::explain(Place::line(source, line + 1), e))? {
         line += 1;
         if row.starts_with(b"#") {
             continue;
@@ -134,16 +134,6 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
             format!("leave {flag} out, or give the table as CSV"),
         )),
     }
-}
-
-/// Reads a line; false at the end.
-fn next_row(input: &mut impl BufRead, row: &mut Vec<u8>) -> io::Result<bool> {
-    row.clear();
-    let read = input.by_ref().take(MAX_ROW as u64 + 1).read_until(b'\n', row)?;
-    if read > MAX_ROW {
-        return Err(too_long());
-    }
-    Ok(read > 0)
 }
 
 /// The index (from 1) and value of a pair, or what is wrong with it and what would do.

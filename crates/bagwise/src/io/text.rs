@@ -1,5 +1,7 @@
-//! Pieces of text files: what is a number, what stands for no value, what is no text at all, and how a message
+//! Pieces of files: what is a number, what stands for no value, what is no text at all, and how a message
 //! shows a piece.
+
+use std::io::{self, BufRead, Read};
 
 use super::compress::Refusal;
 use crate::error::{Error, Place, Result};
@@ -7,13 +9,39 @@ use crate::error::{Error, Place, Result};
 /// Bytes that one row may have.
 pub(crate) const MAX_ROW: usize = 8_000_000;
 
+/// What is wrong and what would do, for whoever knows the place.
+pub(crate) type Wrong = (String, String);
+
+/// What a parser that does not know its place returns.
+pub(crate) type Parsed<T> = Result<T, Wrong>;
+
+/// Something is wrong.
+pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
+    Err((found.into(), remedy.into()))
+}
+
+/// A file that contradicts itself.
+pub(crate) fn damaged<T>(what: &str) -> Parsed<T> {
+    wrong(format!("the file is damaged: {what}"), "copy or write it again")
+}
+
 /// A row that does not end.
-pub(crate) fn too_long() -> std::io::Error {
+pub(crate) fn too_long() -> io::Error {
     Refusal::error(
         format!("a row is longer than {} MB", MAX_ROW / 1_000_000),
         "is a quotation mark not closed, or is this no table? For very many features use the sparse form \
          `bag label index:value …`",
     )
+}
+
+/// Reads a line; false at the end.
+pub(crate) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = input.by_ref().take(MAX_ROW as u64 + 1).read_until(b'\n', line)?;
+    if read > MAX_ROW {
+        return Err(too_long());
+    }
+    Ok(read > 0)
 }
 
 /// What the first bytes say: the text without its byte order mark, or why it is no text.

@@ -1,0 +1,618 @@
+//! Damaged files of the formats that are not tables of text, and ARFF: each is refused with the file, the line, row,
+//! array or column where there is one, what was found and what would do.
+
+use std::io::Write;
+
+use bagwise::io::{Column, ReadOptions, read};
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, ZlibEncoder};
+
+/// A file, how it is read, and what the message must say: first behind the file's name, then anywhere.
+struct Case {
+    file: String,
+    bytes: Vec<u8>,
+    options: ReadOptions,
+    expected: Vec<&'static str>,
+}
+
+fn case(file: &str, bytes: impl Into<Vec<u8>>, expected: &[&'static str]) -> Case {
+    Case {
+        file: file.into(),
+        bytes: bytes.into(),
+        options: ReadOptions::default(),
+        expected: expected.to_vec(),
+    }
+}
+
+impl Case {
+    fn with(mut self, change: impl FnOnce(&mut ReadOptions)) -> Case {
+        change(&mut self.options);
+        self
+    }
+}
+
+fn fixture(file: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// A text with its first occurrence of something replaced, which must be there.
+fn mend(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+// --- ARFF and C4.5
+
+const ARFF: &str = "@relation r\n@attribute bag_id {a,b}\n@attribute bag relational\n@attribute x numeric\n\
+    @attribute c {u,v}\n@end bag\n@attribute class {0,1}\n@data\na,\"1,u\\n2,v\",0\nb,\"3,u\",1\n";
+
+const C45: &str = "m1,m1_1,1,2,0.\nm1,m1_2,3,4,0.\nm2,m2_1,5,6,1.\n";
+
+fn arff_cases() -> Vec<Case> {
+    let arff =
+        |from: &str, to: &str, expected: &[&'static str]| case("a.arff", mend(ARFF, from, to), expected);
+    let c45 = |from: &str, to: &str, expected: &[&'static str]| case("a.data", mend(C45, from, to), expected);
+    let width = 40_000;
+    let mut unfolds = String::from("@relation r\n@attribute bag numeric\n");
+    (0..width).for_each(|i| unfolds += &format!("@attribute x{i} numeric\n"));
+    unfolds += "@data\n";
+    unfolds += &"{0 1}\n".repeat(100_000);
+    vec![
+        arff("@data\n", "", &[", line 8: ", "'a,\"1,u\\n2,v\",0' is no part of a heading", "@data"]),
+        case(
+            "a.arff",
+            &ARFF[..ARFF.find("@data").unwrap()],
+            &[": there is no @data line", "is the file cut"],
+        ),
+        case(
+            "a.arff",
+            &ARFF[..ARFF.len() - 6],
+            &[", line 10: ", "opened and never closed", "is the line cut"],
+        ),
+        case("a.arff", "", &[": the file is empty"]),
+        case("a.arff", &b"@relation\0"[..], &[": the file is not a text table"]),
+        case(
+            "a.arff",
+            &b"@relation r\n@attribute caf\xe9 numeric\n"[..],
+            &[", line 2: ", "is not UTF-8 text"],
+        ),
+        arff("a,\"1,u\\n2,v\",0\nb,\"3,u\",1\n", "", &[": the table has no rows"]),
+        arff("x numeric", "x nmeric", &[", line 4: ", "'x' has the unknown type 'nmeric'", "give numeric"]),
+        arff("x numeric", "x", &[", line 4: ", "attribute 'x' has no type"]),
+        arff("@attribute x numeric", "@attribute", &[", line 4: ", "an attribute has no name"]),
+        arff(
+            "x numeric",
+            "x date 'yyyy'",
+            &[", line 4: ", "attribute 'x' is a date", "turn it into a number"],
+        ),
+        arff("{u,v}", "{u,v", &[", line 5: ", "the values of attribute 'c' do not end"]),
+        arff("x numeric", "x relational", &[", line 4: ", "stands inside another", "flatten"]),
+        arff("@end bag\n", "", &[", line 7: ", "relational attribute 'bag' does not end", "@end bag"]),
+        arff("@attribute class", "@end bag\n@attribute class", &[", line 7: ", "an @end without attributes"]),
+        arff("\"3,u\"", "\"3,w\"", &[", line 10: ", "'w' is not among the values of attribute 'c'"]),
+        arff("\"3,u\"", "\"three,u\"", &[", line 10: ", "'three' is not a number", "write ?"]),
+        arff("\"3,u\"", "\"3\"", &[", line 10: ", "instance 1 of the bag has 1 values", "2 attributes"]),
+        arff("2,v", "2,v,7", &[", line 9: ", "instance 2 of the bag has 3 values"]),
+        arff("\"3,u\",1", "\"3,u\"", &[", line 10: ", "the row has 2 values", "3 attributes are declared"]),
+        arff("\"3,u\"", "\"?,u\"", &[", line 10: ", "bag 'b' has no value for 'x'", "--missing median"]),
+        arff("\"3,u\"", "\"1e999,u\"", &[", line 10: ", "out of range"]),
+        arff("\"3,u\"", "\"\"", &[", line 10: ", "the bag has no instances"]),
+        arff("\"3,u\"", "?", &[", line 10: ", "the bag has no instances"]),
+        arff("\"3,u\",1", "\"3,u\",?", &[", line 10: ", "bag 'b' has no label"]),
+        arff("\"3,u\",1", "\"3,u\",2", &[", line 10: ", "'2' is not among the values of attribute 'class'"]),
+        arff("\nb,", "\na,", &[", line 10: ", "a second row for bag 'a'", "one row"]),
+        arff("\"3,u\"", "\"{0 3, 9 u}\"", &[", line 10: ", "'9' is no index", "0 to 1"]),
+        arff("\"3,u\"", "\"{1 u, 0 3}\"", &[", line 10: ", "index 0 does not ascend"]),
+        arff("\"3,u\"", "\"{u 3}\"", &[", line 10: ", "'u' is no index"]),
+        arff("\"3,u\"", "\"{0 3\"", &[", line 10: ", "a sparse row has no index"]),
+        arff("\"3,u\"", "\"3 u\"", &[", line 10: ", "two values stand without a comma"]),
+        arff("\"3,u\"", "\"3,,u\"", &[", line 10: ", "a value is missing between commas", "write ?"]),
+        arff("\"3,u\",1", "\"3,u\",1,{heavy}", &[", line 10: ", "no weight"]),
+        arff(
+            "class {0,1}",
+            "class {0,1}\n@attribute more numeric",
+            &[", line 9: ", "'more' stands beside the bag"],
+        ),
+        arff("class {0,1}", "class {0,1}\n@attribute more numeric", &[", line 10: ", "the row has 3 values"])
+            .with(|o| o.group = Some(Column::Name("more".into()))),
+        arff("x numeric", "class numeric", &[", line 8: ", "are both called 'class'"]),
+        arff(
+            "@attribute c {u,v}",
+            "@attribute c {u,v}\n@end bag\n@attribute two relational\n@attribute d numeric",
+            &[", line 11: ", "2 relational attributes"],
+        ),
+        case("a.arff", unfolds, &[", line ", "sparse rows have become", "bomb", "sparse form"]),
+        c45(
+            ",0.\nm2",
+            ",0\nm2",
+            &[", line 2: ", "the row ends in '0', without a full stop", "is the line cut"],
+        ),
+        c45("m2,m2_1,5", "m2,m2_1,5,5", &[", line 3: ", "the row has 6 values", "the first row has 5"]),
+        c45("m2,m2_1,5", "m2,m2_1,x", &[", line 3: ", "'x' in column 'f1' is not a number"]),
+        c45("m1_2,3,4,0", "m1_2,3,4,1", &[", line 2: ", "bag 'm1' has label '1', but '0' in line 1"]),
+        c45("m2,m2_1,5", "m2,m2_1,?", &[", line 3: ", "bag 'm2' has no value for 'f1'"]),
+        c45("m2,m2_1", ",m2_1", &[", line 3: ", "the row has no bag id"]),
+        case("a.data", "| nothing\n\n", &[": the table has no rows"])
+            .with(|o| o.format = Some("uci-musk".into())),
+        case("a.data", "a,b,1.\n", &[", line 1: ", "the row has 3 values", "at least one feature"])
+            .with(|o| o.format = Some("uci-musk".into())),
+    ]
+}
+
+// --- .npz
+
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n");
+    out.extend((header.len() as u16).to_le_bytes());
+    out.extend(header.as_bytes());
+    out.extend(data);
+    out
+}
+
+fn doubles(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+/// A zip archive; members are stored, or deflated where the name starts with a dash, which is taken off.
+fn zip(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for (name, content) in members {
+        let mut crc = flate2::Crc::new();
+        crc.update(content);
+        let (name, method, packed) = match name.strip_prefix('-') {
+            Some(name) => {
+                let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+                encoder.write_all(content).unwrap();
+                (name, 8u16, encoder.finish().unwrap())
+            }
+            None => (*name, 0u16, content.clone()),
+        };
+        let mut common = vec![20, 0, 0, 0];
+        common.extend(method.to_le_bytes());
+        common.extend([0; 4]);
+        common.extend(crc.sum().to_le_bytes());
+        common.extend((packed.len() as u32).to_le_bytes());
+        common.extend((content.len() as u32).to_le_bytes());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0; 2]);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend((out.len() as u32).to_le_bytes());
+        directory.extend(name.as_bytes());
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(packed);
+    }
+    let start = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend((members.len() as u16).to_le_bytes().repeat(2));
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0; 2]);
+    out
+}
+
+/// The arrays of a good archive: three bags of one, two and one instances.
+fn arrays() -> Vec<(&'static str, Vec<u8>)> {
+    let words: Vec<u8> = "abbc".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    vec![
+        ("X.npy", npy("'<f8'", "(4, 2)", &doubles(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]))),
+        ("bag.npy", npy("'<U1'", "(4,)", &words)),
+        ("y.npy", npy("'|i1'", "(3,)", &[1, 0, 1])),
+    ]
+}
+
+fn npz_cases() -> Vec<Case> {
+    let with = |name: &'static str, content: Vec<u8>| {
+        let mut all = arrays();
+        all.retain(|(n, _)| *n != name);
+        all.push((name, content));
+        zip(&all)
+    };
+    let good = zip(&arrays());
+    let patched = |from: &[u8], to: &[u8], which: usize| {
+        let mut bytes = good.clone();
+        let places: Vec<usize> =
+            (0..bytes.len() - from.len()).filter(|&i| bytes[i..].starts_with(from)).collect();
+        bytes[places[which]..places[which] + to.len()].copy_from_slice(to);
+        bytes
+    };
+    let end = good.len() - 22;
+    let at_end = |offset: usize, to: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[end + offset..end + offset + to.len()].copy_from_slice(to);
+        bytes
+    };
+    let central = u32::from_le_bytes(good[end + 16..end + 20].try_into().unwrap()) as usize;
+    let in_directory = |offset: usize, to: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[central + offset..central + offset + to.len()].copy_from_slice(to);
+        bytes
+    };
+    let nothing = npy("'|u1'", "(7000, 10000)", &vec![0; 70_000_000]);
+    let twice = zip(&[&arrays()[..], &arrays()[..1]].concat());
+    let no_matrix = zip(&arrays()[1..]);
+    let ids = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>();
+    let whole = |v: &[i64]| v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let offsets = |v: &[i64]| {
+        zip(&[arrays()[0].clone(), ("offsets.npy", npy("'<i8'", &format!("({},)", v.len()), &whole(v)))])
+    };
+    vec![
+        case(
+            "a.npz",
+            &good[..good.len() - 30],
+            &[": the zip archive is damaged: it has no directory", "again"],
+        ),
+        case("a.npz", &good[..40], &[": the zip archive is damaged"]),
+        case("a.npz", "", &[": the zip archive is damaged"]),
+        case("a.npz", at_end(10, &[9, 0]), &[": the zip archive is damaged: its directory"]),
+        case("a.npz", at_end(10, &[0xff, 0x7f]), &[": the zip archive has 32767 members"]),
+        case(
+            "a.npz",
+            at_end(16, &[0xff, 0xff, 0xff, 0x7f]),
+            &[": the zip archive is damaged: its directory lies outside"],
+        ),
+        case("a.npz", at_end(4, &[1]), &[": the zip archive is one part of several", "join"]),
+        case("a.npz", in_directory(8, &[1]), &[": 'X.npy' is encrypted", "without a password"]),
+        case("a.npz", in_directory(10, &[12]), &[": 'X.npy' is compressed by method 12", "numpy.savez"]),
+        case(
+            "a.npz",
+            in_directory(16, &[0, 0, 0, 0]),
+            &[", array 'X': ", "the checksum of 'X.npy' is wrong"],
+        ),
+        case(
+            "a.npz",
+            in_directory(24, &[1, 0]),
+            &[", array 'X': ", "the sizes of 'X.npy' contradict each other"],
+        ),
+        case("a.npz", in_directory(42, &[7]), &[", array 'X': ", "'X.npy' is not where the directory says"]),
+        case(
+            "a.npz",
+            in_directory(42, &[0xff, 0xff, 0xff, 0x3f]),
+            &[", array 'X': ", "points beyond its end"],
+        ),
+        case("a.npz", twice, &[": the zip archive is damaged: it has 'X.npy' twice"]),
+        case("a.npz", patched(b"NUMPY", b"NUMPX", 0), &[", array 'X': ", "this is no .npy file"]),
+        case("a.npz", no_matrix, &[": there is no array 'X' among: bag, y", "numpy.savez"]),
+        case(
+            "a.npz",
+            zip(&[("-X.npy", nothing)]),
+            &[", array 'X': ", "a decompression bomb?", "uncompressed"],
+        ),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<f8'", "(4, 3)", &[0; 64])),
+            &[", array 'X': ", "does not fit its"],
+        ),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<f8'", "(4611686018427387904, 8)", &[0; 64])),
+            &[", array 'X': ", "does not fit"],
+        ),
+        case(
+            "a.npz",
+            with("X.npy", npy("'|O'", "(4, 2)", &[0; 64])),
+            &[", array 'X': ", "it holds Python objects", "astype"],
+        ),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<c16'", "(4, 1)", &[0; 64])),
+            &[", array 'X': ", "its values are of type '<c16'"],
+        ),
+        case("a.npz", with("X.npy", npy("[('a', '<f8')]", "(8,)", &[0; 64])), &[", array 'X': ", "of type"]),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<f8'", "(2, 2, 2)", &[0; 64])),
+            &[", array 'X': ", "it has 3 dimensions"],
+        ),
+        case("a.npz", with("X.npy", npy("'<f8'", "(0, 2)", &[])), &[", array 'X': ", "it is empty: 0 x 2"]),
+        case("a.npz", with("X.npy", npy("'<U1'", "(4, 2)", &[0; 32])), &[", array 'X': ", "it holds texts"]),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<f8'", "(4, 2)", &doubles(&[1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0, 7.0, 8.0]))),
+            &[", row 2: ", "bag 'b' has no value for 'f1'", "--missing median"],
+        ),
+        case(
+            "a.npz",
+            with(
+                "X.npy",
+                npy("'<f8'", "(4, 2)", &doubles(&[1.0, f64::INFINITY, 0.0, 4.0, 5.0, 6.0, 7.0, 8.0])),
+            ),
+            &[", row 1: ", "the value of 'f2' in bag 'a' is infinite"],
+        )
+        .with(|o| o.allow_missing = true),
+        case(
+            "a.npz",
+            with("y.npy", npy("'|i1'", "(2,)", &[1, 0])),
+            &[": 'y' has 2 entries for 3 bags and 4 instances"],
+        ),
+        case(
+            "a.npz",
+            with("y.npy", npy("'|i1'", "(4,)", &[1, 0, 1, 1])),
+            &[", row 3: ", "bag 'b' has label '1', but '0' in row 2"],
+        ),
+        case(
+            "a.npz",
+            with("y.npy", npy("'|i1'", "(2, 2)", &[1, 0, 1, 1])),
+            &[", array 'y': ", "it has the shape [2, 2]"],
+        ),
+        case(
+            "a.npz",
+            with("y.npy", npy("'<f8'", "(3,)", &doubles(&[1.0, f64::NAN, 0.0]))),
+            &[", row 2: ", "bag 'b' has no label"],
+        ),
+        case(
+            "a.npz",
+            with("bag.npy", npy("'<U1'", "(4,)", &ids("bbac"))),
+            &[": 'y' has an entry per bag, but the ids in 'bag' do not ascend", "per instance"],
+        ),
+        case(
+            "a.npz",
+            with("bag.npy", npy("'<U1'", "(4,)", &ids("a\0bc"))),
+            &[": 'y' has 3 entries for 4 bags and 4 instances"],
+        ),
+        case(
+            "a.npz",
+            with("bag.npy", npy("'<U1'", "(4,)", &[0xff; 16])),
+            &[", array 'bag': ", "invalid character"],
+        ),
+        case(
+            "a.npz",
+            with("bag.npy", npy("'|S1'", "(4,)", &[0xff; 4])),
+            &[", array 'bag': ", "is not UTF-8 text"],
+        ),
+        case("a.npz", zip(&arrays()[..1]), &[": no column is called bag", "--bag"]),
+        case(
+            "a.npz",
+            offsets(&[0, 2, 2, 4]),
+            &[": bag 2 (counted from 1) has no instances", "leave empty bags out"],
+        ),
+        case("a.npz", offsets(&[0, 2, 5]), &[": the offsets do not run from 0 to the 4 instances"]),
+        case("a.npz", offsets(&[0, -1, 4]), &[": bag 2 (counted from 1) has no instances"]),
+        case("a.npz", with("features.npy", npy("'<U1'", "(1,)", &ids("a"))), &[": 1 names for 2 features"]),
+        case(
+            "a.npz",
+            with("features.npy", npy("'<U1'", "(2,)", &ids("aa"))),
+            &[": columns 1 and 2 are both called 'a'"],
+        ),
+        case("a.npz", good.clone(), &[": there is no column 'z'"])
+            .with(|o| o.label = Some(Column::Name("z".into()))),
+    ]
+}
+
+// --- .mat
+
+fn element(kind: u32, content: &[u8]) -> Vec<u8> {
+    let mut out = [kind.to_le_bytes(), (content.len() as u32).to_le_bytes()].concat();
+    out.extend(content);
+    out.resize(out.len().next_multiple_of(8), 0);
+    out
+}
+
+fn variable(class: u32, sizes: &[i32], name: &str, content: &[u8]) -> Vec<u8> {
+    let flags: Vec<u8> = [class.to_le_bytes(), [0; 4]].concat();
+    let sizes: Vec<u8> = sizes.iter().flat_map(|s| s.to_le_bytes()).collect();
+    element(
+        14,
+        &[element(6, &flags), element(5, &sizes), element(1, name.as_bytes()), content.to_vec()].concat(),
+    )
+}
+
+fn mat(variables: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = b"MATLAB 5.0 MAT-file".to_vec();
+    out.resize(124, b' ');
+    out.extend(b"\x00\x01IM");
+    variables.iter().for_each(|v| out.extend(v));
+    out
+}
+
+fn matrix(name: &str, rows: i32, cols: i32, values: &[f64]) -> Vec<u8> {
+    variable(6, &[rows, cols], name, &element(9, &doubles(values)))
+}
+
+fn mat_cases() -> Vec<Case> {
+    let x = matrix("X", 3, 2, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let bag = matrix("bag", 3, 1, &[1.0, 1.0, 2.0]);
+    let y = matrix("y", 2, 1, &[0.0, 1.0]);
+    let good = mat(&[x.clone(), bag.clone(), y.clone()]);
+    let cells =
+        |cells: &[Vec<u8>]| mat(&[variable(1, &[cells.len() as i32, 1], "bags", &cells.concat()), y.clone()]);
+    let cell = |rows, cols| matrix("", rows, cols, &vec![1.0; (rows * cols) as usize]);
+    let packed = |content: &[u8]| {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(content).unwrap();
+        let packed = encoder.finish().unwrap();
+        [&15u32.to_le_bytes()[..], &(packed.len() as u32).to_le_bytes(), &packed].concat()
+    };
+    let mut damaged = packed(&x);
+    damaged[20] ^= 0x55;
+    let sparse = |rows: i32, ir: &[i32], jc: &[i32]| {
+        let ints = |v: &[i32]| element(5, &v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+        let content = [ints(ir), ints(jc), element(9, &doubles(&vec![1.0; ir.len()]))].concat();
+        variable(5, &[rows, jc.len() as i32 - 1], "X", &content)
+    };
+    let mut hdf = b"MATLAB 7.3 MAT-file".to_vec();
+    hdf.resize(600, 0);
+    let complex = {
+        let mut v = x.clone();
+        v[17] = 8;
+        v
+    };
+    vec![
+        case("a.mat", hdf, &[": this is version 7.3", "save(file, '-v7')"]),
+        case("a.mat", &b"\x89HDF\r\n\x1a\n"[..], &[": this is version 7.3"]),
+        case("a.mat", "", &[": the file is damaged: it is shorter than its header"]),
+        case("a.mat", &good[..100], &[": the file is damaged: it is shorter than its header"]),
+        case("a.mat", vec![7; 400], &[": this is not version 5", "savemat"]),
+        case("a.mat", &good[..300], &[": the file is damaged: it is cut short"]),
+        case("a.mat", &good[..good.len() - 20], &[": the file is damaged"]),
+        case("a.mat", mat(&[]), &[": it is not plain which variable holds the instances", "call it X"]),
+        case(
+            "a.mat",
+            mat(&[matrix("A", 2, 2, &[0.0; 4]), matrix("B", 2, 2, &[0.0; 4])]),
+            &[": it is not plain", "A, B"],
+        ),
+        case(
+            "a.mat",
+            mat(&[matrix("X", 3, 3, &[1.0; 6])]),
+            &[": the file is damaged: a matrix has another size"],
+        ),
+        case("a.mat", mat(&[matrix("X", -1, 2, &[1.0; 6])]), &[": the file is damaged"]),
+        case("a.mat", mat(&[complex]), &[": 'X' has complex numbers", "real part"]),
+        case("a.mat", mat(&[damaged]), &[": the file is damaged: a compressed variable cannot"]),
+        case(
+            "a.mat",
+            mat(&[packed(&vec![0; 70_000_000])]),
+            &[": a compressed variable becomes more", "bomb", "-v6"],
+        ),
+        case("a.mat", mat(&[x.clone(), y.clone()]), &[": 'y' has 2 entries for 3 instances", "bag ids"]),
+        case("a.mat", mat(&[x.clone(), bag.clone(), matrix("y", 2, 2, &[0.0; 4])]), &[": 'y' is no list"]),
+        case(
+            "a.mat",
+            mat(&[x.clone(), matrix("bag", 3, 1, &[1.0, f64::NAN, 2.0])]),
+            &[", row 2: ", "no bag id"],
+        ),
+        case(
+            "a.mat",
+            mat(&[matrix("X", 2, 2, &[1.0, f64::NAN, 1.0, 1.0]), matrix("bag", 2, 1, &[1.0, 2.0])]),
+            &[", row 2: ", "bag '2' has no value for 'f1'"],
+        ),
+        case(
+            "a.mat",
+            cells(&[cell(2, 2), cell(1, 3)]),
+            &[": cell 2 of 'bags' has 3 columns, the first has 2"],
+        ),
+        case("a.mat", cells(&[cell(2, 2), cell(2, 3)]), &[": cell 2 of 'bags'", "transpose each matrix"]),
+        case("a.mat", cells(&[cell(2, 2), cell(0, 0)]), &[": cell 2 of 'bags' is empty"]),
+        case(
+            "a.mat",
+            cells(&[cell(2, 2), variable(2, &[1, 1], "", &[])]),
+            &[": cell 2 of 'bags' is no matrix"],
+        ),
+        case("a.mat", cells(&[cell(2, 2), cell(1, 2), cell(1, 2)]), &[": 'y' has 2 entries for 3 bags"]),
+        case(
+            "a.mat",
+            mat(&[variable(1, &[1_000_000, 1000], "bags", &cell(2, 2))]),
+            &[": the file is damaged: it is cut"],
+        ),
+        case(
+            "a.mat",
+            mat(&[sparse(3, &[0, 9], &[0, 1, 2]), bag.clone()]),
+            &[": the file is damaged: the rows of a sparse"],
+        ),
+        case(
+            "a.mat",
+            mat(&[sparse(3, &[0, 1], &[0, 2, 1]), bag.clone()]),
+            &[": the file is damaged: the columns of a sparse"],
+        ),
+        case("a.mat", mat(&[sparse(2_000_000_000, &[0, 1], &[0, 1, 2]), bag]), &[": 'X' is 2000000000 x 2"]),
+    ]
+}
+
+// --- Parquet
+
+fn parquet_cases() -> Vec<Case> {
+    let good = fixture("pandas_wide.parquet");
+    let length = good.len();
+    let end = |offset: usize, to: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[length - offset..length - offset + to.len()].copy_from_slice(to);
+        bytes
+    };
+    let mut page = good.clone();
+    page[4..40].fill(0xff);
+    let mut no_magic = good.clone();
+    no_magic.truncate(length - 4);
+    let mut cases = vec![
+        case("a.parquet", &good[..length - 100], &[": the file is damaged: it does not end as a Parquet"]),
+        case("a.parquet", no_magic, &[": the file is damaged: it does not end"]),
+        case("a.parquet", "PAR1", &[": the file is damaged: it is too short"]),
+        case("a.parquet", end(4, b"PARE"), &[": the file is encrypted"]),
+        case(
+            "a.parquet",
+            end(8, &[0xff, 0xff, 0xff]),
+            &[": the file is damaged: its description lies outside"],
+        ),
+        case("a.parquet", end(8, &[1, 0, 0, 0]), &[": the file is damaged: it has no columns"]),
+        case("a.parquet", page, &[", column 'bag': ", "the file is damaged"]),
+        case("a.parquet", good.clone(), &[": there is no column 'mol'"])
+            .with(|o| o.bag = Some(Column::Name("mol".into()))),
+    ];
+    for (file, expected) in [
+        ("bad_date", &[", column 'x': ", "it holds dates or times", "--ignore"][..]),
+        ("bad_decimal", &[", column 'x': ", "it holds decimals"]),
+        ("bad_struct", &[", column 'x': ", "it is a structure"]),
+        ("bad_nested", &[", column 'x': ", "it has lists of lists"]),
+        ("bad_ragged", &[", column 'x': ", "row 5 has 1 values, the first has 2"]),
+        ("bad_empty_list", &[", column 'x': ", "row 2 has 0 values"]),
+        ("bad_list_of_texts", &[", column 'x': ", "lists of texts"]),
+        ("bad_lz4", &[", column 'bag': ", "compressed by LZ4", "snappy"]),
+        ("bad_brotli", &[", column 'bag': ", "compressed by brotli"]),
+        ("bad_infinite", &[", row 3: ", "the value of 'x' in bag 'b' is infinite"]),
+        ("bad_binary", &[", column 'x': ", "not UTF-8"]),
+        ("bad_no_rows", &[": the table has no rows"]),
+        ("bad_bag", &[", row 2: ", "no bag id"]),
+        ("bad_label", &[", row 2: ", "bag 'a' has label '0', but '1' in row 1"]),
+        ("pyarrow_delta", &[", column 'label': ", "DELTA_BINARY_PACKED"]),
+    ] {
+        cases.push(case("a.parquet", fixture(&format!("{file}.parquet")), expected));
+    }
+    cases
+}
+
+#[test]
+fn every_damaged_file_is_refused_with_place_finding_and_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: Vec<Case> =
+        [arff_cases(), npz_cases(), mat_cases(), parquet_cases()].into_iter().flatten().collect();
+    assert!(cases.len() >= 100, "{}", cases.len());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let path = folder.path().join(&case.file);
+        std::fs::write(&path, &case.bytes).unwrap();
+        let typed = path.to_str().unwrap();
+        let message = match read(typed, &case.options) {
+            Ok(_) => "it was read".to_string(),
+            Err(error) => error.to_string(),
+        };
+        let after = message.strip_prefix(typed).unwrap_or_default();
+        let says =
+            case.expected.iter().all(|part| after.contains(part)) && after.starts_with(case.expected[0]);
+        let has_remedy = after.split_once("; ").is_some_and(|(_, remedy)| remedy.len() > 8);
+        if !says || !has_remedy || message.len() > typed.len() + 400 {
+            wrong.push(format!("{message}\n    expected {:?}", case.expected));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} messages:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// A file cut at any byte is refused with its name; only ARFF, which has no end of its own, may also be read.
+#[test]
+fn a_file_cut_anywhere_is_read_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ReadOptions { allow_missing: true, ..ReadOptions::default() };
+    for file in [
+        "numpy_offsets.npz",
+        "scipy_texts.mat",
+        "scipy_sparse_pairs.mat",
+        "pandas_mixed.parquet",
+        "pyarrow_lists.parquet",
+        "weka_bags.arff",
+        "weka_sparse.arff",
+    ] {
+        let whole = fixture(file);
+        let path = folder.path().join(file);
+        let typed = path.to_str().unwrap();
+        for cut in 0..whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            match read(typed, &options) {
+                Ok(_) => assert!(file.ends_with("arff") || file.ends_with("mat"), "{file} cut at {cut}"),
+                Err(error) => assert!(error.to_string().starts_with(typed), "{error}"),
+            }
+        }
+    }
+}
