@@ -3,7 +3,6 @@
 //! and never where `NO_COLOR` is set.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
@@ -198,13 +197,13 @@ pub(crate) fn to_stderr(line: &str) {
 }
 
 /// Prints an error as one message, its causes behind it, and gives the exit code.
-pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn failure(error: &anyhow::Error) -> u8 {
     if let Some(bagwise::Error::Cancelled) = error.downcast_ref() {
         to_stderr("interrupted");
-        return ExitCode::from(INTERRUPTED);
+        return INTERRUPTED;
     }
     to_stderr(&format!("{} {}", paint_stderr("error:", RED), chain(error)));
-    ExitCode::from(COULD_NOT_START)
+    COULD_NOT_START
 }
 
 /// The error and its causes on one line; a cause that the message before it already quotes is not repeated.

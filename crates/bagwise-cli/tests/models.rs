@@ -298,6 +298,47 @@ fn grams_are_those_of_the_library() {
 }
 
 #[test]
+fn maps_are_those_of_the_library_and_of_the_model() {
+    let folder = folder();
+    let isk = "--method isk -p psi=16 -p epsilon=11/20 -p t=50";
+    done(folder.path(), &format!("embed musk1 {isk} --output e.npz"));
+    done(folder.path(), &format!("fit musk1 {isk} -p c=8 -o isk.bagwise"));
+    done(folder.path(), "embed musk1 --model isk.bagwise --output again.npz");
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    // The model was trained on these bags with the same seed.
+    assert!(bytes("e.npz") == bytes("again.npz"));
+    let method = methods::find("isk").unwrap();
+    let given =
+        [("psi", "16"), ("epsilon", "11/20"), ("t", "50")].map(|(k, v)| (k.to_string(), v.to_string()));
+    let grid = Grid::new("isk", method.params(), &given, Fill::Default, false).unwrap();
+    let musk = read("musk1", &ReadOptions::default()).unwrap();
+    let map = bagwise::feature_map(
+        method,
+        &grid.points[0],
+        Scale::ZScore,
+        false,
+        &musk.bags,
+        None,
+        &Ctx::default(),
+    );
+    let path = folder.path().join("library.npz");
+    bagwise::io::write_npz(&path, &map.unwrap(), musk.bags.ids()).unwrap();
+    assert!(bytes("e.npz") == bytes("library.npz"));
+
+    for (line, says) in [
+        ("embed musk1 --method mi-kernel --output e.npz", "mi-kernel has no feature map"),
+        ("embed musk1 --method isk -p psi=16,32 --output e.npz", "2 points are given"),
+        ("embed musk1 --method isk -p psi=999 --output e.npz", "cannot be drawn from 476 training instances"),
+        ("embed musk1 --method isk -p distance=text --scale zscore --output e.npz", "moves zeros"),
+        ("embed musk1 --output e.npz", "--method"),
+    ] {
+        let output = bagwise(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(says), "{line}\n{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn predictions_as_json_say_what_the_table_says() {
     let folder = folder();
     done(folder.path(), "fit musk1 --method mi-kernel -p gamma=1/median -p c=10 -o m.bagwise");

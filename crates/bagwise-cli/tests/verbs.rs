@@ -26,7 +26,11 @@ const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold -
 
 #[test]
 fn help() {
-    for verb in ["compare", "evaluate", "fit", "predict", "explain", "gram", "methods", "demo"] {
+    let verbs = [
+        "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report",
+        "run",
+    ];
+    for verb in verbs {
         snapshot(&format!("help_{verb}"), &[&format!("{verb} --help")]);
     }
 }

@@ -252,6 +252,43 @@ def look(browser, page, out, found):
     return {"figures": figures, "sorted": sorting["tables"], "filters": len(filters)}
 
 
+# What is done to a copy of the first page, and what must then be found: a look that finds nothing wrong with it is blind.
+DAMAGE = [
+    ('role="img"', 'role="none"', "drawings without text alternative"),
+    ('id="d0-results"', 'id="d0-audit"', "ids that stand twice"),
+    ('href="data:,"', 'href="https://example.invalid/icon.png"', "addresses outside the page"),
+    ("<main>", '<main><p class="muted" style="color:#ccc;background:#fff;width:3000px">pale and wide</p>', "text too pale"),
+    ("<main>", "<main><script>undefined.x</script>", "the log has"),
+    ('"use strict";', '"use strict"; ', "sorting"),
+]
+
+
+def damaged(page, folder):
+    text = page.read_text(encoding="utf-8")
+    for old, new, _ in DAMAGE:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    copy = pathlib.Path(folder) / "damaged.html"
+    copy.write_text(text, encoding="utf-8")
+    return copy
+
+
+def events_of(browser, page, found):
+    """Errors in the console, and requests that leave the page."""
+    for event in browser.events:
+        params = event.get("params", {})
+        if event["method"] == "Runtime.exceptionThrown":
+            found.append(f"{page.name}: {params['exceptionDetails']['text']}")
+        elif event["method"] == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            found.append(f"{page.name}: the console has {params['args']}")
+        elif event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            found.append(f"{page.name}: the log has {params['entry']['text']}")
+        elif event["method"] == "Network.requestWillBeSent":
+            url = params["request"]["url"]
+            if not url.startswith("data:") and url != page.resolve().as_uri():
+                found.append(f"{page.name}: asks for {url}")
+
+
 def main():
     program, out, *pages = sys.argv[1:]
     out = pathlib.Path(out)
@@ -264,21 +301,17 @@ def main():
             browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
                 browser.call(f"{domain}.enable")
+            copy = damaged(pathlib.Path(pages[0]), profile)
+            seen_wrong = []
+            look(browser, copy, pathlib.Path(profile), seen_wrong)
+            events_of(browser, copy, seen_wrong)
+            for what in [what for _, _, what in DAMAGE] + ["scrolls sideways"]:
+                if not any(what in line for line in seen_wrong):
+                    found.append(f"a damaged page passes: nothing about '{what}'")
             for page in map(pathlib.Path, pages):
                 browser.events.clear()
                 seen = look(browser, page, out, found)
-                for event in browser.events:
-                    params = event.get("params", {})
-                    if event["method"] == "Runtime.exceptionThrown":
-                        found.append(f"{page.name}: {params['exceptionDetails']['text']}")
-                    elif event["method"] == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
-                        found.append(f"{page.name}: the console has {params['args']}")
-                    elif event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-                        found.append(f"{page.name}: the log has {params['entry']['text']}")
-                    elif event["method"] == "Network.requestWillBeSent":
-                        url = params["request"]["url"]
-                        if not url.startswith("data:") and url != page.resolve().as_uri():
-                            found.append(f"{page.name}: asks for {url}")
+                events_of(browser, page, found)
                 print(f"{page.name}: {seen['figures']} figures, {seen['sorted']} tables sorted, {seen['filters']} filters")
         finally:
             browser.process.terminate()

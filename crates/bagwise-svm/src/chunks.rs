@@ -9,7 +9,8 @@
 //! ```
 //!
 //! so [`smo`] solves it on a Gram of `|W|^2` entries. Then `g` is brought up to date by one weighted sum over the
-//! chunk's kernel rows, none of which is stored. Work goes through matrix products, memory is the chunk's Gram and a few
+//! chunk's kernel rows, none of which is stored; examples at a bound that point firmly outwards are set aside meanwhile,
+//! and looked at before the answer is accepted. Work goes through matrix products, memory is the chunk's Gram and a few
 //! vectors, and kernel values are computed once for every time that their row moves. Since a chunk holds the pair that
 //! violates most, every step gains at least what SMO's would. Half a chunk stays for the next step, because
 //! examples pushed aside too early come back together.
@@ -37,8 +38,8 @@ pub trait ChunkKernel {
     /// The Gram matrix of some examples, row-major.
     fn gram(&self, which: &[usize]) -> Option<Vec<f64>>;
 
-    /// For every example `i`, the sum of `weights[k] K[which[k]][i]`.
-    fn sums(&self, which: &[usize], weights: &[f64]) -> Option<Vec<f64>>;
+    /// For every `i` of `at`, the sum of `weights[k] K[which[k]][i]`.
+    fn sums(&self, which: &[usize], weights: &[f64], at: &[usize]) -> Option<Vec<f64>>;
 }
 
 /// Coefficients to start from, with the outputs `Kb` that belong to them: without these a start would cost a pass over
@@ -71,10 +72,18 @@ pub fn fit_chunks(
     state.into_machine(status)
 }
 
+/// A gap that counts as near the end, in units of labels; and how much larger chunks are from there on.
+const NEAR: f64 = 0.1;
+const LAST: usize = 4;
+
 struct State<'d> {
     dual: &'d Dual,
     b: Vec<f64>,
     gradient: Vec<f64>,
+    /// Examples whose gradient is kept up to date, ascending.
+    active: Vec<usize>,
+    /// The coefficients that the gradients of the others belong to.
+    then: Vec<f64>,
     /// Chunks solved.
     steps: usize,
 }
@@ -83,14 +92,23 @@ impl<'d> State<'d> {
     fn new(dual: &'d Dual, start: Option<ChunkStart>) -> State<'d> {
         let n = dual.len();
         let Some(ChunkStart { coefficients: b, outputs }) = start else {
-            return State { dual, b: vec![0.0; n], gradient: dual.linear.clone(), steps: 0 };
+            let (b, then) = (vec![0.0; n], vec![0.0; n]);
+            return State {
+                dual,
+                b,
+                gradient: dual.linear.clone(),
+                active: (0..n).collect(),
+                then,
+                steps: 0,
+            };
         };
         assert!(b.len() == n && outputs.len() == n, "a start needs two numbers for each of {n} examples");
         let inside = (0..n).all(|i| (dual.lower[i]..=dual.upper[i]).contains(&b[i]));
         let (sum, size) = b.iter().fold((0.0, 0.0), |(sum, size): (f64, f64), b| (sum + b, size + b.abs()));
         assert!(inside && sum.abs() <= 1e-9 * size.max(f64::MIN_POSITIVE), "a start is not feasible");
         let gradient = dual.linear.iter().zip(&outputs).map(|(p, o)| p - o).collect();
-        State { dual, b, gradient, steps: 0 }
+        let then = b.clone();
+        State { dual, b, gradient, active: (0..n).collect(), then, steps: 0 }
     }
 
     fn can_rise(&self, i: usize) -> bool {
@@ -101,10 +119,11 @@ impl<'d> State<'d> {
         self.b[i] > self.dual.lower[i]
     }
 
-    /// `max u - min d`.
-    fn gap(&self) -> f64 {
+    /// The largest `u` and the smallest `d` of the active examples.
+    fn extremes(&self) -> (f64, f64) {
         let (mut up, mut down) = (f64::NEG_INFINITY, f64::INFINITY);
-        for (i, &g) in self.gradient.iter().enumerate() {
+        for &i in &self.active {
+            let g = self.gradient[i];
             if self.can_rise(i) {
                 up = up.max(g);
             }
@@ -112,13 +131,49 @@ impl<'d> State<'d> {
                 down = down.min(g);
             }
         }
-        up - down
+        (up, down)
+    }
+
+    /// Sets aside examples at a bound that point outwards beyond every violation, if they are at least half: the
+    /// gradients of half the examples are half the work of every step.
+    fn set_aside(&mut self, up: f64, down: f64) {
+        let idle = |&i: &usize| {
+            !self.can_rise(i) && self.gradient[i] > up || !self.can_fall(i) && self.gradient[i] < down
+        };
+        let busy: Vec<usize> = self.active.iter().copied().filter(|i| !idle(i)).collect();
+        if 2 * busy.len() <= self.active.len() {
+            self.active = busy;
+        }
+    }
+
+    /// Brings every gradient up to date; nothing if asked to stop.
+    fn return_all(&mut self, kernel: &dyn ChunkKernel) -> Option<()> {
+        let n = self.b.len();
+        let mut aside = vec![true; n];
+        self.active.iter().for_each(|&i| aside[i] = false);
+        let aside: Vec<usize> = (0..n).filter(|&i| aside[i]).collect();
+        let moved: Vec<usize> = (0..n).filter(|&i| self.b[i] != self.then[i]).collect();
+        if !aside.is_empty() && !moved.is_empty() {
+            let by: Vec<f64> = moved.iter().map(|&i| self.b[i] - self.then[i]).collect();
+            let sums = kernel.sums(&moved, &by, &aside)?;
+            aside.iter().zip(sums).for_each(|(&i, s)| self.gradient[i] -= s);
+        }
+        self.active = (0..n).collect();
+        Some(())
     }
 
     fn solve(&mut self, kernel: &dyn ChunkKernel, chunk: usize, params: &SmoParams<'_>) -> Status {
         let mut last: Vec<usize> = Vec::new();
         loop {
-            let gap = self.gap();
+            let (up, down) = self.extremes();
+            let gap = up - down;
+            let whole = self.active.len() == self.b.len();
+            if !whole && (gap <= params.tolerance || self.steps >= params.max_iterations) {
+                if self.return_all(kernel).is_none() {
+                    return Status::Cancelled;
+                }
+                continue;
+            }
             if gap <= params.tolerance {
                 return Status::Converged;
             }
@@ -129,7 +184,14 @@ impl<'d> State<'d> {
                 return Status::Cancelled;
             }
             self.steps += 1;
-            let which = self.choose(chunk, &last);
+            // Not while most examples are still on their way, and not twice from one moment.
+            if whole && gap <= 1.0 {
+                self.then.copy_from_slice(&self.b);
+                self.set_aside(up, down);
+            }
+            // Near the end a larger chunk may hold all examples that are free, and then a few steps are enough.
+            let size = if gap <= NEAR { LAST * chunk } else { chunk };
+            let which = self.choose(size, &last);
             let Some(gram) = kernel.gram(&which) else { return Status::Cancelled };
             let part = |values: &[f64]| which.iter().map(|&i| values[i]).collect::<Vec<f64>>();
             let room = |ends: &[f64]| which.iter().map(|&i| ends[i] - self.b[i]).collect::<Vec<f64>>();
@@ -160,22 +222,18 @@ impl<'d> State<'d> {
             }
             if moved.is_empty() {
                 // The pair that violates most is in the chunk: nothing is left that double precision can tell.
-                return if outcome.status == Status::Cancelled {
-                    outcome.status
-                } else {
-                    Status::PrecisionLimit
-                };
+                let stopped = outcome.status == Status::Cancelled || self.return_all(kernel).is_none();
+                return if stopped { Status::Cancelled } else { Status::PrecisionLimit };
             }
-            let Some(sums) = kernel.sums(&moved, &by) else { return Status::Cancelled };
-            self.gradient.iter_mut().zip(&sums).for_each(|(g, s)| *g -= s);
+            let Some(sums) = kernel.sums(&moved, &by, &self.active) else { return Status::Cancelled };
+            self.active.iter().zip(sums).for_each(|(&i, s)| self.gradient[i] -= s);
             last = which;
         }
     }
 
     /// The next chunk, ascending: of the last one those that are free, up to half, and those that violate most.
     fn choose(&self, chunk: usize, last: &[usize]) -> Vec<usize> {
-        let n = self.b.len();
-        let mut taken = vec![false; n];
+        let mut taken = vec![false; self.b.len()];
         let mut which = Vec::with_capacity(chunk);
         let mut take = |which: &mut Vec<usize>, i: usize| {
             if !std::mem::replace(&mut taken[i], true) {
@@ -185,7 +243,8 @@ impl<'d> State<'d> {
         let free = |i: usize| self.can_rise(i) && self.can_fall(i);
         last.iter().filter(|&&i| free(i)).take(chunk / 2).for_each(|&i| take(&mut which, i));
         let most = |keep: &dyn Fn(usize) -> bool, key: &dyn Fn(usize) -> f64, count: usize| {
-            let mut all: Vec<(f64, usize)> = (0..n).filter(|&i| keep(i)).map(|i| (key(i), i)).collect();
+            let mut all: Vec<(f64, usize)> =
+                self.active.iter().filter(|&&i| keep(i)).map(|&i| (key(i), i)).collect();
             let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             if all.len() > count {
                 all.select_nth_unstable_by(count, order);

@@ -30,10 +30,10 @@ impl ChunkKernel for Parts<'_> {
         Some(which.iter().flat_map(|&i| which.iter().map(move |&j| self.gram[i * self.n + j])).collect())
     }
 
-    fn sums(&self, which: &[usize], weights: &[f64]) -> Option<Vec<f64>> {
+    fn sums(&self, which: &[usize], weights: &[f64], at: &[usize]) -> Option<Vec<f64>> {
         let sum =
-            |i: usize| which.iter().zip(weights).map(|(&j, w)| w * self.gram[j * self.n + i]).sum::<f64>();
-        Some((0..self.n).map(sum).collect())
+            |&i: &usize| which.iter().zip(weights).map(|(&j, w)| w * self.gram[j * self.n + i]).sum::<f64>();
+        Some(at.iter().map(sum).collect())
     }
 }
 
@@ -76,7 +76,7 @@ fn one_class_and_being_asked_to_stop() {
         fn gram(&self, _: &[usize]) -> Option<Vec<f64>> {
             None
         }
-        fn sums(&self, _: &[usize], _: &[f64]) -> Option<Vec<f64>> {
+        fn sums(&self, _: &[usize], _: &[f64], _: &[usize]) -> Option<Vec<f64>> {
             None
         }
     }

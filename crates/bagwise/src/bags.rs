@@ -280,7 +280,7 @@ impl Bags {
                 self.ids[bag],
                 self.features[column].name
             ),
-            "fill it in, drop the instance, or allow missing values (median)",
+            "it is NaN or inf: fill it in, drop the instance, or allow missing values (median)",
         )
     }
 

@@ -40,7 +40,7 @@ fn with_values(data: &Dataset, values: Vec<f64>) -> Dataset {
     Dataset { target: Some(Target::Values(values)), ..data.clone() }
 }
 
-fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::error::Result<Trained> {
+fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::Result<Trained> {
     let method = methods::find(method)?;
     let given: Vec<(String, String)> = given
         .iter()

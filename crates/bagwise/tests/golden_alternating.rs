@@ -209,6 +209,29 @@ fn andrews_methods_take_the_recorded_path() {
 }
 
 #[test]
+fn a_budget_without_room_for_all_pairs_takes_the_same_path() {
+    let file = golden("mi_svm_trajectories.json");
+    let (bags, y) = (bags(&file["bags"]), numbers(&file["y"]));
+    // 57 instances: all pairs are 26 kB, those of 14 representatives less than 2. What has more rows is trained in chunks.
+    let mut small = Ctx::default();
+    small.memory = 20_000;
+    for method in ["mirsvm", "mi-svm", "mi-svm-bag", "sil"] {
+        for c in ["1", "10"] {
+            let point = point(method, &[("c", c.to_string())]);
+            let run = |ctx: &Ctx| follow(method, &point, &bags, &y, None, 1e-9, ctx).unwrap();
+            let (roomy, tight) = (run(&Ctx::default()), run(&small));
+            assert_eq!(roomy.rounds, tight.rounds, "{method}");
+            for (a, b) in roomy.steps.iter().zip(&tight.steps) {
+                assert_eq!((&a.choice, &a.next), (&b.choice, &b.next), "{method}");
+                // Machines solved to 1e-9, with coefficients up to 10.
+                assert!((a.bias - b.bias).abs() < 1e-6, "{method}: {} and {}", a.bias, b.bias);
+                close(&a.outputs, &b.outputs, 1e-6, method);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_start_that_makes_no_sense_is_refused() {
     let file = golden("mi_svm_trajectories.json");
     let (bags, y) = (bags(&file["bags"]), numbers(&file["y"]));

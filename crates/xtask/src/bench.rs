@@ -28,6 +28,11 @@ const ALL: &[Bench] = &[
     ),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
+    (
+        "python",
+        "the Python package beside scikit-learn, sawmil and Weka: ten folds, one setting and tuned",
+        crate::bench_python::measure,
+    ),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),
 ];
 

@@ -1,5 +1,5 @@
-//! Rewrites what tests compare with, after a change that is meant: the snapshots of the command line and the output
-//! that the documentation shows. Read the difference before you commit it.
+//! Rewrites what tests compare with, after a change that is meant: the snapshots of the command line, the output
+//! that the documentation shows, and the estimators of the Python package. Read the difference before you commit it.
 
 use anyhow::Result;
 
@@ -10,6 +10,7 @@ pub(crate) fn run_all() -> Result<()> {
     let mut command = cargo(&["test", "--quiet", "--package", "bagwise-cli"]);
     command.env("INSTA_UPDATE", "always").env("BAGWISE_REWRITE_DOCS", "1");
     run(command)?;
+    crate::python::write()?;
     say("rewritten; `git diff` shows what changed");
     Ok(())
 }

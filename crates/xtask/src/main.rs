@@ -7,16 +7,19 @@ mod bench_isk;
 mod bench_migraph;
 mod bench_mirsvm;
 mod bench_pairs;
+mod bench_python;
 mod bench_svm;
 mod browser;
 mod fuzz;
 mod golden;
 mod house;
+mod python;
 mod reproduce;
 mod run;
 mod steps;
 mod test;
 mod venv;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -28,7 +31,7 @@ type Word = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<(
 const WORDS: &[Word] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
     ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
-    ("test", "", "everything that must pass", |_| steps::run(test::ALL)),
+    ("test", "[STEP]", "everything that must pass, or one step of it", test::run_named),
     (
         "browser",
         "",
@@ -52,6 +55,10 @@ const WORDS: &[Word] = &[
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
         golden::run_all()
     }),
+    ("python", "", "write the estimators of python/bagwise from the registry of methods", |_| {
+        python::write()
+    }),
+    ("wheel", "", "build the Python package and install it under target/venv", |_| wheel::command()),
     (
         "venv",
         "[PACKAGE…]",

@@ -29,13 +29,30 @@ const DOCS: Step = Step { name: "docs", repeat: "cargo xtask docs", run: || docs
 const EXAMPLES: Step =
     Step { name: "examples", repeat: "cargo run --package CRATE --example NAME", run: examples };
 
+/// The Python package.
+const PYTHON: Step = Step { name: "python", repeat: "cargo xtask test python", run: crate::wheel::test };
 /// Reports as people see them.
 pub(crate) const BROWSER: Step = Step { name: "browser", repeat: "cargo xtask browser", run: browser::check };
 
 /// What `cargo xtask lint` runs.
 pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];
 /// What `cargo xtask test` runs.
-pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES, BROWSER];
+pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES, BROWSER, PYTHON];
+
+/// Runs all steps, or the one that is named.
+pub(crate) fn run_named(args: &[String]) -> Result<()> {
+    match args {
+        [] => crate::steps::run(ALL),
+        [name] => match ALL.iter().position(|step| step.name == name) {
+            Some(at) => crate::steps::run(&ALL[at..=at]),
+            None => {
+                let names: Vec<&str> = ALL.iter().map(|step| step.name).collect();
+                bail!("'{name}' is not one of {}", names.join(", "))
+            }
+        },
+        _ => bail!("name one step, or none for all"),
+    }
+}
 
 /// Runs the tests and counts them. Lines of tests that pass are not shown.
 fn tests(which: &[&str]) -> Result<Option<String>> {

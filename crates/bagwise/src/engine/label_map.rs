@@ -216,3 +216,47 @@ fn pivoted_root(mut left: Mat) -> Mat {
     }
     root
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inner_products_are_similarities_over_normalisers() {
+        for kernel in
+            [LabelKernel::Linear, LabelKernel::Gaussian { beta: BETA }, LabelKernel::Gaussian { beta: 40.0 }]
+        {
+            let map = LabelMap::new(kernel);
+            let places: Vec<f64> = (0..=40).map(|i| f64::from(i) / 40.0).chain([1e-9, 1.0 - 1e-9]).collect();
+            let vector = |u: f64| {
+                let mut out = vec![0.0; map.terms()];
+                map.vector(&[u], &[1.0], &mut out);
+                out
+            };
+            let vectors: Vec<Vec<f64>> = places.iter().map(|&u| vector(u)).collect();
+            for (a, &u) in vectors.iter().zip(&places) {
+                for (b, &v) in vectors.iter().zip(&places) {
+                    let found: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+                    let expected = kernel.similarity(u, v) / (normaliser(u) * normaliser(v));
+                    // The fifth power in the linear kernel ends the expansion at 4e-13, over normalisers of 1/2 each.
+                    assert!((found - expected).abs() < 2e-12, "{kernel:?} {u} {v}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_function_has_all_its_digits() {
+        // From tables of 20 digits.
+        for (x, expected) in [
+            (0.5, 0.520_499_877_813_046_54),
+            (1.0, 0.842_700_792_949_714_87),
+            (2.0, 0.995_322_265_018_952_73),
+            (3.0, 0.999_977_909_503_001_41),
+        ] {
+            assert!((erf(x) - expected).abs() < 4.0 * f64::EPSILON, "{x}: {}", erf(x));
+            assert_eq!(erf(-x), -erf(x));
+        }
+        assert_eq!((erf(0.0), erf(7.0)), (0.0, 1.0));
+    }
+}

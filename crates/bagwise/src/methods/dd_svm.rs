@@ -148,8 +148,8 @@ fn distinct(evidence: &Evidence, mut found: Vec<Found>, ctx: &Ctx) -> Result<Vec
     let mut kept: Vec<usize> = Vec::new();
     for i in 0..found.len() {
         ctx.check()?;
-        let alike = |k: &&usize| (0..near.rows()).all(|r| (near.get(r, i) - near.get(r, **k)).abs() <= APART);
-        if kept.iter().find(alike).is_none() {
+        let alike = |&k: &usize| (0..near.rows()).all(|r| (near.get(r, i) - near.get(r, k)).abs() <= APART);
+        if !kept.iter().any(alike) {
             kept.push(i);
         }
     }

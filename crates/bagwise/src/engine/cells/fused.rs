@@ -22,6 +22,9 @@ use crate::error::Result;
 /// Bits that hold a centre's place in its tile.
 const TAG_BITS: u32 = 3;
 
+/// Attributes whose products are added up on their own: errors then grow with this number and not with the width.
+const SWEEP: usize = 128;
+
 /// Bytes of centres that pass by together: half of a first-level cache.
 const GROUP: usize = 16_384;
 
@@ -60,15 +63,17 @@ pub(super) struct Kernel<T: Element> {
 ///
 /// Two values of `|c|^2 / 2 - x c` that differ by more than the shares of x and of the list together belong to centres whose
 /// distances by the definition differ in the same sense. With u the rounding error of the products and C, N bounds of
-/// |c|^2 and |x|^2: moving to the mean, d products and sums from |c|^2 / 2, and the tag move a value by at most
-/// (d + 24) u (C + N); the definition, in double precision, errs by (d + 2) u' |x - c|^2 / 2 <= (d + 2) u' (C + N).
+/// |c|^2 and |x|^2: moving to the mean, s products and sums from |c|^2 / 2 one after the other, and the tag move a value by
+/// at most (s + 24) u (C + N); the definition, in double precision, errs by (d + 2) u' |x - c|^2 / 2 <= (d + 2) u' (C + N).
 fn limit<T: Element>(width: usize, length: f64) -> T {
     let d = width as f64;
-    // Near overflow nothing is certain; the negation catches NaN.
-    if !(length < T::HIGHEST.to_f64() * 1e-4) {
+    // Near overflow nothing is certain, nor with NaN.
+    let certain = length < T::HIGHEST.to_f64() * 1e-4;
+    if !certain {
         return T::from_f64(f64::INFINITY);
     }
-    let relative = 2.0 * (d + 24.0) * T::ROUNDING + 2.0 * (d + 2.0) * f64::EPSILON;
+    let one_after_the_other = width.min(SWEEP + width.div_ceil(SWEEP) + 1) as f64;
+    let relative = 2.0 * (one_after_the_other + 24.0) * T::ROUNDING + 2.0 * (d + 2.0) * f64::EPSILON;
     // Some more, for the roundings of the shares and of their sum.
     T::from_f64(1.05 * relative * length + 8.0 * (d + 8.0) * T::SMALLEST)
 }
@@ -259,8 +264,9 @@ fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> u16 {
     let reach = least * (1.0 + 8.0 * (width as f64 + 4.0) * f64::EPSILON) + width as f64 * f64::MIN_POSITIVE;
     let mut nearest = literal::Nearest::new();
     for (j, &rough) in rough.iter().enumerate() {
-        // The negation keeps NaN in.
-        if !(rough > reach) {
+        // Not the opposite comparison: NaN stays in.
+        let farther = rough > reach;
+        if !farther {
             nearest.offer(j, literal::dense(super::Distance::Euclidean, x, row(j)));
         }
     }
@@ -303,7 +309,7 @@ fn rough_of<Z: Element>(x: &[f64], z: &[Z], list: &[u32], out: &mut [f64]) {
 }
 
 #[inline(always)]
-unsafe fn race<V: Vector, const MR: usize>(
+unsafe fn race<V: Vector, const MR: usize, const WIDE: bool>(
     panel: &[V::E],
     width: usize,
     centres: &[V::E],
@@ -327,15 +333,33 @@ unsafe fn race<V: Vector, const MR: usize>(
             let mut acc: [[V; 2]; MR] = std::array::from_fn(|i| [V::splat(*half.add(i)); 2]);
             let mut c = centres.as_ptr().add(tile * MR * width);
             let mut x = panel.as_ptr();
-            for _ in 0..width {
-                let (x0, x1) = (V::load(x), V::load(x.add(V::LANES)));
-                for i in 0..MR {
-                    let c = V::splat(*c.add(i));
-                    acc[i][0] = c.mul_add(x0, acc[i][0]);
-                    acc[i][1] = c.mul_add(x1, acc[i][1]);
+            let mut sums = [[V::splat(V::E::default()); 2]; MR];
+            let mut left = width;
+            loop {
+                for _ in 0..if WIDE { left.min(SWEEP) } else { left } {
+                    let (x0, x1) = (V::load(x), V::load(x.add(V::LANES)));
+                    for i in 0..MR {
+                        let c = V::splat(*c.add(i));
+                        acc[i][0] = c.mul_add(x0, acc[i][0]);
+                        acc[i][1] = c.mul_add(x1, acc[i][1]);
+                    }
+                    c = c.add(MR);
+                    x = x.add(points);
                 }
-                c = c.add(MR);
-                x = x.add(points);
+                if !WIDE {
+                    break;
+                }
+                for i in 0..MR {
+                    for h in 0..2 {
+                        sums[i][h] = sums[i][h].add(acc[i][h]);
+                        acc[i][h] = V::splat(V::E::default());
+                    }
+                }
+                if left <= SWEEP {
+                    acc = sums;
+                    break;
+                }
+                left -= SWEEP;
             }
             let before = best;
             for i in 0..MR {
@@ -375,7 +399,8 @@ fn tell<T: Element, const MR: usize>(
     let mut any = 0;
     for l in 0..points {
         at[l] = tile[l].low_bits() as u32 * MR as u32 + (best[l].low_bits() as u32 & ((1 << TAG_BITS) - 1));
-        close[l] = u8::from(!(second[l].minus(best[l]) > limits[l].plus(longest)));
+        let apart = second[l].minus(best[l]) > limits[l].plus(longest);
+        close[l] = u8::from(!apart);
         any |= close[l];
     }
     any != 0
@@ -390,7 +415,13 @@ macro_rules! instruction_set {
                 panel: &[V::E], width: usize, centres: &[V::E], halves: &[V::E], first: usize, state: &mut [V::E],
             ) {
                 // SAFETY: this function carries the instruction set; its callers checked for it.
-                unsafe { race::<V, { $mr }>(panel, width, centres, halves, first, state) }
+                unsafe {
+                    if width > SWEEP {
+                        race::<V, { $mr }, true>(panel, width, centres, halves, first, state)
+                    } else {
+                        race::<V, { $mr }, false>(panel, width, centres, halves, first, state)
+                    }
+                }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn read<T: Element>(

@@ -144,6 +144,12 @@ fn cells_beyond_a_byte_and_rows_beyond_a_block() {
 }
 
 #[test]
+fn wide_rows_are_swept_in_parts() {
+    check(&Case::new(8, 60, 300, 4, vec![5, 32], 4, true));
+    check(&Case::new(8, 40, 256, 3, vec![16], 3, false));
+}
+
+#[test]
 fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
     for (scale, shift) in [(1e-3, 1e6), (1e150, 0.0), (1e-170, 0.0), (1e15, -1e15), (1e160, 1e160)] {
         let mut case = Case::new(3, 50, 5, 8, vec![4, 20], 5, false);

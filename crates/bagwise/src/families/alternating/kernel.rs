@@ -10,6 +10,7 @@
 //!   many is trained chunk by chunk ([`fit_chunks`]). Outputs of all instances are one weighted pass of the
 //!   engine, which stores nothing.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use bagwise_svm::{
@@ -250,8 +251,12 @@ impl Kernel {
                         }
                         _ => None,
                     };
-                    let kernel = Chunked { rows: &own, gamma: *gamma, ctx };
-                    fit_chunks(&kernel, form, bounds, start, CHUNK, &params).into()
+                    let kernel = Chunked { rows: &own, gamma: *gamma, failure: RefCell::new(None), ctx };
+                    let machine = fit_chunks(&kernel, form, bounds, start, chunk(ctx.memory), &params);
+                    if let Some(failure) = kernel.failure.into_inner() {
+                        return Err(failure);
+                    }
+                    machine.into()
                 }
             }
         };
@@ -431,14 +436,27 @@ fn linear(
     }
 }
 
-/// Rows that are trained on together: see `fit_chunks`.
-const CHUNK: usize = 2048;
+/// Rows that are trained on together, see `fit_chunks`: enough for its products, few enough that rows learn of each
+/// other's moves; and such that the Gram of its largest chunks, four times this, takes a quarter of the budget.
+fn chunk(memory: u64) -> usize {
+    const MOST: usize = 2048;
+    let rows = (memory as f64 / 32.0).sqrt() as usize;
+    (rows / 4).clamp(2, MOST)
+}
 
 /// Kernel values for the solver that works in chunks.
 struct Chunked<'a> {
     rows: &'a Instances,
     gamma: f64,
+    /// Why nothing came back.
+    failure: RefCell<Option<Error>>,
     ctx: &'a Ctx,
+}
+
+impl Chunked<'_> {
+    fn note<T>(&self, result: Result<T>) -> Option<T> {
+        result.map_err(|e| *self.failure.borrow_mut() = Some(e)).ok()
+    }
 }
 
 impl ChunkKernel for Chunked<'_> {
@@ -447,14 +465,12 @@ impl ChunkKernel for Chunked<'_> {
     }
 
     fn gram(&self, which: &[usize]) -> Option<Vec<f64>> {
-        // The only error left is that somebody asked to stop, which the solver hears of as well.
-        Some(gaussians(&self.rows.gather(which), &[self.gamma], self.ctx).ok()?.remove(0).into_data())
+        Some(self.note(gaussians(&self.rows.gather(which), &[self.gamma], self.ctx))?.remove(0).into_data())
     }
 
-    fn sums(&self, which: &[usize], weights: &[f64]) -> Option<Vec<f64>> {
-        let all: Vec<usize> = (0..self.rows.rows()).collect();
+    fn sums(&self, which: &[usize], weights: &[f64], at: &[usize]) -> Option<Vec<f64>> {
         let kept = self.rows.gather(which);
-        let sums = weighted(self.rows, &all, &kept, vec![weights.to_vec()], self.gamma, self.ctx).ok()?;
-        Some(sums.into_iter().next()?.into_data())
+        let sums = weighted(self.rows, at, &kept, vec![weights.to_vec()], self.gamma, self.ctx);
+        Some(self.note(sums)?.remove(0).into_data())
     }
 }

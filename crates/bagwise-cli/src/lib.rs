@@ -1,0 +1,103 @@
+//! The `bagwise` command, as a library: the program and the Python package are doors to [`main_from`]. A verb is a
+//! file in `commands/` with its arguments, its examples and a `run`, and two lines here. `session.rs` holds what all
+//! verbs share, `output.rs` is the only way to stdout.
+
+mod args;
+mod commands;
+mod experiment;
+mod judging;
+mod learning;
+mod output;
+mod progress;
+mod reporting;
+mod session;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use commands::{
+    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, report,
+    run,
+};
+use session::{Outcome, Session};
+
+/// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
+/// instances (shapes, patches, posts)
+#[derive(Parser)]
+#[command(name = "bagwise", version, after_help = HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    general: args::General,
+}
+
+const HELP: &str = "\
+Examples:
+  bagwise compare molecules.csv --bag mol --label active --group scaffold   how good is what
+  bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
+  bagwise predict m.bagwise new.csv --bag mol
+  bagwise inspect molecules.csv --bag mol --label active                    what is suspicious
+
+Data are tables with a row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
+Without a command, bagwise compares its methods on the built-in musk1. `bagwise COMMAND --help` has more examples.
+Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed, 2 could not start, 130 Ctrl-C.";
+
+#[derive(Subcommand)]
+enum Verb {
+    Compare(compare::Args),
+    Inspect(inspect::Args),
+    Fit(fit::Args),
+    Predict(predict::Args),
+    Explain(explain::Args),
+    Evaluate(evaluate::Args),
+    Run(run::Args),
+    Report(report::Args),
+    Methods(methods::Args),
+    Demo(compare::DemoArgs),
+    Convert(convert::Args),
+    Gram(gram::Args),
+    Embed(embed::Args),
+    Completions(completions::Args),
+}
+
+/// Runs a command line, program name first, and says with which code the process should end. Threads and the handler
+/// of Ctrl-C are set up for the whole process, so that this is called once.
+pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to stdout, a slip to stderr. If neither takes it there is nobody to tell.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START);
+        }
+    };
+    let session = match Session::start(&cli.general) {
+        Ok(session) => session,
+        Err(error) => return output::failure(&error),
+    };
+    let result = match &cli.verb {
+        None => compare::demo(&compare::DemoArgs::default(), &session),
+        Some(Verb::Compare(args)) => compare::run(args, &session),
+        Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
+        Some(Verb::Run(args)) => run::run(args, &session),
+        Some(Verb::Report(args)) => report::run(args, &session),
+        Some(Verb::Demo(args)) => compare::demo(args, &session),
+        Some(Verb::Inspect(args)) => inspect::run(args, &session),
+        Some(Verb::Fit(args)) => fit::run(args, &session),
+        Some(Verb::Predict(args)) => predict::run(args, &session),
+        Some(Verb::Explain(args)) => explain::run(args, &session),
+        Some(Verb::Methods(args)) => methods::run(args, &session),
+        Some(Verb::Convert(args)) => convert::run(args, &session),
+        Some(Verb::Gram(args)) => gram::run(args, &session),
+        Some(Verb::Embed(args)) => embed::run(args, &session),
+        Some(Verb::Completions(args)) => completions::run(args),
+    };
+    session.finish();
+    match result {
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::FailedFits) => output::FAILED_FITS,
+        Err(error) => output::failure(&error),
+    }
+}

@@ -1,0 +1,163 @@
+//! The one door to computations. Work runs on threads of ours while the calling Python thread waits without the
+//! interpreter's lock, so that other Python threads go on; every few milliseconds it asks whether a signal (Ctrl-C)
+//! has come. If so the work is asked to stop, and left behind if it does not within [`GRACE`]: it owns what it works on
+//! and ends by itself. Every error becomes one kind of exception; a panic is our mistake and says so.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bagwise::engine::Precision;
+use bagwise::{Ctx, Error};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How often the waiting thread asks for signals: often enough for a person, seldom enough to cost nothing.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How long work that was asked to stop is waited for.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The surroundings of a computation, as Python gives them: a dictionary with these keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Around {
+    pub(crate) seed: u64,
+    memory: u64,
+    precision: String,
+    threads: Option<usize>,
+}
+
+impl Around {
+    pub(crate) fn precision(&self) -> PyResult<Precision> {
+        match self.precision.as_str() {
+            "f64" => Ok(Precision::F64),
+            "f32" => Ok(Precision::F32),
+            other => Err(exception(Error::unknown("precision", other, ["f64", "f32"]))),
+        }
+    }
+
+    fn ctx(&self) -> PyResult<Ctx> {
+        let mut ctx = Ctx::seeded(self.seed);
+        ctx.memory = self.memory;
+        ctx.precision = self.precision()?;
+        Ok(ctx)
+    }
+}
+
+/// Carries work out behind the door.
+pub(crate) fn enter<T: Send + 'static>(
+    py: Python<'_>,
+    around: &Around,
+    work: impl FnOnce(&Ctx) -> bagwise::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let ctx = around.ctx()?;
+    let cancel = ctx.canceller();
+    let (send, mut receive) = mpsc::sync_channel(1);
+    let pool = Pool::take(around.threads)?;
+    let own = Arc::clone(&pool.threads);
+    own.spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| work(&ctx)));
+        pool.give_back();
+        // Nobody listens any more if the work was left behind.
+        let _ = send.send(result);
+    });
+    let mut stopping: Option<(PyErr, Instant)> = None;
+    loop {
+        let (back, answer) = py.detach(move || {
+            let answer = receive.recv_timeout(TICK);
+            (receive, answer)
+        });
+        receive = back;
+        let answer = match answer {
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(panicked())),
+            Ok(Err(_)) => Some(Err(panicked())),
+            Ok(Ok(result)) => Some(result.map_err(exception)),
+        };
+        match (stopping.take(), answer) {
+            (None, Some(result)) => return result,
+            (Some((signal, _)), Some(_)) => return Err(signal),
+            (Some((signal, since)), None) if since.elapsed() > GRACE => return Err(signal),
+            (Some(asked), None) => stopping = Some(asked),
+            (None, None) => {
+                if let Err(signal) = py.check_signals() {
+                    cancel.store(true, Ordering::Relaxed);
+                    stopping = Some((signal, Instant::now()));
+                }
+            }
+        }
+    }
+}
+
+fn panicked() -> PyErr {
+    PyRuntimeError::new_err(
+        "bagwise panicked: this is a mistake in bagwise, please report it with your data's shape",
+    )
+}
+
+/// Every error as one kind of exception. Options that a message names as the command line writes them are written as
+/// arguments.
+pub(crate) fn exception(error: Error) -> PyErr {
+    let text = error.to_string();
+    let mut message = String::with_capacity(text.len());
+    for (i, part) in text.split("--").enumerate() {
+        if i == 0 {
+            message += part;
+            continue;
+        }
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
+        message += &part[..end].replace('-', "_");
+        message += &part[end..];
+    }
+    match error {
+        Error::Io { path, source } => match source.raw_os_error() {
+            // Python chooses FileNotFoundError and the like by the number.
+            Some(code) => PyOSError::new_err((code, source.to_string(), path)),
+            None => PyOSError::new_err(message),
+        },
+        Error::Memory { .. } => PyMemoryError::new_err(message),
+        Error::Cancelled => PyKeyboardInterrupt::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Threads for one computation at a time: two computations at once have threads of their own each, so that neither
+/// waits inside the other. A forked process, in which its parent's threads do not exist, starts with new ones.
+struct Pool {
+    process: u32,
+    wanted: Option<usize>,
+    threads: Arc<ThreadPool>,
+}
+
+static IDLE: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+
+impl Pool {
+    fn take(wanted: Option<usize>) -> PyResult<Pool> {
+        let process = std::process::id();
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        // To drop the threads of a parent process would wait for them; they are gone.
+        while let Some(at) = idle.iter().position(|p| p.process != process) {
+            std::mem::forget(idle.swap_remove(at));
+        }
+        if let Some(at) = idle.iter().position(|p| p.wanted == wanted) {
+            return Ok(idle.swap_remove(at));
+        }
+        let builder = ThreadPoolBuilder::new().num_threads(wanted.unwrap_or(0));
+        let threads =
+            builder.build().map_err(|e| PyRuntimeError::new_err(format!("could not start threads: {e}")))?;
+        Ok(Pool { process, wanted, threads: Arc::new(threads) })
+    }
+
+    fn give_back(self) {
+        /// More computations than this at once are rare; their threads are let go.
+        const KEPT: usize = 4;
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT {
+            idle.push(self);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `cargo xtask bench python`: the Python package beside what people use today, on the same folds, in one run. The peer
+//! is `peers/python.py`; sawmil comes from the package index if it can be had, Weka's MISMO where Debian put it.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::run::{program, root, run, say};
+use crate::{venv, wheel};
+
+/// Debian's package `weka`.
+const WEKA: &str = "/usr/share/java/weka.jar";
+
+/// The sets of the promise. `BAGWISE_BENCH_SETS` names others, for a quick look.
+const SETS: &str = "musk1,elephant,musk2";
+
+/// Runs the bench.
+pub(crate) fn measure() -> Result<()> {
+    let python = venv::python(wheel::PACKAGES)?;
+    // A peer that cannot be installed is left out, and the table says so.
+    if venv::python(&["sawmil==0.2.1", "osqp"]).is_err() {
+        say("sawmil could not be installed and is left out");
+    }
+    let file = wheel::build(&python, true)?;
+    wheel::install(&python, &file)?;
+    let sets = std::env::var("BAGWISE_BENCH_SETS").unwrap_or(SETS.into());
+    let mut peer = program(&python, &["crates/xtask/peers/python.py", &sets, "3"]);
+    if Path::new(WEKA).is_file() {
+        peer.arg(WEKA);
+    }
+    peer.current_dir(root());
+    run(peer)
+}

@@ -1,0 +1,334 @@
+//! Writes `python/bagwise/_estimators.py` from the registry: a class per method and task, with its parameters, their
+//! defaults and their help. A method that joins the registry is a class in Python after `cargo xtask python`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use bagwise::method::Method;
+use bagwise::methods::METHODS;
+use bagwise::params::{Kind, ParamSpec};
+
+use crate::run::{root, say};
+
+/// Names of classes that the names of methods do not give.
+const CLASSES: &[(&str, &str)] = &[
+    ("dd", "DD"),
+    ("dd-svm", "DDSVM"),
+    ("em-dd", "EMDD"),
+    ("isk", "ISK"),
+    ("mg-acc", "MGACC"),
+    ("mg-ddv", "MGDDV"),
+    ("mi-kernel", "MIKernel"),
+    ("mi-svm", "InstanceMISVM"),
+    ("mi-svm-bag", "BagMISVM"),
+    ("migraph", "MiGraph"),
+    ("migraph-explicit", "ExplicitMIGraph"),
+    ("mirsvm", "MIRSVM"),
+    ("sil", "SIL"),
+    ("simple-mi", "SimpleMI"),
+    ("wmksvm", "WMKSVM"),
+];
+
+/// Methods with a feature map: their estimators are transformers as well.
+const MAPS: &[&str] = &["isk"];
+
+/// Writes the files.
+pub(crate) fn write() -> Result<()> {
+    for (name, text) in files() {
+        std::fs::write(path(name), text).with_context(|| format!("writing {name}"))?;
+        say(&format!("wrote python/bagwise/{name}"));
+    }
+    Ok(())
+}
+
+fn path(name: &str) -> PathBuf {
+    root().join("python/bagwise").join(name)
+}
+
+/// The classes, and their names alone: the package says what it has without loading it.
+fn files() -> [(&'static str, String); 2] {
+    [("_estimators.py", module()), ("_names.py", format!("{NAMES_HEAD}{}", names()))]
+}
+
+const NAMES_HEAD: &str = "\
+\"\"\"Names of the estimators. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
+";
+
+const HEAD: &str = "\
+\"\"\"Estimators, one per method and task. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
+from bagwise._options import MEMORY
+";
+
+/// Parameters of every estimator, behind those of the method: declaration, and what the documentation says.
+const COMMON: &[(&str, &str)] = &[
+    (
+        "scale: str | None = None",
+        "scale : {\"none\", \"minmax\", \"zscore\", \"maxabs\"}, optional\n    Scaling of features, fitted on \
+         training bags; what suits the method ({SCALE}) if not given.",
+    ),
+    (
+        "missing: Literal[\"refuse\", \"median\"] = \"refuse\"",
+        "missing : {\"refuse\", \"median\"}, default=\"refuse\"\n    What happens to values that are NaN: an error, \
+         or the median of the training bags.",
+    ),
+    (
+        "inner: int = 5",
+        "inner : int, default=5\n    Folds of the training bags by which probabilities and thresholds are learned.",
+    ),
+    (
+        "precision: Literal[\"f64\", \"f32\"] = \"f64\"",
+        "precision : {\"f64\", \"f32\"}, default=\"f64\"\n    Precision of kernel sums.",
+    ),
+    (
+        "memory: float = MEMORY",
+        "memory : float, default=4e9\n    Bytes that Grams, caches and copies may occupy together.",
+    ),
+    (
+        "random_state: Any = 0",
+        "random_state : int, RandomState instance or None, default=0\n    The seed of everything random: the same \
+         seed gives the same numbers on any number of threads.",
+    ),
+    ("n_jobs: int | None = None", "n_jobs : int, optional\n    Threads; all cores if not given."),
+];
+
+/// Further ones of classifiers.
+const OF_CLASSIFIERS: &[(&str, &str)] = &[
+    (
+        "multiclass: Literal[\"one-vs-one\", \"one-vs-rest\"] | None = None",
+        "multiclass : {\"one-vs-one\", \"one-vs-rest\"}, optional\n    How several classes become machines; what suits \
+         the method ({SCHEME}) if not given.",
+    ),
+    (
+        "class_weight: Literal[\"balanced\"] | dict[Any, float] | None = None",
+        "class_weight : {\"balanced\"} or dict, optional\n    Give every class the same total cost, however rare; or what \
+         an error costs, class by class.",
+    ),
+    (
+        "decision_threshold: float | str | None = None",
+        "decision_threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
+         ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"``, or a number; 0 if not given.",
+    ),
+];
+
+/// The name of each class, its method, and whether it predicts numbers.
+fn classes() -> Vec<(String, &'static dyn Method, bool)> {
+    let mut all = Vec::new();
+    for method in METHODS {
+        let name = class_name(method.info().name);
+        all.push((format!("{name}Classifier"), *method, false));
+        if method.info().regression {
+            all.push((format!("{name}Regressor"), *method, true));
+        }
+    }
+    all
+}
+
+/// `__all__` of the classes.
+fn names() -> String {
+    let mut names: Vec<String> = classes().into_iter().map(|c| c.0).collect();
+    names.sort_unstable();
+    let lines: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
+    format!("\n__all__ = [\n{lines}]\n")
+}
+
+fn module() -> String {
+    let all = classes();
+    let mut page = format!("{HEAD}{}", names());
+    all.iter().for_each(|(name, method, regression)| page += &class(*method, name, *regression));
+    page += "\n\n#: Classes by method and by whether they predict numbers.\n";
+    page += "ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {\n";
+    for (name, method, regression) in &all {
+        let regression = if *regression { "True" } else { "False" };
+        writeln!(page, "    (\"{}\", {regression}): {name},", method.info().name).expect("text grows");
+    }
+    page += "}\n";
+    page
+}
+
+/// The class of a method: from the table, or every word of its name with a capital.
+fn class_name(method: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    };
+    match CLASSES.iter().find(|(name, _)| *name == method) {
+        Some((_, class)) => class.to_string(),
+        None => method.split('-').map(capital).collect(),
+    }
+}
+
+fn class(method: &dyn Method, name: &str, regression: bool) -> String {
+    let info = method.info();
+    let own: Vec<&ParamSpec> = method.params().iter().filter(|p| regression || !p.regression_only).collect();
+    let further = if regression { &[][..] } else { OF_CLASSIFIERS };
+    let common = || further.iter().chain(COMMON);
+    let base = if regression { "BagRegressor" } else { "BagClassifier" };
+    let map = if MAPS.contains(&info.name) { "FeatureMap, " } else { "" };
+    let mut text = format!("\n\nclass {name}({map}{base}):\n");
+    text += &indented(4, &documentation(method, name, regression, &own, common().map(|c| c.1)));
+    writeln!(text, "\n    _method: ClassVar[str] = \"{}\"", info.name).expect("text grows");
+    let pairs: Vec<String> =
+        own.iter().map(|p| format!("\"{}\": \"{}\"", argument(p.name), p.name)).collect();
+    let line = format!("    _parameters: ClassVar[dict[str, str]] = {{{}}}\n", pairs.join(", "));
+    if line.chars().count() <= 120 {
+        text += &line;
+    } else {
+        text += "    _parameters: ClassVar[dict[str, str]] = {\n";
+        pairs.iter().for_each(|pair| writeln!(text, "        {pair},").expect("text grows"));
+        text += "    }\n";
+    }
+    text += "\n    def __init__(\n        self,\n        *,\n";
+    for p in &own {
+        writeln!(text, "        {}: {} = {},", argument(p.name), annotation(p), default(p))
+            .expect("text grows");
+    }
+    common().for_each(|(declaration, _)| writeln!(text, "        {declaration},").expect("text grows"));
+    text += "    ) -> None:\n";
+    let names = own.iter().map(|p| argument(p.name));
+    let names = names.chain(common().map(|c| c.0.split(':').next().unwrap_or_default().to_string()));
+    names.for_each(|n| writeln!(text, "        self.{n} = {n}").expect("text grows"));
+    text
+}
+
+fn documentation<'c>(
+    method: &dyn Method,
+    name: &str,
+    regression: bool,
+    own: &[&ParamSpec],
+    common: impl Iterator<Item = &'c str>,
+) -> String {
+    let info = method.info();
+    let mut page = format!("\"\"\"{}.\n\n{}\n\n", capital(info.title), wrapped(info.about, 112));
+    writeln!(page, "On the command line this is ``{}``. Explanations: {}.\n", info.name, info.explains)
+        .expect("text grows");
+    page += "Parameters\n----------\n";
+    for p in own {
+        let kind = match p.kind {
+            Kind::Word(words) => {
+                format!("{{{}}}", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
+            }
+            Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
+            Kind::Whole { words: [], .. } => "int".into(),
+            _ => "float or str".into(),
+        };
+        writeln!(page, "{} : {kind}, default={}", argument(p.name), default(p)).expect("text grows");
+        let help = match p.kind {
+            Kind::Word(_) => sentence(p.help),
+            _ => format!("{} It takes {}.", sentence(p.help), p.kind.expects()),
+        };
+        page += &indented(4, &wrapped(&help, 108));
+    }
+    for text in common {
+        writeln!(
+            page,
+            "{}",
+            text.replace("{SCALE}", info.scale.name()).replace("{SCHEME}", method.scheme().name())
+        )
+        .expect("text grows");
+    }
+    page += "\nAttributes\n----------\n";
+    if !regression {
+        page += "classes_ : ndarray of shape (n_classes,)\n    The classes, ascending.\n";
+    }
+    page += "n_features_in_ : int\n    Number of features.\n";
+    page += "feature_names_in_ : ndarray of shape (n_features_in_,)\n    Names of features, if the bags had any.\n";
+    page += "model_ : object\n    What was learned.\n";
+    writeln!(page, "\nReferences\n----------\n{}", wrapped(info.reference, 112)).expect("text grows");
+    page += "\nExamples\n--------\n>>> import bagwise\n";
+    page += ">>> data = bagwise.read(\"synthetic:gauss?bags=30&features=3\")\n";
+    let y = if regression { "data.bags.sizes()" } else { "data.y" };
+    writeln!(page, ">>> model = bagwise.{name}().fit(data.bags, {y})").expect("text grows");
+    page += ">>> model.predict(data.bags[:2]).shape\n(2,)\n\"\"\"";
+    page
+}
+
+/// The name of a parameter in Python.
+fn argument(name: &str) -> String {
+    const WORDS: &[&str] =
+        &["lambda", "class", "from", "in", "is", "with", "global", "pass", "if", "not", "or"];
+    let name = name.replace('-', "_");
+    if WORDS.contains(&name.as_str()) { name + "_" } else { name }
+}
+
+fn annotation(p: &ParamSpec) -> String {
+    match p.kind {
+        Kind::Word(words) => {
+            format!("Literal[{}]", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
+        Kind::Whole { words: [], .. } => "int".into(),
+        // Widths, fractions and whatever comes: a number, or text as the command line has it.
+        _ => "float | str".into(),
+    }
+}
+
+/// The default as Python writes it: numbers as numbers, all else as text.
+fn default(p: &ParamSpec) -> String {
+    match p.default.parse::<f64>() {
+        Ok(number) if number.is_finite() => p.default.to_string(),
+        _ => format!("\"{}\"", p.default),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Help as a sentence.
+fn sentence(help: &str) -> String {
+    let help = capital(help.trim());
+    if help.ends_with('.') { help } else { help + "." }
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.into());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    // Backslashes and quotes would mean something in a docstring.
+    lines.join("\n").replace('\\', "\\\\").replace("\"\"\"", "'''")
+}
+
+fn indented(by: usize, text: &str) -> String {
+    let line = |l: &str| if l.is_empty() { "\n".into() } else { format!("{:by$}{l}\n", "") };
+    text.lines().map(line).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimators_are_fresh() {
+        for (name, text) in files() {
+            let found = std::fs::read_to_string(path(name)).unwrap_or_default();
+            assert!(found == text, "python/bagwise/{name} is stale: cargo xtask python writes it");
+        }
+    }
+
+    #[test]
+    fn a_method_has_a_class_whether_it_is_in_the_table_or_not() {
+        assert_eq!(class_name("mi-kernel"), "MIKernel");
+        assert_eq!(class_name("some-new-one"), "SomeNewOne");
+        assert_eq!(argument("max-iterations"), "max_iterations");
+        assert_eq!(argument("lambda"), "lambda_");
+        assert_eq!(argument("memory"), "memory_");
+        assert_eq!(argument("threshold"), "threshold");
+    }
+}

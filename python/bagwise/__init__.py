@@ -1,0 +1,86 @@
+"""Multi-instance learning, fast and honest.
+
+A *bag* is a set of instances (the shapes of a molecule, the patches of a slide, the posts of a forum); labels belong to
+bags. Estimators are those of scikit-learn in manner, and the work is done in Rust.
+
+>>> from bagwise import MIKernelClassifier
+>>> from bagwise.datasets import load_musk1
+>>> bags, y = load_musk1()
+>>> model = MIKernelClassifier(c=10).fit(bags[:70], y[:70])
+>>> round(float(model.score(bags[70:], y[70:])), 1) >= 0.5
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from bagwise import _names
+from bagwise._native import __version__
+
+if TYPE_CHECKING:
+    from bagwise import datasets
+    from bagwise._bags import Bags, BagsLike
+    from bagwise._base import BagClassifier, BagEstimator, BagRegressor, Explanation
+    from bagwise._data import Dataset, read
+    from bagwise._estimators import *  # noqa: F403
+    from bagwise._frames import from_frame
+    from bagwise._judge import Comparison, compare, evaluate, fit, gram, load, methods
+
+#: Where names live. They are loaded when they are first asked for, so that the command starts without scikit-learn.
+_WHERE = {
+    "BagClassifier": "_base",
+    "BagEstimator": "_base",
+    "BagRegressor": "_base",
+    "Bags": "_bags",
+    "BagsLike": "_bags",
+    "Comparison": "_judge",
+    "Dataset": "_data",
+    "Explanation": "_base",
+    "compare": "_judge",
+    "evaluate": "_judge",
+    "fit": "_judge",
+    "from_frame": "_frames",
+    "gram": "_judge",
+    "load": "_judge",
+    "methods": "_judge",
+    "read": "_data",
+    **dict.fromkeys(_names.__all__, "_estimators"),
+}
+
+__all__ = [
+    "BagClassifier",
+    "BagEstimator",
+    "BagRegressor",
+    "Bags",
+    "BagsLike",
+    "Comparison",
+    "Dataset",
+    "Explanation",
+    "__version__",
+    "compare",
+    "datasets",
+    "evaluate",
+    "fit",
+    "from_frame",
+    "gram",
+    "load",
+    "methods",
+    "read",
+]
+__all__ += _names.__all__
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("bagwise.datasets")
+    if name in _WHERE:
+        found = getattr(importlib.import_module(f"bagwise.{_WHERE[name]}"), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module 'bagwise' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

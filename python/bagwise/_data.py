@@ -1,0 +1,155 @@
+"""Data sets: bags with everything that is known about them, from files or by name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagwise import _native
+from bagwise._bags import Bags
+from bagwise._options import around
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Bags with everything that is known about them.
+
+    Attributes
+    ----------
+    name : str
+        What it was read as.
+    bags : Bags
+        The bags.
+    y : ndarray of shape (n_bags,) or None
+        Labels: whole numbers or text for classes, floating point numbers for values.
+    groups : ndarray of shape (n_bags,) or None
+        Groups that must never be split between training and test.
+    kept : dict of str to ndarray of shape (n_instances,)
+        Columns carried along, never learned from.
+    instance_labels : ndarray of shape (n_instances,) or None
+        True labels of instances, where the source knows them: for judging explanations.
+    """
+
+    name: str
+    bags: Bags
+    y: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    kept: dict[str, NDArray[Any]] = field(default_factory=dict)
+    instance_labels: NDArray[Any] | None = None
+
+
+def labels_of(texts: Any) -> NDArray[Any]:
+    """Labels as whole numbers if all are, else as they are."""
+    given = np.asarray(texts)
+    if given.dtype.kind not in "OUST":
+        return given
+    try:
+        return np.asarray([int(str(t)) for t in given])
+    except ValueError:
+        return np.asarray([str(t) for t in given])
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    bag: str | int | None = None,
+    label: str | int | None = None,
+    group: str | int | None = None,
+    instance_label: str | int | None = None,
+    keep: Iterable[str | int] = (),
+    ignore: Iterable[str | int] = (),
+    categorical: Iterable[str | int] = (),
+    header: bool | None = None,
+    task: str = "auto",
+    missing: bool = False,
+    format: str | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    coords: str | os.PathLike[str] | None = None,
+    max_instances: int | None = None,
+    random_state: Any = 0,
+) -> Dataset:
+    """Read a data set as the command line does.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, a folder with an .npy file per bag, a built-in name such as ``"musk1"``, or a generator such as
+        ``"synthetic:gauss?bags=40"``.
+    bag, label, group, instance_label : str or int, optional
+        Columns by name, or by number from 1; by default those of that name.
+    keep : iterable of str or int
+        Columns carried along, never learned from.
+    ignore : iterable of str or int
+        Columns left out.
+    categorical : iterable of str or int
+        Columns to take as categories although they hold numbers.
+    header : bool, optional
+        Whether the first row names the columns; found by looking if not given.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the label is; auto means classes unless some label has a fraction.
+    missing : bool, default=False
+        Let empty cells become NaN instead of refusing them.
+    format : str, optional
+        Format of the file; found by content and name if not given.
+    labels : str or path, optional
+        Of a folder: the table with the bags' names, labels and groups.
+    coords : str or path, optional
+        Of a folder: another one with the coordinates of each bag's instances, carried along in `kept`.
+    max_instances : int, optional
+        At most so many instances of each bag, drawn with the seed.
+    random_state : int, default=0
+        The seed of that draw.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("musk1")
+    >>> data.bags
+    Bags(92 bags, 476 instances, 166 features)
+    >>> data.y[:3].tolist()
+    [1, 1, 1]
+    """
+
+    def column(name: str | int | None) -> str | None:
+        return None if name is None else str(name)
+
+    reading = {
+        "bag": column(bag),
+        "label": column(label),
+        "group": column(group),
+        "instance_label": column(instance_label),
+        "keep": [str(c) for c in keep],
+        "ignore": [str(c) for c in ignore],
+        "categorical": [str(c) for c in categorical],
+        "header": header,
+        "task": task,
+        "missing": missing,
+        "format": format,
+        "labels": labels,
+        "coords": coords,
+        "max_instances": max_instances,
+    }
+    name, bags, classes, values, groups, kept, truth, said = _native.read(
+        os.fspath(path), reading, around(random_state)
+    )
+    for sentence in said:
+        warnings.warn(sentence, stacklevel=2)
+    y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)
+    return Dataset(
+        name,
+        Bags._of(bags),
+        y,
+        None if groups is None else np.asarray(groups),
+        {column: np.asarray(texts) for column, texts in kept},
+        None if truth is None else labels_of(truth),
+    )

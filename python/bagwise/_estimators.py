@@ -1,0 +1,3063 @@
+"""Estimators, one per method and task. Written by `cargo xtask python` from the registry of methods: do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
+from bagwise._options import MEMORY
+
+__all__ = [
+    "BagMISVMClassifier",
+    "DDClassifier",
+    "DDRegressor",
+    "DDSVMClassifier",
+    "EMDDClassifier",
+    "EMDDRegressor",
+    "ExplicitMIGraphClassifier",
+    "ExplicitMIGraphRegressor",
+    "ISKClassifier",
+    "ISKRegressor",
+    "InstanceMISVMClassifier",
+    "MGACCClassifier",
+    "MGACCRegressor",
+    "MGDDVClassifier",
+    "MGDDVRegressor",
+    "MIKernelClassifier",
+    "MIKernelRegressor",
+    "MIRSVMClassifier",
+    "MajorityClassifier",
+    "MajorityRegressor",
+    "MiGraphClassifier",
+    "MiGraphRegressor",
+    "SILClassifier",
+    "SimpleMIClassifier",
+    "SimpleMIRegressor",
+    "WMKSVMClassifier",
+    "WMKSVMRegressor",
+]
+
+
+class MajorityClassifier(BagClassifier):
+    """Baseline: always the most frequent class, or the mean.
+
+    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
+    beat it has learned nothing.
+
+    On the command line this is ``majority``. Explanations: additive: all bias.
+
+    Parameters
+    ----------
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    baseline
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MajorityClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "majority"
+    _parameters: ClassVar[dict[str, str]] = {}
+
+    def __init__(
+        self,
+        *,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MajorityRegressor(BagRegressor):
+    """Baseline: always the most frequent class, or the mean.
+
+    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
+    beat it has learned nothing.
+
+    On the command line this is ``majority``. Explanations: additive: all bias.
+
+    Parameters
+    ----------
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    baseline
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MajorityRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "majority"
+    _parameters: ClassVar[dict[str, str]] = {}
+
+    def __init__(
+        self,
+        *,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SimpleMIClassifier(BagClassifier):
+    """Bag means (or minima and maxima) and an ordinary SVM.
+
+    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
+    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+
+    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
+
+    Parameters
+    ----------
+    embed : {"mean", "geometric", "minmax"}, default="mean"
+        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side). It
+        takes mean | geometric | minmax.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of the vectors. It takes rbf | linear.
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Dong: A comparison of multi-instance learning algorithms, thesis, University of Waikato, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.SimpleMIClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "simple-mi"
+    _parameters: ClassVar[dict[str, str]] = {"embed": "embed", "kernel": "kernel", "gamma": "gamma", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        embed: Literal["mean", "geometric", "minmax"] = "mean",
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.embed = embed
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SimpleMIRegressor(BagRegressor):
+    """Bag means (or minima and maxima) and an ordinary SVM.
+
+    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
+    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+
+    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
+
+    Parameters
+    ----------
+    embed : {"mean", "geometric", "minmax"}, default="mean"
+        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side). It
+        takes mean | geometric | minmax.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of the vectors. It takes rbf | linear.
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Dong: A comparison of multi-instance learning algorithms, thesis, University of Waikato, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.SimpleMIRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "simple-mi"
+    _parameters: ClassVar[dict[str, str]] = {
+        "embed": "embed",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        embed: Literal["mean", "geometric", "minmax"] = "mean",
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.embed = embed
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class SILClassifier(BagClassifier):
+    """SVM on all instances with the labels of their bags.
+
+    Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output is
+    the largest of its instances'.
+
+    On the command line this is ``sil``. Explanations: witness: the output of every instance, and the one that decides.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    c : float, default=1
+        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.SILClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "sil"
+    _parameters: ClassVar[dict[str, str]] = {"kernel": "kernel", "gamma": "gamma", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIKernelClassifier(BagClassifier):
+    """Sum of the similarities of all instance pairs.
+
+    K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
+    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+
+    On the command line this is ``mi-kernel``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    norm : {"none", "mean", "sqrt"}, default="sqrt"
+        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt). It takes none |
+        mean | sqrt.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIKernelClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-kernel"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        norm: Literal["none", "mean", "sqrt"] = "sqrt",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.norm = norm
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIKernelRegressor(BagRegressor):
+    """Sum of the similarities of all instance pairs.
+
+    K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
+    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+
+    On the command line this is ``mi-kernel``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    norm : {"none", "mean", "sqrt"}, default="sqrt"
+        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt). It takes none |
+        mean | sqrt.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIKernelRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-kernel"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        norm: Literal["none", "mean", "sqrt"] = "sqrt",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.norm = norm
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class DDClassifier(BagClassifier):
+    """The one place that positive bags come near and negative bags avoid.
+
+    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
+    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
+    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
+    values nearness itself is the prediction.
+
+    On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
+
+    Parameters
+    ----------
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    concept : {"positive", "either"}, default="either"
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
+        takes positive | either.
+    threshold : float or str, default="train"
+        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
+        It takes train | a number not below 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.DDClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "dd"
+    _parameters: ClassVar[dict[str, str]] = {
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "concept": "concept",
+        "threshold": "threshold",
+    }
+
+    def __init__(
+        self,
+        *,
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        concept: Literal["positive", "either"] = "either",
+        threshold: float | str = "train",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.concept = concept
+        self.threshold = threshold
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class DDRegressor(BagRegressor):
+    """The one place that positive bags come near and negative bags avoid.
+
+    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
+    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
+    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
+    values nearness itself is the prediction.
+
+    On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
+
+    Parameters
+    ----------
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    concept : {"positive", "either"}, default="either"
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
+        takes positive | either.
+    threshold : float or str, default="train"
+        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
+        It takes train | a number not below 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.DDRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "dd"
+    _parameters: ClassVar[dict[str, str]] = {
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "concept": "concept",
+        "threshold": "threshold",
+    }
+
+    def __init__(
+        self,
+        *,
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        concept: Literal["positive", "either"] = "either",
+        threshold: float | str = "train",
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.concept = concept
+        self.threshold = threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class EMDDClassifier(BagClassifier):
+    """Diverse density with the nearest instance of each bag standing for it.
+
+    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
+    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
+    bag; the best of all starts predicts as in dd.
+
+    On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
+
+    Parameters
+    ----------
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    concept : {"positive", "either"}, default="either"
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
+        takes positive | either.
+    threshold : float or str, default="train"
+        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
+        It takes train | a number not below 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Goldman: EM-DD: an improved multiple-instance learning technique, NIPS 2001
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.EMDDClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "em-dd"
+    _parameters: ClassVar[dict[str, str]] = {
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "concept": "concept",
+        "threshold": "threshold",
+    }
+
+    def __init__(
+        self,
+        *,
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        concept: Literal["positive", "either"] = "either",
+        threshold: float | str = "train",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.concept = concept
+        self.threshold = threshold
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class EMDDRegressor(BagRegressor):
+    """Diverse density with the nearest instance of each bag standing for it.
+
+    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
+    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
+    bag; the best of all starts predicts as in dd.
+
+    On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
+
+    Parameters
+    ----------
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    concept : {"positive", "either"}, default="either"
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
+        takes positive | either.
+    threshold : float or str, default="train"
+        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
+        It takes train | a number not below 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Goldman: EM-DD: an improved multiple-instance learning technique, NIPS 2001
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.EMDDRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "em-dd"
+    _parameters: ClassVar[dict[str, str]] = {
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "concept": "concept",
+        "threshold": "threshold",
+    }
+
+    def __init__(
+        self,
+        *,
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        concept: Literal["positive", "either"] = "either",
+        threshold: float | str = "train",
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.concept = concept
+        self.threshold = threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class DDSVMClassifier(BagClassifier):
+    """Distances to the concepts of both classes and an ordinary SVM.
+
+    Diverse density is climbed from every instance of every positive bag, and with the labels swapped from the
+    others; distinct concepts above the middle of the log densities are kept. A bag becomes the vector of the
+    distances of its nearest instance to each, and a support vector machine with a Gaussian kernel learns on the
+    vectors.
+
+    On the command line this is ``dd-svm``. Explanations: not at all: nearest instances of many concepts decide together.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Chen, Wang: Image categorization by learning and reasoning with regions, JMLR 5, 2004
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.DDSVMClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "dd-svm"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class WMKSVMClassifier(BagClassifier):
+    """Weighted mean kernel: instances in the middle of their bag count more.
+
+    K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
+    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+
+    On the command line this is ``wmksvm``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    norm : {"none", "sqrt"}, default="none"
+        Normalisation: none, as printed, or by the self-similarities (sqrt). It takes none | sqrt.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Weighted multi-instance kernel SVM (WMKSVM)
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.WMKSVMClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "wmksvm"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        norm: Literal["none", "sqrt"] = "none",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.norm = norm
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class WMKSVMRegressor(BagRegressor):
+    """Weighted mean kernel: instances in the middle of their bag count more.
+
+    K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
+    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+
+    On the command line this is ``wmksvm``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    norm : {"none", "sqrt"}, default="none"
+        Normalisation: none, as printed, or by the self-similarities (sqrt). It takes none | sqrt.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Weighted multi-instance kernel SVM (WMKSVM)
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.WMKSVMRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "wmksvm"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        norm: Literal["none", "sqrt"] = "none",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.norm = norm
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class InstanceMISVMClassifier(BagClassifier):
+    """SVM on all instances, whose labels it assigns again.
+
+    Instances start with the label of their bag. A support vector machine learns from all of them; in positive bags
+    the instances with output above 0 (at least the one with the largest) are then positive and the others negative;
+    and so on until the labels stay. A bag's output is the largest of its instances'.
+
+    On the command line this is ``mi-svm``. Explanations: witness: the output of every instance, and the one that decides.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    c : float, default=1
+        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+    max_iter : int, default=50
+        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
+        1 to 100000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.InstanceMISVMClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-svm"
+    _parameters: ClassVar[dict[str, str]] = {"kernel": "kernel", "gamma": "gamma", "c": "c", "max_iter": "max-iter"}
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 1,
+        max_iter: int = 50,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.max_iter = max_iter
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class BagMISVMClassifier(BagClassifier):
+    """SVM on one witness per positive bag and all negative instances.
+
+    A support vector machine learns from one witness of each positive bag (at first the mean of its instances) and
+    from all instances of negative bags; then the witness is the instance with the largest output; and so on until
+    the witnesses stay. A bag's output is the largest of its instances'.
+
+    On the command line this is ``mi-svm-bag``. Explanations: witness: the output of every instance, and the one that decides.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    c : float, default=1
+        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+    max_iter : int, default=50
+        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
+        1 to 100000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.BagMISVMClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-svm-bag"
+    _parameters: ClassVar[dict[str, str]] = {"kernel": "kernel", "gamma": "gamma", "c": "c", "max_iter": "max-iter"}
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 1,
+        max_iter: int = 50,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.max_iter = max_iter
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIRSVMClassifier(BagClassifier):
+    """SVM on one representative instance per bag, chosen again by the machine.
+
+    Every bag is represented by one instance, at first a random one. A support vector machine learns from the
+    representatives, and each bag is then represented by its instance with the largest output; and so on until the
+    representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.
+
+    On the command line this is ``mirsvm``. Explanations: witness: the output of every instance, and the one that decides.
+
+    Parameters
+    ----------
+    c : float, default=1
+        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+    sigma : float or str, default="1*median"
+        Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)). It takes a number above 0, or N*median (N times
+        the root of the median squared distance of training instances).
+    bound : {"c", "c/n"}, default="c"
+        Bound of a coefficient: the cost, or the cost over the number of bags. It takes c | c/n.
+    select : {"max", "printed"}, default="max"
+        A bag's representative: the instance with the largest output, or (printed) with the largest output times the
+        bag's label. It takes max | printed.
+    bias : {"free", "all", "printed"}, default="free"
+        The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it. It
+        takes free | all | printed.
+    max_iter : int, default=100
+        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
+        1 to 100000.
+    restarts : int, default=1
+        Random starts, of which the best search is kept. It takes a whole number from 1 to 10000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Melki, Cano, Ventura: MIRSVM: multi-instance support vector machine with bag representatives, Pattern
+    Recognition 79, 2018
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIRSVMClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mirsvm"
+    _parameters: ClassVar[dict[str, str]] = {
+        "c": "c",
+        "kernel": "kernel",
+        "sigma": "sigma",
+        "bound": "bound",
+        "select": "select",
+        "bias": "bias",
+        "max_iter": "max-iter",
+        "restarts": "restarts",
+    }
+
+    def __init__(
+        self,
+        *,
+        c: float = 1,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        sigma: float | str = "1*median",
+        bound: Literal["c", "c/n"] = "c",
+        select: Literal["max", "printed"] = "max",
+        bias: Literal["free", "all", "printed"] = "free",
+        max_iter: int = 100,
+        restarts: int = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.c = c
+        self.kernel = kernel
+        self.sigma = sigma
+        self.bound = bound
+        self.select = select
+        self.bias = bias
+        self.max_iter = max_iter
+        self.restarts = restarts
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MiGraphClassifier(BagClassifier):
+    """MiGraph: instances that resemble others of their bag share one vote.
+
+    K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
+    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
+    the bags.
+
+    On the command line this is ``migraph``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
+        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean). It takes
+        gauss | rkhs | euclid | sq.
+    delta : float or str, default="mean"
+        Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
+        a number. It takes mean | mean_all | a number not below 0.
+    norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
+        Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
+        (sqrtsum), or none. It takes eq5 | sqrt | sqrtsum | none.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MiGraphClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "migraph"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "dist": "dist",
+        "delta": "delta",
+        "norm": "norm",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
+        delta: float | str = "mean",
+        norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.dist = dist
+        self.delta = delta
+        self.norm = norm
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MiGraphRegressor(BagRegressor):
+    """MiGraph: instances that resemble others of their bag share one vote.
+
+    K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
+    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
+    the bags.
+
+    On the command line this is ``migraph``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
+        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean). It takes
+        gauss | rkhs | euclid | sq.
+    delta : float or str, default="mean"
+        Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
+        a number. It takes mean | mean_all | a number not below 0.
+    norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
+        Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
+        (sqrtsum), or none. It takes eq5 | sqrt | sqrtsum | none.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MiGraphRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "migraph"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "dist": "dist",
+        "delta": "delta",
+        "norm": "norm",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
+        delta: float | str = "mean",
+        norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.dist = dist
+        self.delta = delta
+        self.norm = norm
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ISKClassifier(FeatureMap, BagClassifier):
+    """Isolation set-kernel: instances are similar if random partitions seldom part them.
+
+    K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
+    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
+    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
+    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+
+    On the command line this is ``isk``. Explanations: additive.
+
+    Parameters
+    ----------
+    psi : float or str, default="auto"
+        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
+        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
+        number from 1 to 65535.
+    epsilon : str, default=1
+        Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
+        all instances alike. It takes a fraction from 0 to 1, such as 11/20.
+    t : int, default=200
+        Number of partitionings. It takes a whole number from 1 to 10000.
+    distance : {"euclidean", "text"}, default="euclidean"
+        How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
+        that one of the two has (not zero); text takes scaling none or maxabs. It takes euclidean | text.
+    solver : {"auto", "gram", "map"}, default="auto"
+        Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
+        from 1000 bags on. It takes auto | gram | map.
+    c : float, default=8
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.ISKClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "isk"
+    _parameters: ClassVar[dict[str, str]] = {
+        "psi": "psi",
+        "epsilon": "epsilon",
+        "t": "t",
+        "distance": "distance",
+        "solver": "solver",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        psi: float | str = "auto",
+        epsilon: float | str = 1,
+        t: int = 200,
+        distance: Literal["euclidean", "text"] = "euclidean",
+        solver: Literal["auto", "gram", "map"] = "auto",
+        c: float = 8,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.psi = psi
+        self.epsilon = epsilon
+        self.t = t
+        self.distance = distance
+        self.solver = solver
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ISKRegressor(FeatureMap, BagRegressor):
+    """Isolation set-kernel: instances are similar if random partitions seldom part them.
+
+    K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
+    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
+    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
+    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+
+    On the command line this is ``isk``. Explanations: additive.
+
+    Parameters
+    ----------
+    psi : float or str, default="auto"
+        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
+        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
+        number from 1 to 65535.
+    epsilon : str, default=1
+        Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
+        all instances alike. It takes a fraction from 0 to 1, such as 11/20.
+    t : int, default=200
+        Number of partitionings. It takes a whole number from 1 to 10000.
+    distance : {"euclidean", "text"}, default="euclidean"
+        How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
+        that one of the two has (not zero); text takes scaling none or maxabs. It takes euclidean | text.
+    solver : {"auto", "gram", "map"}, default="auto"
+        Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
+        from 1000 bags on. It takes auto | gram | map.
+    c : float, default=8
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.ISKRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "isk"
+    _parameters: ClassVar[dict[str, str]] = {
+        "psi": "psi",
+        "epsilon": "epsilon",
+        "t": "t",
+        "distance": "distance",
+        "solver": "solver",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        psi: float | str = "auto",
+        epsilon: float | str = 1,
+        t: int = 200,
+        distance: Literal["euclidean", "text"] = "euclidean",
+        solver: Literal["auto", "gram", "map"] = "auto",
+        c: float = 8,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.psi = psi
+        self.epsilon = epsilon
+        self.t = t
+        self.distance = distance
+        self.solver = solver
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ExplicitMIGraphClassifier(BagClassifier):
+    """MIGraph: compares the instances of two bags and the edges of their graphs.
+
+    K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
+    sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
+    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
+    on the bags.
+
+    On the command line this is ``migraph-explicit``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    gamma_edge : float or str, default="gamma"
+        Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
+    eps : float or str, default="mean"
+        Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number. It takes
+        mean | a number not below 0.
+    orient : {"both", "canonical", "index"}, default="both"
+        Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
+        (index). It takes both | canonical | index.
+    zero : {"limit", "drop"}, default="limit"
+        Equal instances: an edge with the affinity of the limit of small distances, or none (drop). It takes limit |
+        drop.
+    norm : {"sqrt", "none"}, default="sqrt"
+        Normalisation: by the self-similarities (sqrt), or none. It takes sqrt | none.
+    tol : float, default=1e-8
+        Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
+        takes a number not below 0.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.ExplicitMIGraphClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "migraph-explicit"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "gamma_edge": "gamma_edge",
+        "eps": "eps",
+        "orient": "orient",
+        "zero": "zero",
+        "norm": "norm",
+        "tol": "tol",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        gamma_edge: float | str = "gamma",
+        eps: float | str = "mean",
+        orient: Literal["both", "canonical", "index"] = "both",
+        zero: Literal["limit", "drop"] = "limit",
+        norm: Literal["sqrt", "none"] = "sqrt",
+        tol: float = 1e-8,
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.gamma_edge = gamma_edge
+        self.eps = eps
+        self.orient = orient
+        self.zero = zero
+        self.norm = norm
+        self.tol = tol
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ExplicitMIGraphRegressor(BagRegressor):
+    """MIGraph: compares the instances of two bags and the edges of their graphs.
+
+    K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
+    sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
+    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
+    on the bags.
+
+    On the command line this is ``migraph-explicit``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/median"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    gamma_edge : float or str, default="gamma"
+        Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
+    eps : float or str, default="mean"
+        Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number. It takes
+        mean | a number not below 0.
+    orient : {"both", "canonical", "index"}, default="both"
+        Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
+        (index). It takes both | canonical | index.
+    zero : {"limit", "drop"}, default="limit"
+        Equal instances: an edge with the affinity of the limit of small distances, or none (drop). It takes limit |
+        drop.
+    norm : {"sqrt", "none"}, default="sqrt"
+        Normalisation: by the self-similarities (sqrt), or none. It takes sqrt | none.
+    tol : float, default=1e-8
+        Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
+        takes a number not below 0.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.ExplicitMIGraphRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "migraph-explicit"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "gamma_edge": "gamma_edge",
+        "eps": "eps",
+        "orient": "orient",
+        "zero": "zero",
+        "norm": "norm",
+        "tol": "tol",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/median",
+        gamma_edge: float | str = "gamma",
+        eps: float | str = "mean",
+        orient: Literal["both", "canonical", "index"] = "both",
+        zero: Literal["limit", "drop"] = "limit",
+        norm: Literal["sqrt", "none"] = "sqrt",
+        tol: float = 1e-8,
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.gamma_edge = gamma_edge
+        self.eps = eps
+        self.orient = orient
+        self.zero = zero
+        self.norm = norm
+        self.tol = tol
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MGDDVClassifier(BagClassifier):
+    """Instance pairs weighted by how alike their labels probably are, concepts by density.
+
+    K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
+    self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
+    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
+    two labels. Concepts are learned anew in every fold and for every class.
+
+    On the command line this is ``mg-ddv``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/d"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    search : {"dd", "em-dd"}, default="dd"
+        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    reuse : {"none", "outer"}, default="none"
+        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MGDDVClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mg-ddv"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "search": "search",
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "reuse": "reuse",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/d",
+        search: Literal["dd", "em-dd"] = "dd",
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        reuse: Literal["none", "outer"] = "none",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.search = search
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.reuse = reuse
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MGDDVRegressor(BagRegressor):
+    """Instance pairs weighted by how alike their labels probably are, concepts by density.
+
+    K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
+    self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
+    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
+    two labels. Concepts are learned anew in every fold and for every class.
+
+    On the command line this is ``mg-ddv``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/d"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"linear", "gaussian"}, default="gaussian"
+        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2). It takes linear |
+        gaussian.
+    search : {"dd", "em-dd"}, default="dd"
+        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    reuse : {"none", "outer"}, default="none"
+        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MGDDVRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mg-ddv"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "label_kernel": "label-kernel",
+        "search": "search",
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "reuse": "reuse",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/d",
+        label_kernel: Literal["linear", "gaussian"] = "gaussian",
+        search: Literal["dd", "em-dd"] = "dd",
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        reuse: Literal["none", "outer"] = "none",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.label_kernel = label_kernel
+        self.search = search
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.reuse = reuse
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MGACCClassifier(BagClassifier):
+    """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
+
+    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
+    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
+    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+
+    On the command line this is ``mg-acc``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/d"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    search : {"dd", "em-dd"}, default="dd"
+        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    reuse : {"none", "outer"}, default="none"
+        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MGACCClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mg-acc"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "search": "search",
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "reuse": "reuse",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/d",
+        search: Literal["dd", "em-dd"] = "dd",
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        reuse: Literal["none", "outer"] = "none",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.search = search
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.reuse = reuse
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MGACCRegressor(BagRegressor):
+    """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
+
+    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
+    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
+    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+
+    On the command line this is ``mg-acc``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="1/d"
+        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
+        squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"linear", "gaussian"}, default="gaussian"
+        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2). It takes linear |
+        gaussian.
+    search : {"dd", "em-dd"}, default="dd"
+        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+    distance : {"weighted", "unweighted"}, default="weighted"
+        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
+        weighted | unweighted.
+    rho : float, default=1
+        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
+        a number above 0.
+    starts : float or str, default="all"
+        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        from 1 to 1000000.
+    iterations : int, default=50
+        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
+        from 1 to 10000.
+    reuse : {"none", "outer"}, default="none"
+        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+    c : float, default=100
+        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MGACCRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mg-acc"
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "label_kernel": "label-kernel",
+        "search": "search",
+        "distance": "distance",
+        "rho": "rho",
+        "starts": "starts",
+        "iterations": "iterations",
+        "reuse": "reuse",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "1/d",
+        label_kernel: Literal["linear", "gaussian"] = "gaussian",
+        search: Literal["dd", "em-dd"] = "dd",
+        distance: Literal["weighted", "unweighted"] = "weighted",
+        rho: float = 1,
+        starts: float | str = "all",
+        iterations: int = 50,
+        reuse: Literal["none", "outer"] = "none",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        inner: int = 5,
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.label_kernel = label_kernel
+        self.search = search
+        self.distance = distance
+        self.rho = rho
+        self.starts = starts
+        self.iterations = iterations
+        self.reuse = reuse
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.inner = inner
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+#: Classes by method and by whether they predict numbers.
+ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
+    ("majority", False): MajorityClassifier,
+    ("majority", True): MajorityRegressor,
+    ("simple-mi", False): SimpleMIClassifier,
+    ("simple-mi", True): SimpleMIRegressor,
+    ("sil", False): SILClassifier,
+    ("mi-kernel", False): MIKernelClassifier,
+    ("mi-kernel", True): MIKernelRegressor,
+    ("dd", False): DDClassifier,
+    ("dd", True): DDRegressor,
+    ("em-dd", False): EMDDClassifier,
+    ("em-dd", True): EMDDRegressor,
+    ("dd-svm", False): DDSVMClassifier,
+    ("wmksvm", False): WMKSVMClassifier,
+    ("wmksvm", True): WMKSVMRegressor,
+    ("mi-svm", False): InstanceMISVMClassifier,
+    ("mi-svm-bag", False): BagMISVMClassifier,
+    ("mirsvm", False): MIRSVMClassifier,
+    ("migraph", False): MiGraphClassifier,
+    ("migraph", True): MiGraphRegressor,
+    ("isk", False): ISKClassifier,
+    ("isk", True): ISKRegressor,
+    ("migraph-explicit", False): ExplicitMIGraphClassifier,
+    ("migraph-explicit", True): ExplicitMIGraphRegressor,
+    ("mg-ddv", False): MGDDVClassifier,
+    ("mg-ddv", True): MGDDVRegressor,
+    ("mg-acc", False): MGACCClassifier,
+    ("mg-acc", True): MGACCRegressor,
+}

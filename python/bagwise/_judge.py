@@ -1,0 +1,649 @@
+"""Honest estimates and comparisons, and the choice among all methods."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from bagwise import _native
+from bagwise._bags import BagsLike, as_bags
+from bagwise._base import (
+    BagEstimator,
+    class_names,
+    encoded,
+    inner_folds,
+    numbers_of,
+    problem_parts,
+)
+from bagwise._estimators import ESTIMATORS
+from bagwise._options import MEMORY, around, balanced_of, impute_of, learning, seed_of, several, text_of
+
+#: What stands in every comparison.
+BASELINES = ("majority", "simple-mi")
+
+
+def methods() -> list[dict[str, Any]]:
+    """Every method: name, title, formula, reference, and the table of its parameters.
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> "mi-kernel" in [m["name"] for m in bagwise.methods()]
+    True
+    """
+    found: list[dict[str, Any]] = json.loads(_native.methods())
+    return found
+
+
+class Comparison(Sequence[dict[str, Any]]):
+    """What came of an evaluation: one row per method, best first.
+
+    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the report.
+
+    Attributes
+    ----------
+    metric : str
+        What the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
+    protocol : str
+        How methods were judged.
+    sentence : str
+        What came out: the best, its interval, what cannot be told from it.
+    records : list of dict
+        Every fit: parameters, metrics, the scores of its test bags.
+    roster : dict
+        The bags of the data set and their truth, to which `records` refer.
+    """
+
+    def __init__(self, text: str) -> None:
+        found = json.loads(text)
+        self._text = text
+        self.sentence: str = found["sentence"]
+        self.metric: str = found["metric"]
+        self.protocol: str = found["protocol"]
+        self.optimistic: bool = found["optimistic"]
+        self.records: list[dict[str, Any]] = found["records"]
+        self.roster: dict[str, Any] = found["roster"]
+        self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
+
+    @property
+    def best(self) -> str:
+        """The method of the first row."""
+        return str(self._rows[0]["method"])
+
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self._rows[key]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rows)
+
+    def to_frame(self) -> Any:
+        """The table as a pandas frame, a row per method."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows).set_index("method")
+
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
+    ) -> str:
+        """The report as one HTML page that loads nothing.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write it to.
+        title : str, optional
+            Its title.
+        hide_ids : bool, default=False
+            Show bags by number instead of by name, and no groups.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        page = _native.report(self._text, title, hide_ids)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def _shown(self) -> list[list[str]]:
+        # The metric that decides with its interval, the next three, and what the test says.
+        columns = [*list(self._rows[0])[:7], "against_best", "seconds"]
+        columns = list(dict.fromkeys(columns))
+        rows = [[_cell(row[c]) for c in columns] for row in self._rows]
+        return [columns, *rows]
+
+    def __repr__(self) -> str:
+        table = self._shown()
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([*lines, self.sentence])
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.report(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="comparison"></iframe>'
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"method": line["method"]}
+    for i, metric in enumerate(line["metrics"]):
+        row[metric["metric"]] = _float(metric["mean"])
+        if i == 0:
+            interval = metric["interval"] or {"low": None, "high": None}
+            row["low"], row["high"] = _float(interval["low"]), _float(interval["high"])
+    return {
+        **row,
+        "against_best": standing,
+        "fits": line["fits"],
+        "failed": line["failed"],
+        "seconds": float(line["seconds"]),
+    }
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], list[str] | None, Any]:
+    """Values or codes, names of classes, and the classes as given."""
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
+    if task == "auto":
+        task = "regression" if type_of_target(y) == "continuous" else "classification"
+    if task == "regression":
+        return numbers_of(y, who), None, None
+    codes, classes = encoded(y, who)
+    return codes, class_names(classes), classes
+
+
+def _chosen(
+    names: str | Iterable[str], params: Mapping[str, Mapping[str, Any]], regression: bool
+) -> list[tuple[str, dict[str, str]]]:
+    """Methods with what is given of their parameters, as text."""
+    table = {m["name"]: m for m in methods()}
+    aliases = {alias: m["name"] for m in table.values() for alias in m["aliases"]}
+    wanted = [names] if isinstance(names, str) else list(names)
+    found: list[str] = []
+    for name in wanted:
+        if name == "all":
+            found += [n for n, m in table.items() if m["regression"] or not regression]
+        else:
+            found.append(aliases.get(name, name))
+    given = {aliases.get(name, name): own for name, own in params.items()}
+    stray = [name for name in given if name not in found]
+    if stray:
+        raise ValueError(f"params has {stray[0]!r}, which is not among the methods: {', '.join(found)}")
+    unique = list(dict.fromkeys(found))
+    texts = {
+        name: {_table_name(table.get(name), key): several(v) for key, v in given.get(name, {}).items()}
+        for name in unique
+    }
+    return [(name, texts[name]) for name in unique]
+
+
+def _table_name(method: dict[str, Any] | None, key: str) -> str:
+    """A parameter's name in the table, which may have hyphens."""
+    own = [] if method is None else [p["name"] for p in method["params"]]
+    return next((name for name in own if name.replace("-", "_") in (key, key.removesuffix("_"))), key)
+
+
+def _judge(
+    bags: BagsLike,
+    y: ArrayLike,
+    methods_wanted: str | Iterable[str],
+    params: Mapping[str, Mapping[str, Any]],
+    *,
+    auto: bool,
+    groups: ArrayLike | None,
+    folds: int | ArrayLike | None,
+    inner: int,
+    repeats: int,
+    protocol: str | None,
+    optimize: str | None,
+    decision_threshold: float | str | None,
+    scale: str | None,
+    multiclass: str | None,
+    class_weight: str | None,
+    missing: str,
+    task: str,
+    level: float,
+    best: bool,
+    random_state: Any,
+    n_jobs: int | None,
+    memory: float,
+    precision: str,
+) -> Comparison:
+    impute = impute_of(missing)
+    ready = as_bags(bags, missing=impute)
+    target, classes, _ = _target(y, task, "an evaluation")
+    _, owners = problem_parts(ready, target, None, groups)
+    units = len(ready) if owners is None else len(set(owners))
+    given = None
+    if folds is None:
+        count = 5 if protocol == "half" else max(2, min(units, 10))
+    elif isinstance(folds, (int, np.integer)):
+        count = int(folds)
+    else:
+        given = [str(f) for f in np.asarray(folds).tolist()]
+        count = len(set(given))
+    name = protocol or ("nested" if given is None else "given")
+    learn = learning(
+        _chosen(methods_wanted, params, classes is None),
+        tuned=name != "kfold",
+        scale=scale,
+        multiclass=multiclass,
+        balanced=balanced_of(class_weight),
+        impute=impute,
+        optimize=optimize,
+        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        best=best,
+    )
+    judging = {
+        "protocol": name,
+        "folds": count,
+        "inner": inner,
+        "repeats": repeats,
+        "given": given,
+        "level": level,
+        "auto": auto,
+        "seed": seed_of(random_state),
+    }
+    surroundings = around(random_state, n_jobs, memory, precision)
+    return Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings))
+
+
+def compare(
+    bags: BagsLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    methods: str | Iterable[str] = "all",
+    params: Mapping[str, Mapping[str, Any]] | None = None,
+    folds: int | ArrayLike | None = None,
+    inner: int = 5,
+    repeats: int = 1,
+    protocol: str | None = None,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | None = None,
+    missing: str = "refuse",
+    task: str = "auto",
+    level: float = 0.95,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> Comparison:
+    """Compare methods on the same folds: the numbers of ``bagwise compare``.
+
+    Parameters are chosen by inner folds on training bags, so the estimates are honest. A method whose difference from
+    the best could be luck (paired corrected t-test) says so.
+
+    Parameters
+    ----------
+    bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+        The bags.
+    y : array-like of shape (n_bags,)
+        Classes, or numbers to predict.
+    groups : array-like of shape (n_bags,), optional
+        Groups (patients, scaffolds) that are never split between training and test.
+    methods : "all" or list of str
+        Methods to compare; the baselines majority and simple-mi are always there.
+    params : dict of dict, optional
+        For a method, values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
+    folds : int or array-like of shape (n_bags,), optional
+        Number of outer folds (10, or as many as there are groups), or the fold of each bag.
+    inner : int, default=5
+        Inner folds, by which parameters are chosen.
+    repeats : int, default=1
+        How often the folds are drawn anew.
+    protocol : str, optional
+        nested, kfold (fixed parameters), loo, half, given, train-test or best-on-cv (optimistic).
+    optimize : str, optional
+        What parameters are chosen by; accuracy, or mse for numbers.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins: ``"recall=0.95"``, ``"precision=0.9"``, ``"balanced"`` or a number.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method if not given.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method if not given.
+    class_weight : {"balanced"}, optional
+        Give every class the same total cost, however rare.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is; auto means classes unless a label has a fraction.
+    level : float, default=0.95
+        Level of intervals and tests.
+    random_state : int, default=0
+        The seed: the same seed gives the same numbers.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+    memory : float, default=4e9
+        Bytes for Grams, caches and copies.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=40&features=3")
+    >>> table = bagwise.compare(data.bags, data.y, methods=["mi-kernel"], folds=3, params={"mi-kernel": {"c": 10}})
+    >>> sorted(row["method"] for row in table)
+    ['majority', 'mi-kernel', 'simple-mi']
+    """
+    wanted = [methods] if isinstance(methods, str) else list(methods)
+    return _judge(
+        bags,
+        y,
+        [*wanted, *BASELINES],
+        params or {},
+        auto=False,
+        groups=groups,
+        folds=folds,
+        inner=inner,
+        repeats=repeats,
+        protocol=protocol,
+        optimize=optimize,
+        decision_threshold=decision_threshold,
+        scale=scale,
+        multiclass=multiclass,
+        class_weight=class_weight,
+        missing=missing,
+        task=task,
+        level=level,
+        best=False,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        memory=memory,
+        precision=precision,
+    )
+
+
+def evaluate(
+    bags: BagsLike,
+    y: ArrayLike,
+    method: str,
+    *,
+    groups: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    folds: int | ArrayLike | None = None,
+    inner: int = 5,
+    repeats: int = 1,
+    protocol: str | None = None,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | None = None,
+    missing: str = "refuse",
+    task: str = "auto",
+    level: float = 0.95,
+    best: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> Comparison:
+    """Estimate how good one method is on new bags: the numbers of ``bagwise evaluate``.
+
+    Grams and distances are shared by the whole grid and all inner folds, which is why this is much faster than
+    ``cross_val_score`` around ``GridSearchCV``.
+
+    Parameters
+    ----------
+    bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
+task, level, random_state, n_jobs, memory, precision
+        As in :func:`compare`.
+    method : str
+        The method; ``"auto"`` estimates the whole choice among all methods.
+    params : dict, optional
+        Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
+    best : bool, default=False
+        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+
+    Returns
+    -------
+    Comparison
+        With one row.
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=40&features=3")
+    >>> found = bagwise.evaluate(data.bags, data.y, "mi-kernel", folds=3, params={"c": [1, 10]})
+    >>> 0.5 <= found[0]["accuracy"] <= 1.0
+    True
+    """
+    auto = method == "auto"
+    own = params or {}
+    return _judge(
+        bags,
+        y,
+        "all" if auto else method,
+        own if auto else {method: own},
+        auto=auto,
+        groups=groups,
+        folds=folds,
+        inner=inner,
+        repeats=repeats,
+        protocol=protocol,
+        optimize=optimize,
+        decision_threshold=decision_threshold,
+        scale=scale,
+        multiclass=multiclass,
+        class_weight=class_weight,
+        missing=missing,
+        task=task,
+        level=level,
+        best=best,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        memory=memory,
+        precision=precision,
+    )
+
+
+def fit(
+    bags: BagsLike,
+    y: ArrayLike,
+    *,
+    method: str = "auto",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    inner: int = 5,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | None = None,
+    missing: str = "refuse",
+    task: str = "auto",
+    best: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> Any:
+    """Learn with everything chosen by inner folds: the model of ``bagwise fit``.
+
+    Parameters
+    ----------
+    bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+        The bags.
+    y : array-like of shape (n_bags,)
+        Classes, or numbers to predict.
+    method : str, default="auto"
+        The method; auto takes the simplest that is as good as the best.
+    groups : array-like of shape (n_bags,), optional
+        Groups that are kept whole in inner folds.
+    sample_weight : array-like of shape (n_bags,), optional
+        What an error on each bag costs, above 0.
+    params : dict, optional
+        Values of the method's parameters: one, or a list to choose from; with ``"auto"``, a dictionary for each method.
+        Others are tuned over their own lists.
+    inner, optimize, decision_threshold, scale, multiclass, class_weight, missing, task, random_state, n_jobs, memory, precision
+        As in :func:`compare`.
+    best : bool, default=False
+        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+
+    Returns
+    -------
+    estimator
+        Of the class that belongs to the chosen method, fitted, with the chosen parameters.
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=40&features=3")
+    >>> model = bagwise.fit(data.bags, data.y, method="mi-kernel", params={"norm": "mean"})
+    >>> model.norm, len(model.predict(data.bags))
+    ('mean', 40)
+    """
+    impute = impute_of(missing)
+    ready = as_bags(bags, missing=impute)
+    target, classes, given = _target(y, task, "bagwise.fit")
+    weights, owners = problem_parts(ready, target, sample_weight, groups)
+    own = params or {}
+    wanted = _chosen("all", own, classes is None) if method == "auto" else _chosen(method, {method: own}, False)
+    learn = learning(
+        wanted,
+        tuned=True,
+        scale=scale,
+        multiclass=multiclass,
+        balanced=balanced_of(class_weight),
+        impute=impute,
+        optimize=optimize,
+        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        best=best,
+    )
+    surroundings = around(random_state, n_jobs, memory, precision)
+    folds = inner_folds(inner, len(ready), owners)
+    model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings)
+    kept: dict[str, Any] = {
+        "scale": scale,
+        "missing": missing,
+        "inner": inner,
+        "precision": precision,
+        "memory": memory,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
+    if classes is not None:
+        kept |= {"multiclass": multiclass, "class_weight": class_weight, "decision_threshold": decision_threshold}
+    new = _class_of(model)._of(model, **kept)
+    if given is not None:
+        new.classes_ = given
+    return new
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that an estimator saved or ``bagwise fit`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        Of the class that belongs to the model's method, fitted.
+
+    Examples
+    --------
+    >>> import bagwise, os, tempfile
+    >>> from bagwise.datasets import load_musk1
+    >>> bags, y = load_musk1()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "m.bagwise")
+    ...     bagwise.MIKernelClassifier(c=10).fit(bags, y).save(path)
+    ...     float(bagwise.load(path).c)
+    10.0
+    """
+    model = _native.Model.load(path)
+    return _class_of(model)._of(model)
+
+
+def _class_of(model: _native.Model) -> type[BagEstimator]:
+    header = json.loads(model.header())
+    return ESTIMATORS[header["method"], not header["classes"]]
+
+
+def gram(
+    bags: BagsLike,
+    against: BagsLike | None = None,
+    *,
+    method: str = "mi-kernel",
+    scale: str | None = None,
+    missing: str = "refuse",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+    **params: Any,
+) -> NDArray[np.float64]:
+    """The kernel matrix of a method, for ``SVC(kernel="precomputed")`` or any other learner.
+
+    Parameters
+    ----------
+    bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+        The rows.
+    against : bags, optional
+        The columns: the training bags of a rectangular matrix, from which scaling and relative widths are learned.
+    method : str, default="mi-kernel"
+        The method whose kernel it is.
+    scale, missing, random_state, n_jobs, memory, precision
+        As in :func:`compare`.
+    **params
+        Parameters of the method; its defaults for those not given.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> import bagwise
+    >>> from bagwise.datasets import load_musk1
+    >>> bags, y = load_musk1()
+    >>> train, test = bags[:70], bags[70:]
+    >>> svc = SVC(kernel="precomputed", C=10).fit(bagwise.gram(train, gamma=0.5), y[:70])
+    >>> svc.predict(bagwise.gram(test, train, gamma=0.5)).shape
+    (22,)
+    """
+    impute = impute_of(missing)
+    rows = as_bags(bags, missing=impute)
+    columns = None if against is None else as_bags(against, missing=impute)
+    learn = learning(_chosen(method, {method: params}, False), tuned=False, scale=scale, impute=impute)
+    surroundings = around(random_state, n_jobs, memory, precision)
+    return _native.gram(rows._native, None if columns is None else columns._native, learn, surroundings)

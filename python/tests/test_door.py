@@ -1,0 +1,184 @@
+"""The door to Rust: other threads run, Ctrl-C is heeded, errors and warnings have their kinds."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import bagwise
+from bagwise import Dataset, MIKernelClassifier, MIKernelRegressor, _native
+
+LONG = """
+import time, bagwise
+data = bagwise.read("synthetic:gauss?bags=400&min=100&max=200&features=20")
+print("go", flush=True)
+try:
+    bagwise.evaluate(data.bags, data.y, "migraph")
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+bagwise.MIKernelClassifier().fit(data.bags[:20], data.y[:20])
+print("usable", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for single processes")
+def test_ctrl_c_returns_within_a_second() -> None:
+    with subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "go\n"
+        # Long enough to be in the midst of it; the whole takes minutes.
+        time.sleep(1.0)
+        child.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert child.stdout.readline() == "stopped\n"
+        assert time.monotonic() - sent < 1.0
+        assert child.stdout.readline() == "usable\n"
+        assert child.wait() == 0
+
+
+def test_two_threads_fit_at_once(small: Dataset) -> None:
+    data = bagwise.read("synthetic:gauss?bags=150&min=20&max=40&features=10")
+    alone = MIKernelClassifier().fit(data.bags, data.y).decision_function(data.bags)
+    spans: list[tuple[float, float]] = []
+    answers: list[np.ndarray] = []
+
+    def work() -> None:
+        start = time.monotonic()
+        for _ in range(3):
+            answers.append(MIKernelClassifier().fit(data.bags, data.y).decision_function(data.bags))
+        spans.append((start, time.monotonic()))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    counted = 0
+    while any(thread.is_alive() for thread in threads):
+        counted += 1
+        time.sleep(0.001)
+    # A thread that held the interpreter would let neither the other start nor this one count.
+    assert max(s for s, _ in spans) < min(e for _, e in spans)
+    assert counted > 10
+    assert all(np.array_equal(a, alone) for a in answers)
+
+
+def _in_child(data: Dataset, queue: Any) -> None:
+    queue.put(MIKernelClassifier().fit(data.bags, data.y).score(data.bags, data.y))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks by custom")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(small: Dataset) -> None:
+    here = MIKernelClassifier().fit(small.bags, small.y).score(small.bags, small.y)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(small, queue))
+    child.start()
+    assert queue.get(timeout=60) == here
+    child.join()
+
+
+def test_any_number_of_threads_gives_the_same(small: Dataset) -> None:
+    one, two = (MIKernelClassifier(n_jobs=n).fit(small.bags, small.y) for n in (1, 3))
+    assert np.array_equal(one.predict_proba(small.bags), two.predict_proba(small.bags))
+
+
+def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"c": -1}, "parameter c of mi-kernel: -1 will not do; it takes a number above 0"),
+        ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide will not do"),
+        ({"norm": "x"}, "parameter norm of mi-kernel: x will not do"),
+        ({"c": "1,10"}, "give every parameter one value"),
+        ({"scale": "log"}, "unknown scaling 'log'"),
+        ({"multiclass": "ovx"}, "unknown multi-class scheme 'ovx'"),
+        ({"decision_threshold": "recall=2"}, "recall"),
+        ({"precision": "f16"}, "unknown precision 'f16'"),
+        ({"missing": "drop"}, "missing is 'drop'"),
+        ({"class_weight": "even"}, "class_weight is 'even'"),
+        ({"inner": 1}, "inner is 1"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"random_state": -1}, "random_state is -1"),
+        ({"memory": 10}, "memory is 10"),
+    ]
+    for params, message in bad:
+        with pytest.raises(ValueError, match=message):
+            MIKernelClassifier(**params).fit(small.bags, small.y)
+    with pytest.raises(ValueError, match="unknown method 'mi-kernle'; did you mean 'mi-kernel'"):
+        bagwise.fit(small.bags, small.y, method="mi-kernle")
+    with pytest.raises(ValueError, match="unknown metric"):
+        bagwise.fit(small.bags, small.y, method="mi-kernel", optimize="acuracy")
+    with pytest.raises(ValueError, match="there is no such parameter"):
+        bagwise.evaluate(small.bags, small.y, "mi-kernel", params={"gama": 1})
+
+
+def test_bad_data_says_where(small: Dataset) -> None:
+    with pytest.raises(ValueError, match="39 labels for 40 bags"):
+        MIKernelClassifier().fit(small.bags, small.y[:39])
+    with pytest.raises(ValueError, match="one entry per bag, not per instance"):
+        MIKernelClassifier().fit(small.bags, np.repeat(small.y, small.bags.sizes()))
+    with pytest.raises(ValueError, match="3 groups for 40 bags"):
+        MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, 3])
+    gaps = [b.copy() for b in small.bags]
+    gaps[4][0, 1] = np.nan
+    with pytest.raises(ValueError, match="instance 1 of bag '5' has no finite value for 'f2'; it is NaN or inf"):
+        MIKernelClassifier().fit(gaps, small.y)
+    filled = MIKernelClassifier(missing="median", c=10).fit(gaps, small.y)
+    assert filled.score(gaps, small.y) > 0.9
+    with pytest.raises(ValueError, match="some values are missing"):
+        MIKernelClassifier().fit(small.bags, small.y).predict(bagwise.Bags(gaps, missing=True))
+    with pytest.raises(ValueError, match="X has 2 features, but MIKernelClassifier is expecting 3"):
+        MIKernelClassifier().fit(small.bags, small.y).predict([b[:, :2] for b in small.bags])
+    with pytest.raises(NotFittedError):
+        MIKernelClassifier().predict(small.bags)
+
+
+def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
+    with pytest.raises(FileNotFoundError):
+        bagwise.load(tmp_path / "none.bagwise")
+    (tmp_path / "bad.bagwise").write_bytes(b"not a model")
+    with pytest.raises(ValueError, match="not a usable model"):
+        bagwise.load(tmp_path / "bad.bagwise")
+    MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "m.bagwise")
+    with pytest.raises(ValueError, match="a model of mi-kernel that predicts classes; bagwise.load"):
+        MIKernelRegressor.load(tmp_path / "m.bagwise")
+    with pytest.raises(ValueError, match="the folder does not exist"):
+        MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "no" / "folder.bagwise")
+    with pytest.raises(MemoryError, match="raise memory"):
+        bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
+
+
+def test_what_did_not_converge_is_warned_of(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = _native.fit
+
+    def limited(*args: Any) -> Any:
+        header = fit(*args).header().replace('"not_converged":0', '"not_converged":1')
+        return SimpleNamespace(header=lambda: header)
+
+    monkeypatch.setattr(_native, "fit", limited)
+    with pytest.warns(ConvergenceWarning, match="1 of 1 machines of MIKernelClassifier reached the iteration limit"):
+        MIKernelClassifier().fit(small.bags, small.y)
+
+
+def test_a_threshold_is_met(small: Dataset) -> None:
+    y = small.y.copy()
+    low = MIKernelClassifier(decision_threshold="recall=1").fit(small.bags, y).predict(small.bags)
+    assert (low[y == 1] == 1).mean() >= (
+        MIKernelClassifier().fit(small.bags, y).predict(small.bags)[y == 1] == 1
+    ).mean()
+
+
+def test_strange_bags_are_not_familiar(small: Dataset) -> None:
+    model = MIKernelClassifier().fit(small.bags, small.y)
+    assert model.familiar(small.bags).mean() > 0.8
+    assert not model.familiar([np.full((2, 3), 1e3)])[0]
