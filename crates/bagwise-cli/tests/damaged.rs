@@ -140,6 +140,21 @@ fn cases() -> Vec<Case> {
         sparse("sparse: index beyond all measure", SPARSE.replacen("3:1", "99999999999999:1", 1), 2),
         sparse("sparse: a bag alone", SPARSE.replacen("b 1 1:2", "b", 1), 3),
     ];
+    let arff =
+        "@relation r\n@attribute id {a}\n@attribute bag relational\n@attribute x numeric\n@end bag\n@data\n";
+    let binary = |name, file, bytes: &[u8]| Case { file, ..case(name, bytes, None) };
+    all.extend([
+        Case { file: "table.arff", ..case("ARFF: text for a number", format!("{arff}a,'one'\n"), Some(7)) },
+        Case { file: "table.arff", ..case("ARFF: cut in a bag", format!("{arff}a,'1\\n2"), Some(7)) },
+        Case { file: "table.data", ..case("C4.5: cut", "m,c,1,2,0.\nm,c,1,2", Some(2)) },
+        binary("npz: nothing but its first bytes", "table.npz", b"PK\x03\x04\x14\0\0\0\0\0X.npy"),
+        binary("npz: zeros", "table.npz", &[0; 1000]),
+        binary("mat: version 7.3", "table.mat", b"MATLAB 7.3 MAT-file, Platform: GLNXA64"),
+        binary("mat: cut", "table.mat", b"MATLAB 5.0 MAT-file"),
+        binary("Parquet: cut", "table.parquet", b"PAR1\x15\0\x15"),
+        binary("Parquet: zeros inside", "table.parquet", b"PAR1\0\0\0\0\0\0\0\0\0\x01\0\0\0PAR1"),
+        binary("Parquet by its first bytes", "table.dat", b"PAR1PAR1PAR1PAR1"),
+    ]);
     for cut in [7, 19, 25] {
         all.push(case("cut anywhere", GOOD[..cut].to_string(), None));
     }

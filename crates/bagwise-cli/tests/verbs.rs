@@ -27,7 +27,8 @@ const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold -
 #[test]
 fn help() {
     let verbs = [
-        "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report", "run",
+        "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report",
+        "run",
     ];
     for verb in verbs {
         snapshot(&format!("help_{verb}"), &[&format!("{verb} --help")]);

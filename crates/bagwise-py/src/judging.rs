@@ -103,7 +103,8 @@ pub(crate) fn evaluate(
             ctx,
         )?;
         records.sort_by(|a, b| a.key.cmp(&b.key));
-        let verdict = Verdict::new(&records, &run.roster, plan.metric, judging.level, plan.protocol.optimistic())?;
+        let verdict =
+            Verdict::new(&records, &run.roster, plan.metric, judging.level, plan.protocol.optimistic())?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let judged = Judged {
             metric: plan.metric,

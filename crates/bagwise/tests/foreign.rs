@@ -42,6 +42,7 @@ fn expected() -> Vec<Vec<f64>> {
 fn arrays_of_numpy_and_scipy() {
     for (file, kind, ids, classes, grouped) in [
         ("numpy_ids.npz", "f32", ["a", "b", "c"], ["1", "0", "1"], true),
+        ("numpy_zip64.npz", "f32", ["a", "b", "c"], ["1", "0", "1"], true),
         ("numpy_offsets.npz", "f64", ["a", "b", "c"], ["yes", "no", "yes"], true),
         ("numpy_half_big.npz", "f32", ["7", "8", "9"], ["1", "0", "1"], false),
         ("scipy_cells.mat", "f64", ["1", "2", "3"], ["1", "0", "1"], false),

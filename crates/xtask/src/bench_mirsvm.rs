@@ -244,17 +244,10 @@ fn large(method: &str, bags: usize) -> Result<()> {
     let name =
         format!("synthetic:gauss?bags={bags}&min=23&max=25&features=20&irrelevant=80&witness=0.1&distance=6");
     let data = read(&name, &ReadOptions::default())?;
-    let test = read(
-        &format!("{}&seed=1", name.replace(&format!("bags={bags}"), "bags=200")),
-        &ReadOptions::default(),
-    )?;
     let setup = setup(method, &[], Scale::ZScore)?;
     let learner = Learner::new(&data, &setup, None)?;
     let mut ctx = Ctx::seeded(0);
     ctx.memory = 12_000_000_000;
-    if std::env::var_os("BAGWISE_LARGE_VERBOSE").is_some() {
-        ctx.progress = std::sync::Arc::new(Loud(Instant::now()));
-    }
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let frame = learner.frame(&all, &setup.grid.points, &ctx)?;
@@ -279,17 +272,5 @@ fn large(method: &str, bags: usize) -> Result<()> {
         rounds.changed,
         right(&outputs, &data)
     );
-    drop(test);
     Ok(())
-}
-
-/// Rounds as they pass.
-struct Loud(Instant);
-
-impl bagwise::Progress for Loud {
-    fn step(&self, what: &str, done: u64, total: u64) {
-        if what != "pairs" {
-            println!("  {:.1} s: {what} {done} of {total}", self.0.elapsed().as_secs_f64());
-        }
-    }
 }

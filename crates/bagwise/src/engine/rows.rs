@@ -5,8 +5,9 @@
 //! and gamma. (No powers of powers: a value must not depend on the other gammas that were asked for.) For learners that
 //! train on instances.
 //!
-//! Cost n^2 d / 2 multiply-adds and an exponential per pair and gamma; 8 n^2 bytes per gamma. Accuracy as in `pairs`. Threads share out strips of rows; every value is computed alone, so that the result
-//! is the same on any number of threads. Sparse instances take the way of the pairs engine, one gamma at a time.
+//! Cost n^2 d / 2 multiply-adds and an exponential per pair and gamma; 8 n^2 bytes per gamma. Accuracy as in `pairs`.
+//! Threads share out strips of rows; every value is computed alone, so that the result is the same on any number of
+//! threads. Sparse instances take the way of the pairs engine, one gamma at a time.
 
 use std::ops::Range;
 
@@ -96,7 +97,9 @@ impl Columns {
             // By expansion and by differences; which of the two is a matter of the gamma alone.
             let mut filled = [false; 2];
             for (gamma, out) in gammas.iter().zip(&mut *out) {
-                let exact = usize::from(crossed || !(gamma * moved.radius <= EXPANSION_LIMIT));
+                // Not where it is infinite or no number.
+                let expandable = gamma * moved.radius <= EXPANSION_LIMIT;
+                let exact = usize::from(crossed || !expandable);
                 let tile = &mut tiles[exact];
                 if !std::mem::replace(&mut filled[exact], true) {
                     self.fill(&raw, &moved, cols.clone(), exact == 1, tile);

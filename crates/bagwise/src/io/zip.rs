@@ -274,11 +274,13 @@ pub(crate) struct Pack<'w> {
     at: u64,
     directory: Vec<u8>,
     count: u64,
+    /// From this number on sizes and places take the long form.
+    large: u64,
 }
 
 impl<'w> Pack<'w> {
     pub(crate) fn new(out: &'w mut dyn Write) -> Pack<'w> {
-        Pack { out, at: 0, directory: Vec::new(), count: 0 }
+        Pack { out, at: 0, directory: Vec::new(), count: 0, large: 0xffff_ffff }
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -300,7 +302,7 @@ impl<'w> Pack<'w> {
         if written != size {
             return Err(io::Error::other(format!("a member of {size} bytes came out as {written}")));
         }
-        let large = size >= 0xffff_ffff;
+        let large = size >= self.large;
         let start = self.at;
         let short = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes();
         let too_long = |_| io::Error::other("a member's name is too long for a zip archive");
@@ -336,7 +338,7 @@ impl<'w> Pack<'w> {
         self.at += size;
 
         let mut extra = Vec::new();
-        let far = start >= 0xffff_ffff;
+        let far = start >= self.large;
         if large || far {
             let sizes = if large { 16u16 } else { 0 };
             extra.extend([1, 0]);
@@ -357,7 +359,7 @@ impl<'w> Pack<'w> {
         entry.extend(name_length);
         entry.extend((extra.len() as u16).to_le_bytes());
         entry.extend([0; 10]); // no comment, part 0, no attributes
-        entry.extend(short(start));
+        entry.extend(if far { u32::MAX.to_le_bytes() } else { short(start) });
         entry.extend(name.as_bytes());
         entry.extend(&extra);
         self.count += 1;
@@ -369,7 +371,7 @@ impl<'w> Pack<'w> {
         let (start, size, count) = (self.at, self.directory.len() as u64, self.count);
         let directory = std::mem::take(&mut self.directory);
         self.put(&directory)?;
-        let large = start >= 0xffff_ffff || size >= 0xffff_ffff || count >= 0xffff;
+        let large = start >= self.large || size >= self.large || count >= 0xffff;
         let mut end = Vec::new();
         if large {
             let record = self.at;
@@ -384,8 +386,8 @@ impl<'w> Pack<'w> {
             end.extend(record.to_le_bytes());
             end.extend([1, 0, 0, 0]);
         }
-        let few = u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
-        let short = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes();
+        let few = if large { u16::MAX } else { count as u16 }.to_le_bytes();
+        let short = |value: u64| if large { u32::MAX } else { value as u32 }.to_le_bytes();
         end.extend(END.to_le_bytes());
         end.extend([0; 4]);
         end.extend(few);
@@ -414,5 +416,67 @@ impl Write for Summed<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack(large: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut pack = Pack { large, ..Pack::new(&mut bytes) };
+        for (name, text) in [("a", "some text"), ("bé", ""), ("c", "more of the text")] {
+            pack.member(name, text.len() as u64, |out| out.write_all(text.as_bytes())).unwrap();
+        }
+        pack.finish().unwrap();
+        bytes
+    }
+
+    fn unpack(bytes: &[u8]) -> io::Result<Vec<(String, String)>> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        let mut archive = Archive::read(file)?;
+        let members = archive.members.clone();
+        let read = |member: Member| {
+            let mut text = String::new();
+            archive.member(&member)?.read_to_string(&mut text)?;
+            Ok((member.name, text))
+        };
+        members.into_iter().map(read).collect()
+    }
+
+    /// Sizes of more than 32 bits have a form of their own, here taken for small ones.
+    #[test]
+    fn both_forms_come_back() {
+        let expected = [("a", "some text"), ("bé", ""), ("c", "more of the text")];
+        let expected = expected.map(|(n, t)| (n.to_string(), t.to_string()));
+        let lengths = [u64::from(u32::MAX), 50, 10, 0].map(|large| {
+            let bytes = pack(large);
+            assert_eq!(unpack(&bytes).unwrap(), expected, "{large}");
+            bytes.len()
+        });
+        assert!(lengths.is_sorted_by(|a, b| a < b), "{lengths:?}");
+    }
+
+    #[test]
+    fn no_cut_and_no_flip_goes_unnoticed_or_breaks_the_reader() {
+        for large in [u64::from(u32::MAX), 0] {
+            let whole = pack(large);
+            let good = unpack(&whole).unwrap();
+            for cut in 0..whole.len() {
+                assert!(unpack(&whole[..cut]).is_err(), "cut at {cut}");
+            }
+            for at in 0..whole.len() {
+                let mut flipped = whole.clone();
+                flipped[at] ^= 0xff;
+                // Dates and attributes mean nothing here; what is in the members must be right.
+                if let Ok(found) = unpack(&flipped) {
+                    let texts =
+                        |all: &[(String, String)]| all.iter().map(|m| m.1.clone()).collect::<Vec<_>>();
+                    assert!(texts(&found) == texts(&good) || found.len() < good.len(), "byte {at}");
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 """Writes the small files numpy_*.npz and scipy_*.mat beside it, with NumPy and SciPy themselves."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,10 @@ np.savez_compressed(
     embedding=np.zeros((2, 2)),
 )
 np.savez(here / "numpy_half_big.npz", X=X.astype(">f2"), bag=np.array([7, 7, 8, 8, 8, 9], ">u8"), y=y[[0, 0, 1, 1, 1, 2]] == 1)
+
+# An archive in the form for more than 4 GB, which numbers of any size may have.
+zipfile.ZIP64_LIMIT = 100
+np.savez(here / "numpy_zip64.npz", X=X.astype("f4"), bag=bag, y=y, groups=groups)
 
 cells = np.empty((3, 1), object)
 for b, rows in enumerate(where):

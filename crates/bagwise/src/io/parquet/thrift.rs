@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let inner = Output::default().int(3, -7).wide(20, i64::MIN);
+        let inner = Output::default().int(3, -7).wide(15, i64::MIN);
         let bytes = Output::default()
             .int(1, i32::MAX)
             .text(2, "é")
@@ -267,7 +267,7 @@ mod tests {
         assert!(input.bytes.is_empty());
         assert_eq!((read.int(1), read.text(2).as_deref()), (Some(i32::MAX.into()), Some("é")));
         let inner = read.get(5).unwrap();
-        assert_eq!((inner.int(3), inner.int(20), inner.size(3)), (Some(-7), Some(i64::MIN), None));
+        assert_eq!((inner.int(3), inner.int(15), inner.size(3)), (Some(-7), Some(i64::MIN), None));
         assert_eq!((read.list(6).len(), read.list(7).len(), read.list(9).len()), (2, 20, 0));
         for cut in 0..bytes.len() {
             assert_eq!(Input { bytes: &bytes[..cut] }.structure(), None, "cut at {cut}");
