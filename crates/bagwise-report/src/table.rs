@@ -55,7 +55,7 @@ impl Cell {
     pub(crate) fn number(value: Option<f64>, digits: usize) -> Cell {
         let mut cell = Cell::text(&maybe(value, digits));
         // A sort needs no more than seven digits, and pages have many cells.
-        cell.sort = Some(value.map_or(String::new(), |v| short(v)));
+        cell.sort = Some(value.map_or(String::new(), short));
         cell
     }
 

@@ -369,7 +369,10 @@ fn what_is_no_file_is_refused_by_name() {
     let typed = folder.path().to_str().unwrap();
     assert_eq!(
         refusal(typed),
-        format!("{typed}: this is a folder, not a table; name the file inside it that holds the rows")
+        format!(
+            "{typed}: there is no .npy file in this folder; give one file per bag, written with numpy.save, \
+             or name a table that holds the rows"
+        )
     );
     let absent = format!("{typed}/absent.csv");
     assert_eq!(

@@ -52,9 +52,8 @@ impl Concepts {
     }
 
     fn table(&self, digits: Digits) -> Rows {
-        let mut rows = Rows::new(
-            ["machine", "concept", "belief", "log density", "attribute", "place", "weight"].into_iter(),
-        );
+        let mut rows =
+            Rows::new(["machine", "concept", "belief", "log density", "attribute", "place", "weight"]);
         for line in &self.0 {
             rows.push(vec![
                 line.machine.clone(),

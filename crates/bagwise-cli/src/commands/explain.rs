@@ -197,7 +197,7 @@ struct Standing<'a> {
 
 impl Standing<'_> {
     fn table(&self, digits: Digits) -> Rows {
-        let mut rows = Rows::new(["bag", "instance", "machine", "value"].into_iter());
+        let mut rows = Rows::new(["bag", "instance", "machine", "value"]);
         for r in &self.chosen {
             rows.push(vec![
                 r.bag.clone(),

@@ -30,32 +30,33 @@ use crate::params::{Kind, Level, ParamSpec, Point, Value};
 pub(crate) struct BestConcept {
     pub(crate) info: &'static Info,
     pub(crate) producer: Producer,
+    pub(crate) params: &'static [ParamSpec],
 }
 
-static PARAMS: &[ParamSpec] = &[
-    DISTANCE,
-    RHO,
-    STARTS,
-    ITERATIONS,
-    ParamSpec {
-        name: "concept",
-        help: "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
-        kind: Kind::Word(&["positive", "either"]),
-        default: "either",
-        grid: "either",
-        level: Level::Representation,
-        regression_only: false,
-    },
-    ParamSpec {
-        name: "threshold",
-        help: "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.",
-        kind: Kind::WordOrNumber(&["train"]),
-        default: "train",
-        grid: "train",
-        level: Level::Representation,
-        regression_only: false,
-    },
-];
+/// The table of a method that climbs from so many starts unless the user says.
+pub(crate) const fn table(starts: &'static str) -> [ParamSpec; 6] {
+    [DISTANCE, RHO, ParamSpec { default: starts, grid: starts, ..STARTS }, ITERATIONS, CONCEPT, THRESHOLD]
+}
+
+const CONCEPT: ParamSpec = ParamSpec {
+    name: "concept",
+    help: "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
+    kind: Kind::Word(&["positive", "either"]),
+    default: "either",
+    grid: "either",
+    level: Level::Representation,
+    regression_only: false,
+};
+
+const THRESHOLD: ParamSpec = ParamSpec {
+    name: "threshold",
+    help: "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.",
+    kind: Kind::WordOrNumber(&["train"]),
+    default: "train",
+    grid: "train",
+    level: Level::Representation,
+    regression_only: false,
+};
 
 impl Method for BestConcept {
     fn info(&self) -> &'static Info {
@@ -63,7 +64,7 @@ impl Method for BestConcept {
     }
 
     fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+        self.params
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {

@@ -414,8 +414,7 @@ mod tests {
         let folder = top.path().join("slides");
         let refused = |bytes: &[u8], shape: (usize, usize)| {
             save(&folder, "s1.npy", "<f4", shape, bytes);
-            let message = read(&folder, &options).unwrap_err().to_string();
-            message
+            read(&folder, &options).unwrap_err().to_string()
         };
         let named = |message: String, file: &str, found: &str| {
             assert!(message.contains(file) && message.contains(found), "{message}");

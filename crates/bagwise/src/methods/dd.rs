@@ -6,13 +6,17 @@
 //! scaled columns, stop after fifty steps (three hundred are no better), and take the threshold from training bags.
 //! For real values the likelihood is `1 - |y - max u|`.
 
-use crate::families::best_concept::BestConcept;
+use crate::families::best_concept::{BestConcept, table};
 use crate::families::concepts::Producer;
 use crate::method::Info;
+use crate::params::ParamSpec;
 use crate::preprocess::Scale;
 
 /// The method, for the registry.
-pub(crate) static METHOD: BestConcept = BestConcept { info: &INFO, producer: Producer::DiverseDensity };
+pub(crate) static METHOD: BestConcept =
+    BestConcept { info: &INFO, producer: Producer::DiverseDensity, params: &PARAMS };
+
+static PARAMS: [ParamSpec; 6] = table("all");
 
 static INFO: Info = Info {
     name: "dd",
