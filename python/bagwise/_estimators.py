@@ -695,7 +695,7 @@ class DDClassifier(BagClassifier):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
@@ -765,7 +765,7 @@ class DDClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -817,7 +817,7 @@ class DDRegressor(BagRegressor):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
@@ -878,7 +878,7 @@ class DDRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         scale: str | None = None,
@@ -908,8 +908,8 @@ class EMDDClassifier(BagClassifier):
     """Diverse density with the nearest instance of each bag standing for it.
 
     The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
-    bag; the best of all starts predicts as in dd.
+    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
+    the best of all starts predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
@@ -920,10 +920,10 @@ class EMDDClassifier(BagClassifier):
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
-    starts : float or str, default="all"
+    starts : float or str, default=10
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
@@ -992,8 +992,8 @@ class EMDDClassifier(BagClassifier):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
-        iterations: int = 50,
+        starts: float | str = 10,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -1029,8 +1029,8 @@ class EMDDRegressor(BagRegressor):
     """Diverse density with the nearest instance of each bag standing for it.
 
     The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
-    bag; the best of all starts predicts as in dd.
+    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
+    the best of all starts predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
@@ -1041,10 +1041,10 @@ class EMDDRegressor(BagRegressor):
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
-    starts : float or str, default="all"
+    starts : float or str, default=10
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
@@ -1104,8 +1104,8 @@ class EMDDRegressor(BagRegressor):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
-        iterations: int = 50,
+        starts: float | str = 10,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         scale: str | None = None,
@@ -1154,7 +1154,7 @@ class DDSVMClassifier(BagClassifier):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     c : float, default=100
@@ -1222,7 +1222,7 @@ class DDSVMClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
@@ -2512,7 +2512,7 @@ class MGDDVClassifier(BagClassifier):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
@@ -2586,7 +2586,7 @@ class MGDDVClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2647,7 +2647,7 @@ class MGDDVRegressor(BagRegressor):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
@@ -2717,7 +2717,7 @@ class MGDDVRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
@@ -2772,7 +2772,7 @@ class MGACCClassifier(BagClassifier):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
@@ -2846,7 +2846,7 @@ class MGACCClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2906,7 +2906,7 @@ class MGACCRegressor(BagRegressor):
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
@@ -2976,7 +2976,7 @@ class MGACCRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
