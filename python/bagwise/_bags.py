@@ -174,6 +174,9 @@ def _rebuild(*parts: Any) -> Bags:
 def sparse_of(parts: _Sparse) -> Any:
     """A sparse matrix from its parts."""
     columns, indptr, indices, values = parts
+    if max(columns, len(values)) <= np.iinfo(np.int32).max:
+        # Many estimators of scikit-learn take no longer ones.
+        indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
     return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
 
 

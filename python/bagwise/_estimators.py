@@ -204,10 +204,9 @@ class SimpleMIClassifier(BagClassifier):
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side). It
-        takes mean | geometric | minmax.
+        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors. It takes rbf | linear.
+        Kernel of the vectors.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -307,10 +306,9 @@ class SimpleMIRegressor(BagRegressor):
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side). It
-        takes mean | geometric | minmax.
+        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors. It takes rbf | linear.
+        Kernel of the vectors.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -405,7 +403,7 @@ class SILClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -506,8 +504,7 @@ class MIKernelClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     norm : {"none", "mean", "sqrt"}, default="sqrt"
-        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt). It takes none |
-        mean | sqrt.
+        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -605,8 +602,7 @@ class MIKernelRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     norm : {"none", "mean", "sqrt"}, default="sqrt"
-        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt). It takes none |
-        mean | sqrt.
+        Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -692,20 +688,18 @@ class DDClassifier(BagClassifier):
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
-        takes positive | either.
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
     threshold : float or str, default="train"
         Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
         It takes train | a number not below 0.
@@ -771,7 +765,7 @@ class DDClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -816,20 +810,18 @@ class DDRegressor(BagRegressor):
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
-        takes positive | either.
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
     threshold : float or str, default="train"
         Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
         It takes train | a number not below 0.
@@ -886,7 +878,7 @@ class DDRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         scale: str | None = None,
@@ -916,28 +908,26 @@ class EMDDClassifier(BagClassifier):
     """Diverse density with the nearest instance of each bag standing for it.
 
     The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
-    bag; the best of all starts predicts as in dd.
+    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
+    the best of all starts predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
-    starts : float or str, default="all"
+    starts : float or str, default=10
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
-        takes positive | either.
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
     threshold : float or str, default="train"
         Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
         It takes train | a number not below 0.
@@ -1002,8 +992,8 @@ class EMDDClassifier(BagClassifier):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
-        iterations: int = 50,
+        starts: float | str = 10,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -1039,28 +1029,26 @@ class EMDDRegressor(BagRegressor):
     """Diverse density with the nearest instance of each bag standing for it.
 
     The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from every instance of every positive
-    bag; the best of all starts predicts as in dd.
+    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
+    the best of all starts predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
-    starts : float or str, default="all"
+    starts : float or str, default=10
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better. It
-        takes positive | either.
+        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
     threshold : float or str, default="train"
         Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
         It takes train | a number not below 0.
@@ -1116,8 +1104,8 @@ class EMDDRegressor(BagRegressor):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
-        iterations: int = 50,
+        starts: float | str = 10,
+        iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
         scale: str | None = None,
@@ -1159,15 +1147,14 @@ class DDSVMClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     c : float, default=100
@@ -1235,7 +1222,7 @@ class DDSVMClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
@@ -1280,7 +1267,7 @@ class WMKSVMClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     norm : {"none", "sqrt"}, default="none"
-        Normalisation: none, as printed, or by the self-similarities (sqrt). It takes none | sqrt.
+        Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -1378,7 +1365,7 @@ class WMKSVMRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     norm : {"none", "sqrt"}, default="none"
-        Normalisation: none, as printed, or by the self-similarities (sqrt). It takes none | sqrt.
+        Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -1463,7 +1450,7 @@ class InstanceMISVMClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -1567,7 +1554,7 @@ class BagMISVMClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -1673,18 +1660,17 @@ class MIRSVMClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; larger follows the training rows more closely. It takes a number above 0.
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product. It takes rbf | linear.
+        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
     sigma : float or str, default="1*median"
         Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)). It takes a number above 0, or N*median (N times
         the root of the median squared distance of training instances).
     bound : {"c", "c/n"}, default="c"
-        Bound of a coefficient: the cost, or the cost over the number of bags. It takes c | c/n.
+        Bound of a coefficient: the cost, or the cost over the number of bags.
     select : {"max", "printed"}, default="max"
         A bag's representative: the instance with the largest output, or (printed) with the largest output times the
-        bag's label. It takes max | printed.
+        bag's label.
     bias : {"free", "all", "printed"}, default="free"
-        The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it. It
-        takes free | all | printed.
+        The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.
     max_iter : int, default=100
         Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
         1 to 100000.
@@ -1806,14 +1792,13 @@ class MiGraphClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean). It takes
-        gauss | rkhs | euclid | sq.
+        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
     norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
         Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
-        (sqrtsum), or none. It takes eq5 | sqrt | sqrtsum | none.
+        (sqrtsum), or none.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -1922,14 +1907,13 @@ class MiGraphRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean). It takes
-        gauss | rkhs | euclid | sq.
+        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
     norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
         Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
-        (sqrtsum), or none. It takes eq5 | sqrt | sqrtsum | none.
+        (sqrtsum), or none.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2029,17 +2013,17 @@ class ISKClassifier(FeatureMap, BagClassifier):
         Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
         out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
         number from 1 to 65535.
-    epsilon : str, default=1
+    epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs. It takes euclidean | text.
+        that one of the two has (not zero); text takes scaling none or maxabs.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
-        from 1000 bags on. It takes auto | gram | map.
+        from 1000 bags on.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2152,17 +2136,17 @@ class ISKRegressor(FeatureMap, BagRegressor):
         Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
         out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
         number from 1 to 65535.
-    epsilon : str, default=1
+    epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs. It takes euclidean | text.
+        that one of the two has (not zero); text takes scaling none or maxabs.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
-        from 1000 bags on. It takes auto | gram | map.
+        from 1000 bags on.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2271,12 +2255,11 @@ class ExplicitMIGraphClassifier(BagClassifier):
         mean | a number not below 0.
     orient : {"both", "canonical", "index"}, default="both"
         Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
-        (index). It takes both | canonical | index.
+        (index).
     zero : {"limit", "drop"}, default="limit"
-        Equal instances: an edge with the affinity of the limit of small distances, or none (drop). It takes limit |
-        drop.
+        Equal instances: an edge with the affinity of the limit of small distances, or none (drop).
     norm : {"sqrt", "none"}, default="sqrt"
-        Normalisation: by the self-similarities (sqrt), or none. It takes sqrt | none.
+        Normalisation: by the self-similarities (sqrt), or none.
     tol : float, default=1e-8
         Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
         takes a number not below 0.
@@ -2404,12 +2387,11 @@ class ExplicitMIGraphRegressor(BagRegressor):
         mean | a number not below 0.
     orient : {"both", "canonical", "index"}, default="both"
         Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
-        (index). It takes both | canonical | index.
+        (index).
     zero : {"limit", "drop"}, default="limit"
-        Equal instances: an edge with the affinity of the limit of small distances, or none (drop). It takes limit |
-        drop.
+        Equal instances: an edge with the affinity of the limit of small distances, or none (drop).
     norm : {"sqrt", "none"}, default="sqrt"
-        Normalisation: by the self-similarities (sqrt), or none. It takes sqrt | none.
+        Normalisation: by the self-similarities (sqrt), or none.
     tol : float, default=1e-8
         Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
         takes a number not below 0.
@@ -2521,22 +2503,21 @@ class MGDDVClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+        Where concepts come from: climbs of the diverse density, or EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2605,7 +2586,7 @@ class MGDDVClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2655,25 +2636,23 @@ class MGDDVRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2). It takes linear |
-        gaussian.
+        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+        Where concepts come from: climbs of the diverse density, or EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2738,7 +2717,7 @@ class MGDDVRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
@@ -2784,22 +2763,21 @@ class MGACCClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+        Where concepts come from: climbs of the diverse density, or EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2868,7 +2846,7 @@ class MGACCClassifier(BagClassifier):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2917,25 +2895,23 @@ class MGACCRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2). It takes linear |
-        gaussian.
+        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD. It takes dd | em-dd.
+        Where concepts come from: climbs of the diverse density, or EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all. It takes
-        weighted | unweighted.
+        Concepts have a weight for every attribute, found together with their place, or one for all.
     rho : float, default=1
         Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
         a number above 0.
     starts : float or str, default="all"
         Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
         from 1 to 1000000.
-    iterations : int, default=50
+    iterations : int, default=30
         Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen. It takes none | outer.
+        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -3000,7 +2976,7 @@ class MGACCRegressor(BagRegressor):
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
-        iterations: int = 50,
+        iterations: int = 30,
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,

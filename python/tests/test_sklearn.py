@@ -38,14 +38,21 @@ PROBABILITIES = (
     "probabilities are calibrated on inner folds, so that near the boundary the likelier class need not be the one "
     "on the side of the decision value, as with SVC(probability=True)"
 )
+DENSITY = "diverse density has no costs of errors: weights act through the bags that are there, not their number"
+ROUNDS = "models keep what prediction needs; how many rounds training took stands in the records of an evaluation"
 
 
 def cannot_apply(estimator: Any) -> dict[str, str]:
-    return {
+    found = {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
         "check_classifiers_train": PROBABILITIES,
     }
+    if estimator._method in ("dd", "em-dd"):
+        found["check_class_weight_classifiers"] = DENSITY
+    if hasattr(estimator, "max_iter"):
+        found["check_non_transformer_estimators_n_iter"] = ROUNDS
+    return found
 
 
 @parametrize_with_checks([cls() for cls in ESTIMATORS.values()], expected_failed_checks=cannot_apply)

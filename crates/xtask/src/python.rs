@@ -249,12 +249,14 @@ fn documentation<'c>(
     page
 }
 
-/// The name of a parameter in Python.
+/// The name of a parameter in Python. One that is a word of the language, or that every estimator has, gets a `_`.
 fn argument(name: &str) -> String {
     const WORDS: &[&str] =
         &["lambda", "class", "from", "in", "is", "with", "global", "pass", "if", "not", "or"];
     let name = name.replace('-', "_");
-    if WORDS.contains(&name.as_str()) { name + "_" } else { name }
+    let known = |(declaration, _): &(&str, &str)| declaration.split(':').next() == Some(name.as_str());
+    let taken = OF_CLASSIFIERS.iter().chain(COMMON).any(known) || WORDS.contains(&name.as_str());
+    if taken { name + "_" } else { name }
 }
 
 fn annotation(p: &ParamSpec) -> String {
