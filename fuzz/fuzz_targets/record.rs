@@ -1,3 +1,5 @@
+//! Any bytes as files of records: read or refused, never a panic.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

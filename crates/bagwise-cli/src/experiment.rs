@@ -342,6 +342,8 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
+    use bagwise::params::{Fill, Grid};
+
     use super::*;
 
     const GOOD: &str = r#"
@@ -393,6 +395,31 @@ printed = { images = 82.6 }
         let e = Experiment::parse(GOOD, true).unwrap();
         assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
         assert_eq!(e.method[0].learning("musk1").unwrap().params[1].1, "1");
+    }
+
+    #[test]
+    fn the_published_experiments_name_methods_and_parameters_that_exist() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let mut files = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            for quick in [false, true] {
+                let experiment = Experiment::read(&path, quick).unwrap();
+                for (entry, data) in
+                    experiment.method.iter().flat_map(|m| experiment.data.iter().map(move |d| (m, d)))
+                {
+                    let Some(name) = &entry.method else { continue };
+                    let method = methods::find(name).unwrap();
+                    let learning = entry.learning(&data.name).unwrap();
+                    let regression = data.options().unwrap().task == Task::Regression;
+                    let grid = Grid::new(name, method.params(), &learning.params, Fill::Grid, regression);
+                    let grid = grid.unwrap_or_else(|e| panic!("{}, {}: {e}", path.display(), entry.name));
+                    assert!(!grid.points.is_empty());
+                }
+            }
+            files += 1;
+        }
+        assert!(files >= 13, "{files} experiments");
     }
 
     #[test]

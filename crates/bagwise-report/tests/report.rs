@@ -192,7 +192,7 @@ fn folders_are_read_and_damage_is_named() {
     assert_eq!(read.context, run.context);
     // The same records and context are the same page.
     let again = render(&[read], &Options::default()).unwrap();
-    assert!(again == render(&[run.clone()], &Options::default()).unwrap());
+    assert!(again == render(std::slice::from_ref(&run), &Options::default()).unwrap());
     write("report.json", "{".into());
     assert!(error(folder.path()).contains("report.json: cannot be understood"));
     // What a context says of bags that do not exist is not believed.

@@ -133,6 +133,5 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     curves(&mut svg, 350.0, "psi = 12, against the distance of the bags", &along, ["0", "0.8"], both);
     svg += "</svg>\n";
     std::fs::write(&path, svg)?;
-    eprintln!("wrote {path}");
     Ok(())
 }

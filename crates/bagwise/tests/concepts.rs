@@ -96,7 +96,7 @@ fn the_planted_concept_is_found_and_its_instance_named() {
 fn values_outside_the_unit_interval_are_scaled_and_predicted_in_their_own_units() {
     let data = planted(30, 3);
     // Sixty-fourths from 0 to 1: scaling them to and fro is exact, so that the climbs are the same.
-    let value = |b: u32| f64::from(if b % 2 == 0 { 64 - b / 2 } else { b / 2 }) / 64.0;
+    let value = |b: u32| f64::from(if b.is_multiple_of(2) { 64 - b / 2 } else { b / 2 }) / 64.0;
     let scaled: Vec<f64> = (0..30).map(value).collect();
     for method in ["dd", "em-dd"] {
         let plain = fit(method, &[], &with_values(&data, scaled.clone())).unwrap();
