@@ -164,6 +164,7 @@ impl<'d> State<'d> {
 
     fn solve(&mut self, kernel: &dyn ChunkKernel, chunk: usize, params: &SmoParams<'_>) -> Status {
         let mut last: Vec<usize> = Vec::new();
+        let mut looked_again = false;
         loop {
             let (up, down) = self.extremes();
             let gap = up - down;
@@ -222,8 +223,17 @@ impl<'d> State<'d> {
             }
             if moved.is_empty() {
                 // The pair that violates most is in the chunk: nothing is left that double precision can tell.
-                let stopped = outcome.status == Status::Cancelled || self.return_all(kernel).is_none();
-                return if stopped { Status::Cancelled } else { Status::PrecisionLimit };
+                // Unless some were set aside: they are looked at once more.
+                let whole = self.active.len() == self.b.len() || looked_again;
+                if outcome.status == Status::Cancelled || self.return_all(kernel).is_none() {
+                    return Status::Cancelled;
+                }
+                if whole {
+                    return Status::PrecisionLimit;
+                }
+                looked_again = true;
+                last.clear();
+                continue;
             }
             let Some(sums) = kernel.sums(&moved, &by, &self.active) else { return Status::Cancelled };
             self.active.iter().zip(sums).for_each(|(&i, s)| self.gradient[i] -= s);

@@ -339,7 +339,7 @@ impl<'a> Learner<'a> {
         let admitted = self.admitted(train, if by_fold { inner } else { &[] });
         let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
         let mut kept: Option<Frame> = None;
-        for chunk in self.chunks(&admitted, ctx) {
+        for chunk in self.chunks(&admitted, train, ctx) {
             ctx.check()?;
             kept = None;
             let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
@@ -388,9 +388,10 @@ impl<'a> Learner<'a> {
 
     /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
     /// if it fits as a whole.
-    fn chunks(&self, points: &[usize], ctx: &Ctx) -> Vec<Vec<usize>> {
+    fn chunks(&self, points: &[usize], train: &[usize], ctx: &Ctx) -> Vec<Vec<usize>> {
         let grid = &self.setup.grid;
-        let together = self.setup.method.needs(self.bags).together(ctx.memory);
+        // Of the training bags alone: not even the size of a test bag may reach what is computed.
+        let together = self.setup.method.needs(&self.bags.select(train)).together(ctx.memory);
         if grid.groups.len() <= together {
             return vec![points.to_vec()];
         }

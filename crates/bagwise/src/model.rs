@@ -79,6 +79,9 @@ pub struct TrainingSummary {
     pub threshold_met: bool,
     /// Machines that reached the solver's limit before its tolerance.
     pub not_converged: usize,
+    /// Machines whose alternation ended in a cycle or at its limit.
+    #[serde(default)]
+    pub unsettled: usize,
 }
 
 /// A model and its header.
@@ -328,6 +331,13 @@ impl Trained {
         }
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
+        // What is not a finite number is written as nothing, and could not be read back.
+        if serde_json::from_str::<Header>(&header).is_err() {
+            return Err(Error::Invalid(
+                "the data hold numbers too large to be scaled; divide them by a power of ten and train again"
+                    .into(),
+            ));
+        }
         pack(&header, state)
     }
 

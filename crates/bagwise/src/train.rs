@@ -201,6 +201,7 @@ pub fn train(
     let learned = learn(learners, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
     let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
+    let rounds = learned.refit.machines.0.iter().flatten().filter_map(|f| f.rounds.as_ref());
     let summary = TrainingSummary {
         data: data.name.clone(),
         bags: train.len(),
@@ -210,6 +211,7 @@ pub fn train(
         inner_value: learned.tuned.values[learned.tuned.best],
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
+        unsettled: rounds.filter(|r| r.ended != crate::method::Ended::Converged).count(),
     };
     Trained::new(learner, &learned, train, summary)
 }

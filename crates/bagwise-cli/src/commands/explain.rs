@@ -117,7 +117,9 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
             };
             let mut order: Vec<usize> = (0..values.len()).collect();
             if let Some(top) = top {
-                order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+                // The one that decides first, then by size.
+                let decides = |i: usize| Some(i) == chosen;
+                order.sort_by(|&a, &b| decides(b).cmp(&decides(a)).then(values[b].total_cmp(&values[a])));
                 order.truncate(top as usize);
             }
             lines.extend(order.into_iter().map(|i| {

@@ -96,9 +96,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
     }
     if header.training.not_converged > 0 {
+        let steps = header.parameters.has("iterations");
         session.warn(&format!(
-            "{} of {} machines reached the iteration limit; try another scaling or a smaller c",
+            "{} of {} machines reached the iteration limit; {}",
             header.training.not_converged,
+            header.duels.len(),
+            if steps { "more steps are -p iterations=N" } else { "try another scaling or a smaller c" }
+        ));
+    }
+    if header.training.unsettled > 0 {
+        session.warn(&format!(
+            "the choices of {} of {} machines did not settle: they came back in a circle or changed to the end",
+            header.training.unsettled,
             header.duels.len()
         ));
     }

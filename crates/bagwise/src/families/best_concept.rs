@@ -68,7 +68,7 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All instances are starts, for one side or the other; fifty steps with an evaluation each, in an outer fold and
+        // All instances are starts, for one side or the other; thirty steps with an evaluation each, in an outer fold and
         // its five inner ones. EM-DD evaluates one instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {
@@ -279,7 +279,7 @@ fn believed(found: &Found) -> Believed {
 /// The first of the largest.
 fn first_most(found: &[Found], of: impl Fn(&Found) -> f64) -> Option<&Found> {
     let mut best: Option<&Found> = None;
-    for f in found {
+    for f in found.iter().filter(|f| !of(f).is_nan()) {
         if best.is_none_or(|b| of(f) > of(b)) {
             best = Some(f);
         }

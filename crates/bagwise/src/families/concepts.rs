@@ -136,7 +136,7 @@ pub(crate) fn dense(bags: &Bags, ctx: &Ctx) -> Result<Mat> {
         "raise the memory budget, or use fewer bags or columns",
     )?;
     let mut out = Mat::zeros(rows, width);
-    (0..rows).for_each(|row| bags.instances().row_into(row, out.row_mut(row)));
+    bags.instances().each_row(0..rows, |row, values| out.row_mut(row).copy_from_slice(values));
     Ok(out)
 }
 

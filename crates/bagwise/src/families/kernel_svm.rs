@@ -286,7 +286,7 @@ impl Model for KernelModel {
             let similarity = row.iter().zip(&kept).map(|(k, kept)| k / (own[b] * kept).sqrt());
             // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
             let most = similarity.fold(f64::NEG_INFINITY, f64::max);
-            nearest.push(most.is_finite().then_some(most));
+            nearest.push(most.is_finite().then_some(most.min(1.0)));
         }
         Ok(Answer { scores, nearest })
     }

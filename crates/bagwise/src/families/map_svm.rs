@@ -400,7 +400,7 @@ impl Model for MapModel {
                         scores.set(b, k, bias + sum);
                     }
                     let most = kernel.row(b).iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    nearest[b] = most.is_finite().then_some(most);
+                    nearest[b] = most.is_finite().then_some(most.min(1.0));
                 }
             }
         }

@@ -87,14 +87,14 @@ pub(crate) static PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "reuse",
         help: "Inner folds search for concepts of their own (none), or share those of the whole training part (outer): \
-               faster, but gamma and c are then chosen by bags whose labels the concepts have seen.",
+               faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.",
         kind: Kind::Word(&["none", "outer"]),
         default: "none",
         grid: "none",
         level: Level::Representation,
         regression_only: false,
     },
-    svm::COST,
+    ParamSpec { grid: "1,10,100,1000", ..svm::COST },
     svm::TUBE,
 ];
 
@@ -120,7 +120,7 @@ impl BagKernel for Marginalized {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, fifty steps with an evaluation each.
+        // Half of the bags positive, thirty steps with an evaluation each.
         let n = bags.instance_count() as f64;
         pass(bags, 2 * representations) + 50.0 * (n / 2.0) * n * 4.0 * bags.width() as f64
     }

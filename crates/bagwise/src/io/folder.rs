@@ -62,6 +62,13 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             let mut without_file = Vec::new();
             for row in table.rows {
                 let name = row.bag.strip_suffix(".npy").unwrap_or(&row.bag).to_string();
+                if let Some(twice) = chosen.iter().find(|(n, _)| *n == name) {
+                    return Err(Error::data(
+                        Place::line(&table.source, row.line),
+                        format!("bag '{}' stands in the table already", twice.0),
+                        "a table of labels has one row for each bag",
+                    ));
+                }
                 let Some(path) = files.remove(&name) else {
                     without_file.push(row.bag);
                     continue;
@@ -140,8 +147,15 @@ fn npy_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
         let path = entry.map_err(refuse)?.path();
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-        if npy && !name.starts_with('.') {
-            files.insert(name, path);
+        if npy
+            && !name.starts_with('.')
+            && let Some(other) = files.insert(name.clone(), path)
+        {
+            return Err(Error::data(
+                Place::of(other.display().to_string()),
+                format!("two files of this folder are called '{name}' but for the ending"),
+                "give each bag one file",
+            ));
         }
     }
     Ok(files)

@@ -94,7 +94,7 @@ static PARAMS: &[ParamSpec] = &[
     ),
     shape(
         "solver",
-        "Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps \
+        "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's tolerance; auto takes maps \
          from 1000 bags on.",
         Kind::Word(&["auto", "gram", "map"]),
         ["auto", "auto"],

@@ -73,10 +73,10 @@ impl Evidence {
         let mut rows = Mat::zeros(count, bags.width());
         let (mut at, mut offsets) = (0, vec![0]);
         for &b in which {
-            for row in bags.rows(b) {
-                bags.instances().row_into(row, rows.row_mut(at));
+            bags.instances().each_row(bags.rows(b), |_, values| {
+                rows.row_mut(at).copy_from_slice(values);
                 at += 1;
-            }
+            });
             offsets.push(at);
         }
         Ok(Evidence { rows, offsets, targets })
