@@ -166,12 +166,12 @@ proptest! {
                 let diagonal = with(&side, &side, &out, Shape::Diagonal, kernels);
                 let across = with(&side, &other_side, &out, Shape::Rectangular, kernels);
                 for o in 0..out.len() {
-                    // gamma times squared lengths reaches 1000 here (32 times 70 attributes), so that 1000 eps =
-                    // 2e-13 is what a single pair may lose.
+                    // A lone pair at the limit of the expansion may lose 5e-13 (see `EXPANSION_LIMIT`), and gamma times
+                    // squared lengths goes beyond that limit here (32 times 70 attributes).
                     let error = worst(&found[o], &expected[o]);
-                    prop_assert!(error < 2e-13, "symmetric {o} {} {error:e}", kernels.name);
+                    prop_assert!(error < 6e-13, "symmetric {o} {} {error:e}", kernels.name);
                     let error = worst(&across[o], &expected_other[o]);
-                    prop_assert!(error < 2e-13, "across {o} {} {error:e}", kernels.name);
+                    prop_assert!(error < 6e-13, "across {o} {} {error:e}", kernels.name);
                     for b in 0..case.bags() {
                         let (d, g) = (diagonal[o].get(b, 0), found[o].get(b, b));
                         prop_assert!((d - g).abs() <= 1e-13 * expected[o].1.get(b, b), "diagonal {o} {b}");
@@ -284,7 +284,7 @@ fn values_far_from_zero_or_from_each_other_keep_their_digits() {
             for (found, output) in found.iter().zip(&out) {
                 // gamma s eps with gamma s up to 700, and the same again in the double loop.
                 let error = worst(found, &literal(&case, &case, output));
-                assert!(error < 2e-13, "{error:e}");
+                assert!(error < 6e-13, "{error:e}");
             }
         }
     }
