@@ -80,7 +80,12 @@ pub(crate) fn timeless(page: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let timed = |i: usize| is_time(words[i]) && (i + 1 == words.len() || words[i + 1] == "s");
         let shown: Vec<&str> = (0..words.len()).map(|i| if timed(i) { "T" } else { words[i] }).collect();
-        all += &shown.join(" ");
+        let line = shown.join(" ");
+        // A time of two digits moves the spaces before it.
+        match line.strip_suffix(" T") {
+            Some(rest) => all += &format!("{} T", rest.trim_end()),
+            None => all += line.split_once("; roughly ").map_or(&line, |(before, _)| before),
+        }
         all.push('\n');
     }
     all

@@ -68,7 +68,7 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All instances are starts, for one side or the other; fifty steps with an evaluation each, in an outer fold and
+        // All instances are starts, for one side or the other; thirty steps with an evaluation each, in an outer fold and
         // its five inner ones. EM-DD evaluates one instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {

@@ -49,8 +49,8 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec {
     name: "iterations",
     help: "Steps after which a climb ends at the latest; more hardly changes what is learned.",
     kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
-    default: "50",
-    grid: "50",
+    default: "30",
+    grid: "30",
     level: Level::Representation,
     regression_only: false,
 };

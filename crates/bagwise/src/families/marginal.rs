@@ -94,7 +94,7 @@ pub(crate) static PARAMS: &[ParamSpec] = &[
         level: Level::Representation,
         regression_only: false,
     },
-    ParamSpec { grid: "1,10,100,1000", ..svm::COST },
+    svm::COST,
     svm::TUBE,
 ];
 
@@ -120,7 +120,7 @@ impl BagKernel for Marginalized {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, fifty steps with an evaluation each.
+        // Half of the bags positive, thirty steps with an evaluation each.
         let n = bags.instance_count() as f64;
         pass(bags, 2 * representations) + 50.0 * (n / 2.0) * n * 4.0 * bags.width() as f64
     }

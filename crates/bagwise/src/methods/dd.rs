@@ -3,7 +3,7 @@
 //!
 //! The density, its search and its cost are in `engine::density`, the rule in `families::best_concept`. Maron,
 //! Lozano-Perez: A framework for multiple-instance learning, NIPS 1998. We start every climb with weights that suit
-//! scaled columns, stop after fifty steps (three hundred are no better), and take the threshold from training bags.
+//! scaled columns, stop after thirty steps (three hundred are no better), and take the threshold from training bags.
 //! For real values the likelihood is `1 - |y - max u|`.
 
 use crate::families::best_concept::{BestConcept, table};
