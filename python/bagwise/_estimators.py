@@ -2022,8 +2022,8 @@ class ISKClassifier(FeatureMap, BagClassifier):
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
         that one of the two has (not zero); text takes scaling none or maxabs.
     solver : {"auto", "gram", "map"}, default="auto"
-        Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
-        from 1000 bags on.
+        Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
+        tolerance; auto takes maps from 1000 bags on.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2145,8 +2145,8 @@ class ISKRegressor(FeatureMap, BagRegressor):
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
         that one of the two has (not zero); text takes scaling none or maxabs.
     solver : {"auto", "gram", "map"}, default="auto"
-        Whether the machine learns on a Gram of all bags or on their sparse maps, which is the same; auto takes maps
-        from 1000 bags on.
+        Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
+        tolerance; auto takes maps from 1000 bags on.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2517,7 +2517,7 @@ class MGDDVClassifier(BagClassifier):
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
+        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2652,7 +2652,7 @@ class MGDDVRegressor(BagRegressor):
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
+        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2777,7 +2777,7 @@ class MGACCClassifier(BagClassifier):
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
+        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2911,7 +2911,7 @@ class MGACCRegressor(BagRegressor):
         from 1 to 10000.
     reuse : {"none", "outer"}, default="none"
         Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma and c are then chosen by bags whose labels the concepts have seen.
+        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
