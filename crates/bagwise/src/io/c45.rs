@@ -1,6 +1,8 @@
 //! The C4.5 form of the UCI musk data: no heading, values between commas, the class last and a full stop behind it.
 //!
-//!     MUSK-188,188_1+1,42,-198,-109,…,1.
+//! ```text
+//! MUSK-188,188_1+1,42,-198,-109,…,1.
+//! ```
 //!
 //! The first column is the molecule, which is the bag, the second the conformation, which is kept; the features are
 //! called f1, f2, … as in UCI's description. Options that name columns may use these names (`molecule_name`,

@@ -1,15 +1,17 @@
 //! Weka's ARFF. In its multi-instance form a row is a bag: its id, its instances as one relational value (rows of the
 //! inner attributes, in quotes, separated by `\n`), and its class.
 //!
-//!     @relation musk
-//!     @attribute bag_id {m1,m2}
-//!     @attribute bag relational
-//!       @attribute f1 numeric
-//!       @attribute colour {red,green}
-//!     @end bag
-//!     @attribute class {0,1}
-//!     @data
-//!     m1,"42,red\n31,green",1
+//! ```text
+//! @relation musk
+//! @attribute bag_id {m1,m2}
+//! @attribute bag relational
+//!   @attribute f1 numeric
+//!   @attribute colour {red,green}
+//! @end bag
+//! @attribute class {0,1}
+//! @data
+//! m1,"42,red\n31,green",1
+//! ```
 //!
 //! Without a relational attribute it is a table with a row per instance, whose columns have roles as in CSV. Nominal
 //! attributes become categories, texts too; dates and relations inside relations are refused. Sparse rows
