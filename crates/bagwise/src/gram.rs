@@ -37,7 +37,7 @@ pub fn gram(
     let none =
         || Error::Invalid(format!("{} has no kernel; choose one of the set kernels", method.info().name));
     let gram = match against {
-        None => prepared.gram(0).cloned().ok_or_else(none),
+        None => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
         Some(_) => {
             let rows = transform.apply(&bags.align(reference.features())?, ctx)?;
             prepared.against(0, &rows, ctx)?.ok_or_else(none)

@@ -217,7 +217,11 @@ impl<'a> Learner<'a> {
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.
     pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
-        let own = self.bags.select(train);
+        self.frame_of(self.bags.select(train), train, points, ctx)
+    }
+
+    /// The same with the bags `train` at hand.
+    fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
         let target = self.target.select(train);
         let all: Vec<usize> = (0..train.len()).collect();
         let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all);
@@ -284,24 +288,54 @@ impl<'a> Learner<'a> {
         bags: &[usize],
         ctx: &Ctx,
     ) -> Result<Mat> {
-        let mut out = Mat::new(bags.len(), machines.0.len(), vec![f64::NAN; bags.len() * machines.0.len()]);
+        Ok(self.outputs_of_each(frame, std::slice::from_ref(machines), train, bags, ctx)?.remove(0))
+    }
+
+    /// The same for the machines of each of some points that share their representation: new bags are transformed and
+    /// compared with the training bags once for all points, where the method's models can be joined.
+    fn outputs_of_each(
+        &self,
+        frame: &Frame,
+        points: &[Machines],
+        train: &[usize],
+        bags: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let machines = self.duels.len();
+        let mut out =
+            vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
         if bags.iter().all(|&b| frame.position[b].is_some()) {
             let at = frame.positions(bags);
-            for (k, fit) in machines.0.iter().enumerate() {
-                let Some(fit) = fit else { continue };
-                for (row, score) in frame.prepared(k).scores(fit, &at).into_iter().enumerate() {
-                    out.set(row, k, score);
+            for (out, machines) in out.iter_mut().zip(points) {
+                for (k, fit) in machines.0.iter().enumerate() {
+                    let Some(fit) = fit else { continue };
+                    for (row, score) in frame.prepared(k).scores(fit, &at, ctx)?.into_iter().enumerate() {
+                        out.set(row, k, score);
+                    }
                 }
             }
             return Ok(out);
         }
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
-        let columns: Vec<usize> = (0..machines.0.len()).filter(|&k| machines.0[k].is_some()).collect();
-        let mut column = columns.iter();
-        for model in self.models(frame, machines, train)? {
-            let scores = model.answer(&new, ctx)?.scores;
-            for (k, &to) in column.by_ref().take(scores.cols()).enumerate() {
-                (0..bags.len()).for_each(|row| out.set(row, to, scores.get(row, k)));
+        let at = frame.positions(train);
+        // One model for all machines, or one for each where labels are learned from.
+        let machines_of_a_model = if frame.is_shared() { machines } else { 1 };
+        let points_of_a_model = if frame.prepared(0).joins_points() { points.len() } else { 1 };
+        for first_point in (0..points.len()).step_by(points_of_a_model.max(1)) {
+            for first in (0..machines).step_by(machines_of_a_model) {
+                let own = first..first + machines_of_a_model;
+                let places = (first_point..first_point + points_of_a_model)
+                    .flat_map(|p| own.clone().map(move |k| (p, k)));
+                let there: Vec<(usize, usize, &Fit)> =
+                    places.filter_map(|(p, k)| Some((p, k, points[p].0[k].as_ref()?))).collect();
+                if there.is_empty() {
+                    continue;
+                }
+                let fits: Vec<&Fit> = there.iter().map(|t| t.2).collect();
+                let scores = frame.prepared(first).model(&fits, &at, ctx)?.answer(&new, ctx)?.scores;
+                for (column, (p, k, _)) in there.into_iter().enumerate() {
+                    (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
+                }
             }
         }
         new.check_read()?;
@@ -314,14 +348,15 @@ impl<'a> Learner<'a> {
         frame: &Frame,
         machines: &Machines,
         train: &[usize],
+        ctx: &Ctx,
     ) -> Result<Vec<Box<dyn Model>>> {
         let at = frame.positions(train);
         if frame.is_shared() {
             let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
-            return Ok(vec![frame.prepared(0).model(&fits, &at)?]);
+            return Ok(vec![frame.prepared(0).model(&fits, &at, ctx)?]);
         }
         let there = machines.0.iter().enumerate().filter_map(|(k, fit)| Some((k, fit.as_ref()?)));
-        there.map(|(k, fit)| frame.prepared(k).model(&[fit], &at)).collect()
+        there.map(|(k, fit)| frame.prepared(k).model(&[fit], &at, ctx)).collect()
     }
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
@@ -339,14 +374,20 @@ impl<'a> Learner<'a> {
         let admitted = self.admitted(train, if by_fold { inner } else { &[] });
         let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
         let mut kept: Option<Frame> = None;
-        for chunk in self.chunks(&admitted, train, ctx) {
+        let (chunks, mut own) = self.chunks(&admitted, train, ctx);
+        if by_fold {
+            own = None;
+        }
+        for chunk in chunks {
             ctx.check()?;
             kept = None;
             let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
             let outputs = if by_fold {
                 self.cross_fit_by_fold(&points, train, inner, ctx)?
             } else {
-                let frame = self.frame(train, &points, ctx)?;
+                // Where the grid needs several frames, memory is short: the bags are then copied anew for each.
+                let own = own.take().unwrap_or_else(|| self.bags.select(train));
+                let frame = self.frame_of(own, train, &points, ctx)?;
                 let outputs = self.cross_fit(&frame, train, inner, ctx)?;
                 kept = Some(frame);
                 outputs
@@ -387,13 +428,22 @@ impl<'a> Learner<'a> {
     }
 
     /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
-    /// if it fits as a whole.
-    fn chunks(&self, points: &[usize], train: &[usize], ctx: &Ctx) -> Vec<Vec<usize>> {
+    /// if it fits as a whole. With the copy of the training bags that this was judged by, if one was made.
+    fn chunks(&self, points: &[usize], train: &[usize], ctx: &Ctx) -> (Vec<Vec<usize>>, Option<Bags>) {
         let grid = &self.setup.grid;
+        if grid.groups.len() == 1 {
+            return (vec![points.to_vec()], None);
+        }
         // Of the training bags alone: not even the size of a test bag may reach what is computed.
-        let together = self.setup.method.needs(&self.bags.select(train)).together(ctx.memory);
+        let own = self.bags.select(train);
+        let mut needs = self.setup.method.needs(&own);
+        if self.setup.method.learns_labels() {
+            // Every machine has something prepared of its own.
+            needs.each = needs.each.saturating_mul(self.duels.len() as u64);
+        }
+        let together = needs.together(ctx.memory);
         if grid.groups.len() <= together {
-            return vec![points.to_vec()];
+            return (vec![points.to_vec()], Some(own));
         }
         // Points that stand together in the grid stay together.
         let mut chunks: Vec<Vec<usize>> = Vec::new();
@@ -409,7 +459,20 @@ impl<'a> Learner<'a> {
             }
             chunks.last_mut().expect("a chunk was begun").push(point);
         }
-        chunks
+        (chunks, Some(own))
+    }
+
+    /// Does jobs side by side, or, if the fits of a frame are heavy, one after another: what is below them uses all
+    /// threads anyway. Results are in the order of the jobs.
+    fn each_job<J: Send, T: Send>(
+        frame: &Frame,
+        jobs: Vec<J>,
+        job: impl Fn(J) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        match frame.prepared.iter().any(|p| p.fits_are_heavy()) {
+            true => jobs.into_iter().map(job).collect(),
+            false => jobs.into_par_iter().map(job).collect(),
+        }
     }
 
     /// Out-of-fold outputs of every point of a frame that serves all inner folds.
@@ -417,14 +480,10 @@ impl<'a> Learner<'a> {
         let grid = Grid::of(self.setup.method.params(), frame.points.clone());
         let jobs: Vec<(&Fold, &Vec<usize>)> =
             inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
-        let results: Vec<(&Fold, &Vec<usize>, Vec<Mat>)> = jobs
-            .into_par_iter()
-            .map(|(fold, group)| {
-                let fits = self.fit(frame, group, &fold.train, ctx)?;
-                let outputs = fits.iter().map(|m| self.outputs(frame, m, &fold.train, &fold.test, ctx));
-                Ok((fold, group, outputs.collect::<Result<_>>()?))
-            })
-            .collect::<Result<_>>()?;
+        let results: Vec<(&Fold, &Vec<usize>, Vec<Mat>)> = Self::each_job(frame, jobs, |(fold, group)| {
+            let fits = self.fit(frame, group, &fold.train, ctx)?;
+            Ok((fold, group, self.outputs_of_each(frame, &fits, &fold.train, &fold.test, ctx)?))
+        })?;
         Ok(self.collect_out_of_fold(
             train,
             frame.points.len(),
@@ -444,14 +503,10 @@ impl<'a> Learner<'a> {
         let mut results: Vec<(&Fold, &[usize], Vec<Mat>)> = Vec::new();
         for fold in inner {
             let frame = self.frame(&fold.train, points, ctx)?;
-            let fitted: Vec<Vec<Mat>> = grid
-                .groups
-                .par_iter()
-                .map(|group| {
-                    let fits = self.fit(&frame, group, &fold.train, ctx)?;
-                    fits.iter().map(|m| self.outputs(&frame, m, &fold.train, &fold.test, ctx)).collect()
-                })
-                .collect::<Result<_>>()?;
+            let fitted: Vec<Vec<Mat>> = Self::each_job(&frame, grid.groups.iter().collect(), |group| {
+                let fits = self.fit(&frame, group, &fold.train, ctx)?;
+                self.outputs_of_each(&frame, &fits, &fold.train, &fold.test, ctx)
+            })?;
             results.extend(
                 grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.as_slice(), outputs)),
             );

@@ -205,25 +205,42 @@ pub trait Prepared: Send + Sync {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>>;
 
     /// Decision values of bags of the prepared set.
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64>;
+    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
+
+    /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
+    fn fits_are_heavy(&self) -> bool {
+        false
+    }
+
+    /// True if an output of a model is the same, to the last bit, whichever other fits the model is made from: fits of
+    /// several points that share their representation can then be asked in one.
+    fn joins_points(&self) -> bool {
+        false
+    }
 
     /// The Gram matrix at a point, all bags, if the method has one.
-    fn gram(&self, point: usize) -> Option<&Mat>;
+    fn gram(&self, _point: usize, _ctx: &Ctx) -> Result<Option<&Mat>> {
+        Ok(None)
+    }
 
     /// Kernel values at a point, new bags x prepared bags, if the method has a kernel.
-    fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>>;
+    fn against(&self, _point: usize, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
 
     /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
-    fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>>;
+    fn nearest(&self, _point: usize, _train: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
 
     /// The feature map of every prepared bag at a point, if the method has one.
     fn map(&self, _point: usize) -> Result<Option<Csr>> {
         Ok(None)
     }
 
-    /// A model that stands alone, with one output per fit; all fits are of one point. `train` lists the bags
-    /// learned from.
-    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>>;
+    /// A model that stands alone, with one output per fit; all fits are of one point, or of points that share their
+    /// representation where these can be [joined](Prepared::joins_points). `train` lists the bags learned from.
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>>;
 }
 
 /// What a model says of some bags.

@@ -118,6 +118,7 @@ impl Trained {
         learned: &Learned,
         train: &[usize],
         training: TrainingSummary,
+        ctx: &Ctx,
     ) -> Result<Trained> {
         let Refit { frame, at, machines } = &learned.refit;
         if machines.0.iter().any(Option::is_none) {
@@ -125,7 +126,7 @@ impl Trained {
                 "some classes have no training bag; drop them or give them bags".into(),
             ));
         }
-        let models = learner.models(frame, machines, train)?;
+        let models = learner.models(frame, machines, train, ctx)?;
         let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));
         let classes = match learner.target {
             Target::Classes { names, .. } => names.clone(),
@@ -221,6 +222,7 @@ impl Trained {
                 Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
             })?);
         }
+        bags.check_read()?;
         Ok(all)
     }
 

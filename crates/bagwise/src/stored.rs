@@ -169,10 +169,13 @@ impl Stored {
             let single = self.is_single();
             for row in out.chunks_exact_mut(self.cols()) {
                 for (x, column) in row.iter_mut().zip(scaling.iter()) {
-                    *x = column.apply(*x);
-                    if single {
-                        *x = f64::from(single_precision(*x));
-                    }
+                    // Nobody looks at these rows again to see whether they are finite.
+                    let scaled = column.apply(*x);
+                    *x = if single {
+                        f64::from(single_precision(scaled))
+                    } else {
+                        scaled.clamp(f64::MIN, f64::MAX)
+                    };
                 }
             }
         }
@@ -264,6 +267,43 @@ mod tests {
 
     fn counting(broken: usize) -> Stored {
         Stored::new(Arc::new(Counting { broken }))
+    }
+
+    /// Doubles of all sizes, one per row.
+    struct Doubles([f64; 3]);
+
+    impl RowSource for Doubles {
+        fn kind(&self) -> &'static str {
+            "doubles"
+        }
+        fn rows(&self) -> usize {
+            3
+        }
+        fn cols(&self) -> usize {
+            1
+        }
+        fn bytes(&self) -> u64 {
+            24
+        }
+        fn is_single(&self) -> bool {
+            false
+        }
+        fn read_f32(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
+            out.iter_mut().zip(&self.0[rows]).for_each(|(o, v)| *o = *v as f32);
+            Ok(())
+        }
+        fn read_f64(&self, rows: Range<usize>, out: &mut [f64]) -> Result<()> {
+            out.copy_from_slice(&self.0[rows]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn scaled_doubles_stay_finite() {
+        let doubles = Stored::new(Arc::new(Doubles([1e300, -1e300, 3.0])));
+        let mut out = [0.0; 3];
+        doubles.scaled(Arc::new([Affine { shift: 1.0, divisor: 1e-20 }])).read_f64(0..3, &mut out);
+        assert_eq!(out, [f64::MAX, f64::MIN, 2.0 / 1e-20]);
     }
 
     fn firsts(stored: &Stored, rows: Range<usize>) -> Vec<f64> {

@@ -213,5 +213,5 @@ pub fn train(
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
         unsettled: rounds.filter(|r| r.ended != crate::method::Ended::Converged).count(),
     };
-    Trained::new(learner, &learned, train, summary)
+    Trained::new(learner, &learned, train, summary, ctx)
 }

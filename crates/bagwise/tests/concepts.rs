@@ -148,7 +148,7 @@ fn without_a_positive_bag_the_kernel_is_that_of_the_instances() {
         let scope = Scope { train: &all, y };
         let prepared =
             method.prepare(Arc::new(data.bags.clone()), &grid.points, &scope, &Ctx::default()).unwrap();
-        prepared.gram(0).unwrap().clone()
+        prepared.gram(0, &Ctx::default()).unwrap().unwrap().clone()
     };
     let plain = gram("mi-kernel", &[("norm", "sqrt")], &[]);
     for name in ["mg-ddv", "mg-acc"] {

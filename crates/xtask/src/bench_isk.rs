@@ -200,7 +200,7 @@ fn musk2() -> Result<()> {
     let prepared = method.prepare(Arc::clone(&bags), &grid.points, &Scope { train: &all, y: &[] }, &ctx)?;
     let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
     let threads = rayon::current_num_threads();
-    let entry = prepared.gram(0).map_or(0.0, |g| g.get(0, 1));
+    let entry = prepared.gram(0, &ctx)?.map_or(0.0, |g| g.get(0, 1));
     println!(
         "  {} Grams (psi x epsilon): {cpu:.1} CPU s, {wall:.1} s on {threads} threads; CPU s over threads (bar 10): {} ({entry:.4})",
         grid.points.len(),

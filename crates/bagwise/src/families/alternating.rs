@@ -291,26 +291,14 @@ impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let found: &Found = fit.of();
         let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
         let zero_is_positive = self.method.zero_is_positive();
-        bags.iter().map(|b| model::decided(most(b), zero_is_positive)).collect()
+        Ok(bags.iter().map(|b| model::decided(most(b), zero_is_positive)).collect())
     }
 
-    fn gram(&self, _: usize) -> Option<&Mat> {
-        None
-    }
-
-    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
-        Ok(None)
-    }
-
-    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
-        None
-    }
-
-    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
         let found: Vec<&Found> = fits.iter().map(|f| f.of()).collect();
         let representatives = found.iter().enumerate().flat_map(|(output, found)| {
             found.chosen.iter().map(move |&(bag, instance)| Representative {

@@ -14,11 +14,11 @@ use bagwise_svm::{Outcome, Status};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
-use crate::engine::density::{End, Evidence, Found, Target, belief};
+use crate::engine::density::{End, Evidence, Found, Options, Target, belief};
 use crate::error::{Error, Result};
 use crate::families::concepts::{
-    DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, ends, load_concepts,
-    options, save_concepts,
+    DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts, options,
+    save_concepts,
 };
 use crate::mat::Mat;
 use crate::method::{
@@ -44,7 +44,7 @@ const CONCEPT: ParamSpec = ParamSpec {
     kind: Kind::Word(&["positive", "either"]),
     default: "either",
     grid: "either",
-    level: Level::Representation,
+    level: Level::Solver,
     regression_only: false,
 };
 
@@ -54,7 +54,7 @@ const THRESHOLD: ParamSpec = ParamSpec {
     kind: Kind::WordOrNumber(&["train"]),
     default: "train",
     grid: "train",
-    level: Level::Representation,
+    level: Level::Solver,
     regression_only: false,
 };
 
@@ -68,8 +68,8 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All instances are starts, for one side or the other; thirty steps with an evaluation each, in an outer fold and
-        // its five inner ones. EM-DD evaluates one instance per bag, some five times.
+        // All instances are starts, for one side or the other; some fifty evaluations for the thirty steps of a climb, in an
+        // outer fold and its five inner ones. EM-DD evaluates one instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
@@ -138,8 +138,6 @@ struct Rule {
     /// The concept, or nothing where no bag was positive: then nothing is near.
     believed: Option<Believed>,
     output: Shape,
-    /// How the climbs ended: converged, at the limit, stuck.
-    ends: [usize; 3],
 }
 
 /// From nearness to output.
@@ -187,7 +185,6 @@ impl Rule {
     fn save(&self, width: usize) -> State {
         let mut state = State::default();
         save_concepts(&mut state, width, self.believed.as_slice());
-        state.put_counts("ends", self.ends);
         match self.output {
             Shape::Classes { sign, threshold } => state.put("classes", &[sign, threshold]),
             Shape::Values(range) => state.put("values", &[range.low, range.span]),
@@ -210,65 +207,122 @@ impl Rule {
             }
             Shape::Classes { sign: classes[0], threshold: classes[1] }
         };
-        let ends = state.counts("ends")?.try_into().map_err(|_| refuse("'ends' is not three numbers"))?;
-        Ok(Rule { believed: believed.pop(), output, ends })
+        Ok(Rule { believed: believed.pop(), output })
     }
 }
 
-/// A rule and how its climb ended.
-struct Learned {
-    rule: Rule,
+/// The densest concept of one side, or the one of least error, and how near the training bags come to it.
+struct Sought {
     found: Option<Found>,
+    near: Vec<f64>,
+    /// Values and gradients that all climbs took together.
+    evaluations: usize,
+}
+
+/// A rule and the search it came from.
+struct Learned<'s> {
+    rule: Rule,
+    sought: &'s Sought,
     /// Weight of the training bags it gets right.
     right: f64,
 }
 
+/// The searches of one training problem: points that differ in threshold or sides share them.
+#[derive(Default)]
+struct Searches(Vec<((Options, Side), Sought)>);
+
+/// What is taken for positive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Side {
+    Plus,
+    Minus,
+    Values(UnitRange),
+}
+
+impl Side {
+    fn sign(self) -> f64 {
+        if self == Side::Minus { -1.0 } else { 1.0 }
+    }
+}
+
 impl Ready {
-    fn classes(&self, point: &Point, training: &Training<'_>, ctx: &Ctx) -> Result<Learned> {
-        let mut best: Option<Learned> = None;
-        let signs: &[f64] = if point.word("concept") == "either" { &[1.0, -1.0] } else { &[1.0] };
-        for &sign in signs {
-            let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
-            let evidence = Evidence::new(&self.bags, training.bags, class_targets(&y), ctx)?;
-            let found = self.producer.search(&evidence, &options(point), ctx)?;
-            let densest = first_most(&found, |f| f.log_density);
-            let near: Vec<f64> = match densest {
-                None => vec![0.0; y.len()],
-                Some(f) => {
-                    belief::nearest_of_bags(&evidence, std::slice::from_ref(&f.concept), ctx)?.into_data()
-                }
-            };
-            let (threshold, right) = match threshold(self.name, point)? {
-                Some(given) => (given, correct(&near, &y, training.weights, given)),
-                None => best_threshold(&near, &y, training.weights),
-            };
-            // Nearness of exactly the threshold counts as near, and an output of 0 does not.
-            let output = Shape::Classes { sign, threshold: threshold.next_down() };
-            let rule = Rule { believed: densest.map(believed), output, ends: ends(&found) };
-            if best.as_ref().is_none_or(|b| right > b.right) {
-                best = Some(Learned { rule, found: densest.cloned(), right });
+    /// Searches for each of some sides, where that has not been done.
+    fn search(
+        &self,
+        done: &mut Searches,
+        point: &Point,
+        sides: &[Side],
+        training: &Training<'_>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        for &side in sides {
+            let asked = (options(point), side);
+            if !done.0.iter().any(|(key, _)| *key == asked) {
+                let sought = self.seek(&asked.0, side, training, ctx)?;
+                done.0.push((asked, sought));
             }
         }
-        Ok(best.expect("at least one side is searched"))
+        Ok(())
     }
 
-    fn values(&self, point: &Point, training: &Training<'_>, ctx: &Ctx) -> Result<Learned> {
-        let range = UnitRange::of(training.y);
-        let y: Vec<f64> = training.y.iter().map(|&y| range.scale(y)).collect();
-        let targets = y.iter().map(|&y| Target::Value(y)).collect();
+    fn seek(&self, options: &Options, side: Side, training: &Training<'_>, ctx: &Ctx) -> Result<Sought> {
+        let y: Vec<f64> = match side {
+            Side::Values(range) => training.y.iter().map(|&y| range.scale(y)).collect(),
+            _ => training.y.iter().map(|y| side.sign() * y).collect(),
+        };
+        let targets = match side {
+            Side::Values(_) => y.iter().map(|&y| Target::Value(y)).collect(),
+            _ => class_targets(&y),
+        };
         let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?;
-        let found = self.producer.search(&evidence, &options(point), ctx)?;
-        let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
-        let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
-        let mut best = 0;
-        for (i, error) in errors.iter().enumerate() {
-            if *error < errors[best] {
-                best = i;
+        let found = self.producer.search(&evidence, options, ctx)?;
+        let best = match side {
+            Side::Values(_) => {
+                let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
+                let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
+                first_most(&found, |i| -errors[i])
+            }
+            _ => first_most(&found, |i| found[i].log_density),
+        };
+        let near = match best {
+            None => vec![0.0; y.len()],
+            Some(f) => belief::nearest_of_bags(&evidence, std::slice::from_ref(&f.concept), ctx)?.into_data(),
+        };
+        let evaluations = found.iter().map(|f| f.evaluations).sum();
+        Ok(Sought { found: best.cloned(), near, evaluations })
+    }
+
+    /// The rule of a point whose searches are done.
+    fn rule<'s>(
+        &self,
+        done: &'s Searches,
+        point: &Point,
+        sides: &[Side],
+        training: &Training<'_>,
+    ) -> Result<Learned<'s>> {
+        let mut best: Option<Learned<'s>> = None;
+        let options = options(point);
+        let mine = done.0.iter().filter(|((asked, side), _)| *asked == options && sides.contains(side));
+        for ((_, side), sought) in mine {
+            let (output, right) = match *side {
+                Side::Values(range) => (Shape::Values(range), 0.0),
+                _ => {
+                    let sign = side.sign();
+                    let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
+                    let (threshold, right) = match threshold(self.name, point)? {
+                        Some(given) => (given, correct(&sought.near, &y, training.weights, given)),
+                        None => best_threshold(&sought.near, &y, training.weights),
+                    };
+                    // Nearness of exactly the threshold counts as near, and an output of 0 does not.
+                    (Shape::Classes { sign, threshold: threshold.next_down() }, right)
+                }
+            };
+            if best.as_ref().is_none_or(|b| right > b.right) {
+                let rule = Rule { believed: sought.found.as_ref().map(believed), output };
+                best = Some(Learned { rule, sought, right });
             }
         }
-        let best = found.get(best);
-        let rule = Rule { believed: best.map(believed), output: Shape::Values(range), ends: ends(&found) };
-        Ok(Learned { rule, found: best.cloned(), right: 0.0 })
+        Ok(best.expect("at least one side was searched"))
     }
 }
 
@@ -277,14 +331,14 @@ fn believed(found: &Found) -> Believed {
 }
 
 /// The first of the largest.
-fn first_most(found: &[Found], of: impl Fn(&Found) -> f64) -> Option<&Found> {
-    let mut best: Option<&Found> = None;
-    for f in found.iter().filter(|f| !of(f).is_nan()) {
-        if best.is_none_or(|b| of(f) > of(b)) {
-            best = Some(f);
+fn first_most(found: &[Found], of: impl Fn(usize) -> f64) -> Option<&Found> {
+    let mut best: Option<usize> = None;
+    for i in (0..found.len()).filter(|&i| !of(i).is_nan()) {
+        if best.is_none_or(|b| of(i) > of(b)) {
+            best = Some(i);
         }
     }
-    best
+    best.map(|i| &found[i])
 }
 
 /// Weight of the bags that a threshold puts on their side.
@@ -313,47 +367,46 @@ fn best_threshold(near: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64) {
 
 impl Prepared for Ready {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let mut done = Searches::default();
         let one = |&at: &usize| {
             let point = &self.points[at];
-            let learned = match training.regression {
-                true => self.values(point, training, ctx)?,
-                false => self.classes(point, training, ctx)?,
+            let values = [Side::Values(UnitRange::of(training.y))];
+            let sides: &[Side] = match point.word("concept") {
+                _ if training.regression => &values,
+                "either" => &[Side::Plus, Side::Minus],
+                _ => &[Side::Plus],
             };
-            let outcome = learned.found.map(|f| Outcome {
+            self.search(&mut done, point, sides, training, ctx)?;
+            let Learned { rule, sought, .. } = self.rule(&done, point, sides, training)?;
+            let outcome = sought.found.as_ref().map(|f| Outcome {
                 status: if f.end == End::Limit { Status::IterationLimit } else { Status::Converged },
-                iterations: learned.rule.ends.iter().sum(),
+                iterations: sought.evaluations,
                 objective: -f.log_density,
                 kkt_gap: 0.0,
                 duality_gap: 0.0,
             });
-            Ok(Fit { point: at, outcome, rounds: None, solution: Box::new(learned.rule) })
+            Ok(Fit { point: at, outcome, rounds: None, solution: Box::new(rule) })
         };
         points.iter().map(one).collect()
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+    fn fits_are_heavy(&self) -> bool {
+        // Every search packs the instances anew.
+        true
+    }
+
+    fn joins_points(&self) -> bool {
+        true
+    }
+
+    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
         let rule: &Rule = fit.of();
         let own = self.bags.select(bags);
-        let mut ctx = Ctx::default();
-        ctx.memory = u64::MAX;
-        let instances = dense(&own, &ctx).expect("without a budget nothing is refused");
-        let near = rule.near(&instances, &ctx).expect("without a budget nothing is refused");
-        Rule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect()
+        let near = rule.near(&dense(&own, ctx)?, ctx)?;
+        Ok(Rule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect())
     }
 
-    fn gram(&self, _: usize) -> Option<&Mat> {
-        None
-    }
-
-    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
-        Ok(None)
-    }
-
-    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
-        None
-    }
-
-    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
         let rules = fits.iter().map(|fit| fit.of::<Rule>().clone()).collect();
         Ok(Box::new(Rules { rules, width: self.bags.width() }))
     }

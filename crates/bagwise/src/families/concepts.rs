@@ -4,7 +4,7 @@
 use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::engine::density::{
-    Concept, Distance, End, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
+    Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
 };
 use crate::error::Result;
 use crate::mat::Mat;
@@ -138,11 +138,6 @@ pub(crate) fn dense(bags: &Bags, ctx: &Ctx) -> Result<Mat> {
     let mut out = Mat::zeros(rows, width);
     bags.instances().each_row(0..rows, |row, values| out.row_mut(row).copy_from_slice(values));
     Ok(out)
-}
-
-/// How the climbs of a search ended: converged, at the limit, stuck.
-pub(crate) fn ends(found: &[Found]) -> [usize; 3] {
-    [End::Converged, End::Limit, End::Stuck].map(|end| found.iter().filter(|f| f.end == end).count())
 }
 
 /// Puts concepts into a state.

@@ -71,7 +71,7 @@ pub(crate) trait Grams: Send + Sync {
     fn gram(&self, representation: usize) -> &Mat;
 
     /// The bags of `train`, kept for comparison with new ones.
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>>;
+    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn Bank>>;
 }
 
 /// Training bags that new ones are compared with.
@@ -196,10 +196,38 @@ struct KernelPrepared {
     representation: Vec<usize>,
 }
 
-/// A machine and the prepared bags it was trained on.
-struct BagMachine {
-    machine: Machine,
-    bags: Vec<usize>,
+/// A machine on a Gram and the prepared bags it was trained on.
+pub(crate) struct BagMachine {
+    pub(crate) machine: Machine,
+    pub(crate) bags: Vec<usize>,
+}
+
+impl BagMachine {
+    /// The outputs for some of the prepared bags.
+    pub(crate) fn outputs(&self, gram: &Mat, bags: &[usize]) -> Vec<f64> {
+        bags.iter().map(|&b| self.machine.output(|i| gram.get(b, self.bags[i]))).collect()
+    }
+}
+
+/// Coefficients, machines x the bags `train`, and biases.
+pub(crate) fn expansions(machines: &[&BagMachine], train: &[usize]) -> (Mat, Vec<f64>) {
+    let mut column = vec![usize::MAX; train.iter().max().map_or(0, |most| most + 1)];
+    train.iter().enumerate().for_each(|(at, &bag)| column[bag] = at);
+    let mut coefficients = Mat::zeros(machines.len(), train.len());
+    for (row, BagMachine { machine, bags }) in machines.iter().enumerate() {
+        for (i, value) in machine.support() {
+            coefficients.set(row, column[bags[i]], value);
+        }
+    }
+    (coefficients, machines.iter().map(|m| m.machine.bias).collect())
+}
+
+/// The largest similarity of each of `train` to another of them.
+pub(crate) fn nearest_others(train: &[usize], similarity: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
+    let nearest = |&a: &usize| {
+        train.iter().filter(|&&b| b != a).map(|&b| similarity(a, b)).fold(f64::NEG_INFINITY, f64::max)
+    };
+    (train.len() > 1).then(|| train.iter().map(nearest).collect())
 }
 
 impl Prepared for KernelPrepared {
@@ -216,44 +244,35 @@ impl Prepared for KernelPrepared {
         Ok(fits.collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
+    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let gram = self.grams.gram(self.representation[fit.point]);
-        let BagMachine { machine, bags: train } = fit.of();
-        bags.iter().map(|&b| machine.output(|i| gram.get(b, train[i]))).collect()
+        Ok(fit.of::<BagMachine>().outputs(gram, bags))
     }
 
-    fn gram(&self, point: usize) -> Option<&Mat> {
-        Some(self.grams.gram(self.representation[point]))
+    fn joins_points(&self) -> bool {
+        true
+    }
+
+    fn gram(&self, point: usize, _: &Ctx) -> Result<Option<&Mat>> {
+        Ok(Some(self.grams.gram(self.representation[point])))
     }
 
     fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
         let r = self.representation[point];
         let all: Vec<usize> = (0..self.grams.gram(r).rows()).collect();
-        Ok(Some(self.grams.bank(r, &all)?.compare(bags, ctx)?.kernel))
+        Ok(Some(self.grams.bank(r, &all, ctx)?.compare(bags, ctx)?.kernel))
     }
 
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
         let gram = self.grams.gram(self.representation[point]);
         let similarity = |a: usize, b: usize| gram.get(a, b) / (gram.get(a, a) * gram.get(b, b)).sqrt();
-        let nearest = |&a: &usize| {
-            train.iter().filter(|&&b| b != a).map(|&b| similarity(a, b)).fold(f64::NEG_INFINITY, f64::max)
-        };
-        (train.len() > 1).then(|| train.iter().map(nearest).collect())
+        nearest_others(train, similarity)
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>> {
-        let bank = self.grams.bank(self.representation[fits[0].point], train)?;
-        let mut coefficients = Mat::zeros(fits.len(), train.len());
-        let mut biases = Vec::with_capacity(fits.len());
-        for (row, fit) in fits.iter().enumerate() {
-            let BagMachine { machine, bags } = fit.of();
-            for (i, value) in machine.support() {
-                let column =
-                    train.iter().position(|&b| b == bags[i]).expect("a machine learns from training bags");
-                coefficients.set(row, column, value);
-            }
-            biases.push(machine.bias);
-        }
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>> {
+        let bank = self.grams.bank(self.representation[fits[0].point], train, ctx)?;
+        let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
+        let (coefficients, biases) = expansions(&machines, train);
         Ok(Box::new(KernelModel { bank, coefficients, biases }))
     }
 }

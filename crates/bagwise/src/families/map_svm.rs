@@ -9,13 +9,14 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use bagwise_svm::{Features, LinearMachine, Machine};
+use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
 use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 use crate::error::Result;
+use crate::families::kernel_svm::{BagMachine, expansions, nearest_others};
 use crate::families::set_kernel::{load_bags, save_bags};
 use crate::families::svm;
 use crate::mat::{Csr, Mat};
@@ -34,10 +35,13 @@ pub(crate) struct CellMap {
 /// Cells that exist at a time, in bytes: enough to keep threads busy, little enough to show progress.
 const CELLS_AT_A_TIME: u64 = 16_000_000;
 
+/// A byte of cells becomes at most so many of maps on their way: an entry as a pair, and again in its row.
+const CELL_TO_MAP: u64 = 32;
+
 /// Consecutive bags whose instances are mapped together.
-fn portions(bags: &Bags, mapper: &Mapper<'_>, t: usize) -> Vec<Range<usize>> {
+fn portions(bags: &Bags, mapper: &Mapper<'_>, t: usize, memory: u64) -> Vec<Range<usize>> {
     let row: u64 = mapper.psis().iter().map(|&psi| Ids::bytes(1, t, psi)).sum();
-    let most = (CELLS_AT_A_TIME / row.max(1)) as usize;
+    let most = (CELLS_AT_A_TIME.min(memory / CELL_TO_MAP) / row.max(1)) as usize;
     let mut portions: Vec<Range<usize>> = Vec::new();
     for b in 0..bags.len() {
         match portions.last_mut() {
@@ -60,17 +64,17 @@ pub(crate) fn weights(ids: &Ids, offsets: &[usize], shares: &[Share], ctx: &Ctx)
     Ok((0..shares.len()).map(|e| per_bag.iter().flat_map(|w| w[e].iter().copied()).collect()).collect())
 }
 
-/// Cells and weights of a few bags at a time: calls `each(map, bags, ids, weights, offsets)`, where weights and
-/// offsets count from the first row of `ids`.
+/// Cells and weights of a few bags at a time, in their order: calls `each(map, ids, weights, bags)`, where weights and the
+/// rows of the bags count from the first row of `ids`.
 fn in_portions(
     bags: &Bags,
     mapper: &Mapper<'_>,
     maps: &[&CellMap],
     ctx: &Ctx,
-    mut each: impl FnMut(usize, Range<usize>, &Ids, &[f64], &[usize]) -> Result<()>,
+    mut each: impl FnMut(usize, &Ids, &[f64], &[Range<usize>]) -> Result<()>,
 ) -> Result<()> {
     let t = maps.first().map_or(1, |m| m.partitions.t());
-    let portions = portions(bags, mapper, t);
+    let portions = portions(bags, mapper, t, ctx.memory);
     for (done, portion) in portions.iter().enumerate() {
         ctx.check()?;
         if portions.len() > 1 {
@@ -79,11 +83,12 @@ fn in_portions(
         let rows = bags.rows(portion.start).start..bags.rows(portion.end - 1).end;
         let offsets: Vec<usize> =
             bags.offsets()[portion.start..=portion.end].iter().map(|o| o - rows.start).collect();
+        let own: Vec<Range<usize>> = offsets.windows(2).map(|w| w[0]..w[1]).collect();
         for ids in mapper.ids(bags.instances(), rows, ctx)? {
             let here: Vec<usize> = (0..maps.len()).filter(|&m| maps[m].psi == ids.psi()).collect();
             let shares: Vec<Share> = here.iter().map(|&m| maps[m].share).collect();
             for (m, weights) in here.into_iter().zip(weights(&ids, &offsets, &shares, ctx)?) {
-                each(m, portion.clone(), &ids, &weights, &offsets)?;
+                each(m, &ids, &weights, &own)?;
             }
         }
     }
@@ -93,9 +98,13 @@ fn in_portions(
 /// The maps of all bags, of length 1, for each way of mapping; `mapper` has the psi of all of them.
 pub(crate) fn map_bags(bags: &Bags, mapper: &Mapper<'_>, maps: &[&CellMap], ctx: &Ctx) -> Result<Vec<Csr>> {
     let mut all: Vec<Csr> = maps.iter().map(|m| Csr::empty(m.partitions.t() * m.psi)).collect();
-    in_portions(bags, mapper, maps, ctx, |m, _, ids, weights, offsets| {
-        let ranges: Vec<Range<usize>> = offsets.windows(2).map(|w| w[0]..w[1]).collect();
-        append_unit(&mut all[m], &map_rows(ids, &ranges, Some(weights)));
+    let mut entries = 0;
+    in_portions(bags, mapper, maps, ctx, |m, ids, weights, bags| {
+        let rows = map_rows(ids, bags, Some(weights));
+        entries += rows.nnz();
+        // A column and a value for each entry; how many there are is known only now.
+        ctx.reserve("the maps of bags", 12 * entries as u64, "raise --memory, or choose a smaller psi or t")?;
+        append_unit(&mut all[m], &rows);
         Ok(())
     })?;
     Ok(all)
@@ -175,8 +184,24 @@ pub(crate) struct MapPrepared {
 
 /// A machine on prepared bags, by their Gram or by their maps.
 enum Solution {
-    OnGram { machine: Machine, bags: Vec<usize> },
+    OnGram(BagMachine),
     OnMaps(LinearMachine),
+}
+
+impl Solution {
+    fn on_gram(&self) -> &BagMachine {
+        match self {
+            Solution::OnGram(machine) => machine,
+            Solution::OnMaps(_) => unreachable!("fits of one representation are alike"),
+        }
+    }
+
+    fn on_maps(&self) -> &LinearMachine {
+        match self {
+            Solution::OnMaps(machine) => machine,
+            Solution::OnGram(_) => unreachable!("fits of one representation are alike"),
+        }
+    }
 }
 
 impl MapPrepared {
@@ -200,8 +225,8 @@ impl Prepared for MapPrepared {
             machines.into_iter().map(|m| (m.outcome, Solution::OnMaps(m))).collect()
         } else {
             let machines = svm::solve(own.make_gram(ctx)?, &here, training, ctx)?;
-            let bags = || training.bags.to_vec();
-            machines.into_iter().map(|m| (m.outcome, Solution::OnGram { machine: m, bags: bags() })).collect()
+            let own = |machine| BagMachine { machine, bags: training.bags.to_vec() };
+            machines.into_iter().map(|m| (m.outcome, Solution::OnGram(own(m)))).collect()
         };
         let fits = points.iter().zip(solved).map(|(&point, (outcome, solution))| Fit {
             point,
@@ -212,18 +237,22 @@ impl Prepared for MapPrepared {
         Ok(fits.collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
-        match fit.of() {
-            Solution::OnGram { machine, bags: train } => {
+    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+        Ok(match fit.of() {
+            Solution::OnGram(machine) => {
                 let gram = self.of(fit.point).gram.get().expect("the machine was found on it");
-                bags.iter().map(|&b| machine.output(|i| gram.get(b, train[i]))).collect()
+                machine.outputs(gram, bags)
             }
             Solution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
-        }
+        })
     }
 
-    fn gram(&self, point: usize) -> Option<&Mat> {
-        self.of(point).make_gram(&Ctx::default()).ok()
+    fn joins_points(&self) -> bool {
+        true
+    }
+
+    fn gram(&self, point: usize, ctx: &Ctx) -> Result<Option<&Mat>> {
+        self.of(point).make_gram(ctx).map(Some)
     }
 
     fn against(&self, point: usize, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
@@ -237,10 +266,7 @@ impl Prepared for MapPrepared {
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
         // Where machines learn on maps nobody has compared all bags.
         let gram = self.of(point).gram.get().filter(|_| !self.of(point).on_maps)?;
-        let nearest = |&a: &usize| {
-            train.iter().filter(|&&b| b != a).map(|&b| gram.get(a, b)).fold(f64::NEG_INFINITY, f64::max)
-        };
-        (train.len() > 1).then(|| train.iter().map(nearest).collect())
+        nearest_others(train, |a, b| gram.get(a, b))
     }
 
     fn map(&self, point: usize) -> Result<Option<Csr>> {
@@ -248,35 +274,19 @@ impl Prepared for MapPrepared {
         Ok(Some(self.maps(point, &all)))
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize]) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], train: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
         let own = self.of(fits[0].point);
         let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
         let map = CellMap { partitions, ..own.map.clone() };
-        let mut biases = Vec::with_capacity(fits.len());
-        let rule = if own.on_maps {
-            let mut weights = Mat::zeros(fits.len(), map.columns());
-            for (k, fit) in fits.iter().enumerate() {
-                let Solution::OnMaps(machine) = fit.of() else { unreachable!("fits of one point are alike") };
-                weights.row_mut(k).copy_from_slice(&machine.weights);
-                biases.push(machine.bias);
-            }
-            Rule::Weights(weights)
+        let (rule, biases) = if own.on_maps {
+            let machines: Vec<&LinearMachine> =
+                fits.iter().map(|fit| fit.of::<Solution>().on_maps()).collect();
+            let weights: Vec<&[f64]> = machines.iter().map(|m| m.weights.as_slice()).collect();
+            (Rule::Weights(Mat::from_rows(&weights)), machines.iter().map(|m| m.bias).collect())
         } else {
-            let mut coefficients = Mat::zeros(fits.len(), train.len());
-            for (k, fit) in fits.iter().enumerate() {
-                let Solution::OnGram { machine, bags } = fit.of() else {
-                    unreachable!("fits of one point are alike")
-                };
-                for (i, value) in machine.support() {
-                    let column = train
-                        .iter()
-                        .position(|&b| b == bags[i])
-                        .expect("a machine learns from training bags");
-                    coefficients.set(k, column, value);
-                }
-                biases.push(machine.bias);
-            }
-            Rule::Bags { coefficients, maps: self.maps(fits[0].point, train) }
+            let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of::<Solution>().on_gram()).collect();
+            let (coefficients, biases) = expansions(&machines, train);
+            (Rule::Bags { coefficients, maps: self.maps(fits[0].point, train) }, biases)
         };
         Ok(Box::new(MapModel { map, rule, biases }))
     }
@@ -410,11 +420,10 @@ impl Model for MapModel {
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         let columns: Vec<Vec<f64>> = (0..self.biases.len()).map(|k| self.weights(k)).collect();
         let mut all = Vec::with_capacity(bags.len());
-        in_portions(bags, &self.mapper(ctx)?, &[&self.map], ctx, |_, _, ids, weights, offsets| {
-            for w in offsets.windows(2) {
-                let bag = w[0]..w[1];
-                let map = map_rows(ids, std::slice::from_ref(&bag), Some(weights));
-                let length = length(map.row(0).1);
+        in_portions(bags, &self.mapper(ctx)?, &[&self.map], ctx, |_, ids, weights, bags| {
+            let maps = map_rows(ids, bags, Some(weights));
+            for (b, bag) in bags.iter().enumerate() {
+                let length = length(maps.row(b).1);
                 let one = |(w, bias): (&Vec<f64>, &f64)| {
                     let part = |x: usize| {
                         let sum: f64 = (0..ids.t()).map(|i| w[i * ids.psi() + ids.get(x, i)]).sum();

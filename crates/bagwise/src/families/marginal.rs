@@ -21,7 +21,7 @@
 //! not say; without them all climbs on Musk end in one point), are not merged, and the normaliser of a real-valued
 //! label keeps the index of its concept.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::bags::Bags;
 use crate::ctx::Ctx;
@@ -30,11 +30,11 @@ use crate::engine::label_map::{BETA, LabelKernel, LabelMap};
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::concepts::{
-    self, DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, ends, load_concepts,
+    self, DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
     save_concepts,
 };
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, pass, resolve, save_bags, shares};
+use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
 use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{Believed, Info, Needs, Scope, State, refuse};
@@ -120,13 +120,14 @@ impl BagKernel for Marginalized {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, thirty steps with an evaluation each.
+        // Half of the bags positive, some fifty evaluations for the thirty steps of a climb.
         let n = bags.instance_count() as f64;
         pass(bags, 2 * representations) + 50.0 * (n / 2.0) * n * 4.0 * bags.width() as f64
     }
 
     fn needs_besides(&self, bags: &Bags) -> Needs {
-        // Instances dense, packed for distances and twice for gradients, and packed by the engine; two weight vectors.
+        // Instances dense, packed for distances and twice for gradients, and packed by the engine; two weight vectors. Those
+        // of real values are many, and reserved where they are made.
         let values = 8 * (bags.instance_count() * bags.width()) as u64;
         Needs { fixed: 6 * values, each: 16 * bags.instance_count() as u64 }
     }
@@ -141,6 +142,14 @@ impl BagKernel for Marginalized {
         let gammas = resolve(points, &bags, scope, ctx);
         let (fields, field) = self.fields(&bags, points, scope, ctx)?;
         let instances = dense(&bags, ctx)?;
+        // Kept for all fields, of one twice more on its way, and once more by the engine.
+        let vectors = fields.iter().map(|f| f.terms()).sum::<usize>();
+        let on_its_way = fields.iter().map(|f| f.terms()).max().unwrap_or(0);
+        ctx.reserve(
+            "the label vectors of instances",
+            8 * (bags.instance_count() * (2 * vectors + on_its_way)) as u64,
+            "raise --memory, or use fewer bags",
+        )?;
         // The weight vectors of all fields, one after the other.
         let (mut weights, mut terms) = (Vec::new(), Vec::new());
         for field in &fields {
@@ -158,10 +167,17 @@ impl BagKernel for Marginalized {
             .map(|(r, mut gram)| {
                 let factors = roots((0..gram.rows()).map(|b| gram.get(b, b)));
                 normalise(&mut gram, &factors, &factors);
-                Representation { gamma: gammas[r], field: Arc::clone(&fields[field[r]]), gram, factors }
+                let terms = terms[field[r]].clone();
+                Representation {
+                    gamma: gammas[r],
+                    field: Arc::clone(&fields[field[r]]),
+                    terms,
+                    gram,
+                    factors,
+                }
             })
             .collect();
-        Ok(Box::new(MarginalGrams { bags, representations }))
+        Ok(Box::new(MarginalGrams { bags, weights, representations }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
@@ -173,14 +189,11 @@ impl BagKernel for Marginalized {
             return Err(refuse("a width or norm is not above 0"));
         }
         let concepts = load_concepts(state)?;
-        let ends = state.counts("ends")?.try_into().map_err(|_| refuse("'ends' is not three numbers"))?;
         if concepts.iter().any(|c| c.concept.point.len() != bags.width()) {
             return Err(refuse("its concepts and training bags differ in width"));
         }
-        let field = Arc::new(Field::new(concepts, label_kernel(point), ends));
-        let ctx = Ctx::default();
-        let weights = field.weights(&dense(&bags, &ctx)?, &ctx)?;
-        Ok(Box::new(MarginalBank { gamma, field, bags, weights, factors, own }))
+        let field = Arc::new(Field::new(concepts, label_kernel(point)));
+        Ok(Box::new(MarginalBank { gamma, field, bags, weights: OnceLock::new(), factors, own }))
     }
 }
 
@@ -230,7 +243,7 @@ impl Marginalized {
                 None => {
                     let found = &searches[search].1;
                     let believed = self.believe(&evidence, found, ctx)?;
-                    fields.push(Arc::new(Field::new(believed, wanted.1, ends(found))));
+                    fields.push(Arc::new(Field::new(believed, wanted.1)));
                     made.push(wanted);
                     made.len() - 1
                 }
@@ -284,29 +297,36 @@ struct Field {
     belief: Vec<f64>,
     /// For real values.
     labels: Option<LabelMap>,
-    /// How the climbs ended: converged, at the limit, stuck.
-    ends: [usize; 3],
 }
 
 impl Field {
-    fn new(believed: Vec<Believed>, kernel: Option<LabelKernel>, ends: [usize; 3]) -> Field {
+    fn new(believed: Vec<Believed>, kernel: Option<LabelKernel>) -> Field {
         let concepts = believed.iter().map(|b| b.concept.clone()).collect();
         let belief = believed.iter().map(|b| b.belief).collect();
-        Field { believed, concepts, belief, labels: kernel.map(LabelMap::new), ends }
+        Field { believed, concepts, belief, labels: kernel.map(LabelMap::new) }
+    }
+
+    /// How many weight vectors there are.
+    fn terms(&self) -> usize {
+        match &self.labels {
+            None => 2,
+            Some(_) if self.concepts.is_empty() => 1,
+            Some(map) => map.terms(),
+        }
     }
 
     /// The weight vectors of some instances. Without a concept (no bag is positive) all are as negative as can be, and
     /// the kernel is that of the instances alone.
     fn weights(&self, instances: &Mat, ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
         let vectors = match &self.labels {
-            None => belief::map_near(instances, &self.concepts, 2, ctx, |near, out| {
+            None => belief::map_near(instances, &self.concepts, self.terms(), ctx, |near, out| {
                 // A mixture: rounding must not leave [0, 1].
                 let p: f64 = near.iter().zip(&self.belief).map(|(u, b)| u * b).sum();
                 let p = p.min(1.0);
                 out.copy_from_slice(&[p, 1.0 - p]);
             })?,
             Some(_) if self.concepts.is_empty() => Mat::new(instances.rows(), 1, vec![1.0; instances.rows()]),
-            Some(map) => belief::map_near(instances, &self.concepts, map.terms(), ctx, |near, out| {
+            Some(map) => belief::map_near(instances, &self.concepts, self.terms(), ctx, |near, out| {
                 map.vector(near, &self.belief, out)
             })?,
         };
@@ -323,12 +343,15 @@ fn roots(own: impl Iterator<Item = f64>) -> Vec<f64> {
 struct Representation {
     gamma: f64,
     field: Arc<Field>,
+    /// Which weight vectors are its own.
+    terms: Vec<usize>,
     gram: Mat,
     factors: Vec<f64>,
 }
 
 struct MarginalGrams {
     bags: Arc<Bags>,
+    weights: Vec<Vec<f64>>,
     representations: Vec<Representation>,
 }
 
@@ -337,16 +360,17 @@ impl Grams for MarginalGrams {
         &self.representations[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
-        let Representation { gamma, field, gram, factors } = &self.representations[representation];
-        let bags = self.bags.select(train);
-        let ctx = Ctx::default();
-        let weights = field.weights(&dense(&bags, &ctx)?, &ctx)?;
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
+        let Representation { gamma, field, terms, gram, factors } = &self.representations[representation];
+        let gather = |&term: &usize| {
+            train.iter().flat_map(|&b| self.weights[term][self.bags.rows(b)].iter().copied()).collect()
+        };
+        let weights: Vec<Vec<f64>> = terms.iter().map(gather).collect();
         Ok(Box::new(MarginalBank {
             gamma: *gamma,
             field: Arc::clone(field),
-            bags,
-            weights,
+            bags: self.bags.select(train),
+            weights: OnceLock::from(weights),
             factors: train.iter().map(|&b| factors[b]).collect(),
             own: train.iter().map(|&b| gram.get(b, b)).collect(),
         }))
@@ -358,7 +382,8 @@ struct MarginalBank {
     gamma: f64,
     field: Arc<Field>,
     bags: Bags,
-    weights: Vec<Vec<f64>>,
+    /// Made when they are first asked for, where the model comes from a file.
+    weights: OnceLock<Vec<Vec<f64>>>,
     factors: Vec<f64>,
     /// The normalised kernel of each bag with itself.
     own: Vec<f64>,
@@ -366,11 +391,18 @@ struct MarginalBank {
 
 impl MarginalBank {
     fn output(&self) -> [Output; 1] {
-        [Output { gamma: self.gamma, terms: (0..self.weights.len()).collect() }]
+        [Output { gamma: self.gamma, terms: (0..self.field.terms()).collect() }]
     }
 
-    fn side(&self) -> Side<'_> {
-        Side { instances: self.bags.instances(), offsets: self.bags.offsets(), weights: &self.weights }
+    fn side(&self, ctx: &Ctx) -> Result<Side<'_>> {
+        let weights = match self.weights.get() {
+            Some(weights) => weights,
+            None => {
+                let weights = self.field.weights(&dense(&self.bags, ctx)?, ctx)?;
+                self.weights.get_or_init(|| weights)
+            }
+        };
+        Ok(Side { instances: self.bags.instances(), offsets: self.bags.offsets(), weights })
     }
 
     /// Weights and norms of new bags.
@@ -395,7 +427,7 @@ impl Bank for MarginalBank {
         let (weights, factors) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
         let mut kernel =
-            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+            engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?.remove(0);
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own: vec![1.0; bags.len()], kept: self.own.clone() })
     }
@@ -403,18 +435,15 @@ impl Bank for MarginalBank {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, divided as the bag it belongs to is.
-        let single: Vec<usize> = (0..=bags.instance_count()).collect();
+        let single = engine::rows::singles(bags.instance_count()).0;
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let mut kernel =
-            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
-        let of_instance: Vec<f64> =
-            (0..bags.len()).flat_map(|b| bags.rows(b).map(|_| factors[b]).collect::<Vec<_>>()).collect();
-        normalise(&mut kernel, &of_instance, &self.factors);
+        let sums =
+            engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?.remove(0);
         // The weight of an instance is the length of its vector.
         let length =
             |i: usize| weights.iter().map(|w| w[i] * w[i]).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         let lengths: Vec<f64> = (0..bags.instance_count()).map(length).collect();
-        Ok(Parts { kernel, share: shares(&lengths, bags.offsets()) })
+        Ok(parts_of(sums, bags, &lengths, &factors, &self.factors))
     }
 
     fn concepts(&self) -> Option<Vec<Believed>> {
@@ -425,7 +454,6 @@ impl Bank for MarginalBank {
         let mut state = State::default();
         save_bags(&mut state, &self.bags);
         save_concepts(&mut state, self.bags.width(), &self.field.believed);
-        state.put_counts("ends", self.field.ends);
         state.put("factors", &self.factors);
         state.put("own", &self.own);
         state.put("gamma", &[self.gamma]);

@@ -308,7 +308,7 @@ impl<S: SetKernel + Clone> Grams for RbfGrams<S> {
         &self.representations[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
         let Representation { gamma, term, gram, factors } = &self.representations[representation];
         let weights =
             train.iter().flat_map(|&b| self.weights.vectors[*term][self.bags.rows(b)].iter().copied());

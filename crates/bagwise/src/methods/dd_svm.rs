@@ -67,7 +67,7 @@ impl BagKernel for DdSvm {
     }
 
     fn work(&self, bags: &Bags, _: usize) -> f64 {
-        // Fifty steps with an evaluation each, from every instance.
+        // Some fifty evaluations for the thirty steps of a climb, from every instance.
         let n = bags.instance_count() as f64;
         50.0 * n * n * 4.0 * bags.width() as f64
     }
@@ -208,7 +208,7 @@ impl Grams for ConceptGrams {
         &self.representations[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
         let Representation { gamma, concepts, vectors, .. } = &self.representations[representation];
         let (concepts, vectors) = (Arc::clone(concepts), vectors.select(train));
         Ok(Box::new(ConceptBank { gamma: *gamma, concepts, vectors, width: self.width }))

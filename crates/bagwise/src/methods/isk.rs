@@ -184,12 +184,10 @@ impl Method for Isk {
 
     fn needs(&self, bags: &Bags) -> Needs {
         let (n, b) = (bags.instance_count(), bags.len());
-        let each = if b < MANY_BAGS {
-            // A Gram, weights, and cells of two bytes.
-            8 * b * b + n * (8 + 2 * USUAL_T)
-        } else {
-            12 * (0..b).map(|b| USUAL_T * bags.rows(b).len().min(64)).sum::<usize>()
-        };
+        // Maps, or cells of two bytes and weights; a Gram, where machines learn on one.
+        let maps = 12 * (0..b).map(|b| USUAL_T * bags.rows(b).len().min(MOST_CENTRES)).sum::<usize>();
+        let cells = n * (8 + 2 * USUAL_T);
+        let each = if b < MANY_BAGS { 8 * b * b + maps.max(cells) } else { maps };
         // Positions of every instance in all lists.
         Needs { fixed: (n.min(65_535) * (2 * USUAL_T + 8 * bags.width())) as u64, each: each as u64 }
     }

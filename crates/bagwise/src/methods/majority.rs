@@ -75,23 +75,11 @@ impl Prepared for Constant {
             .collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize]) -> Vec<f64> {
-        vec![*fit.of::<f64>(); bags.len()]
+    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+        Ok(vec![*fit.of::<f64>(); bags.len()])
     }
 
-    fn gram(&self, _: usize) -> Option<&Mat> {
-        None
-    }
-
-    fn against(&self, _: usize, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
-        Ok(None)
-    }
-
-    fn nearest(&self, _: usize, _: &[usize]) -> Option<Vec<f64>> {
-        None
-    }
-
-    fn model(&self, fits: &[&Fit], _: &[usize]) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
         Ok(Box::new(Constants(fits.iter().map(|fit| *fit.of::<f64>()).collect())))
     }
 }

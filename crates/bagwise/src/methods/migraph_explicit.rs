@@ -32,7 +32,7 @@ use crate::families::edge_sums::{Edges, Points, Way};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
 use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
 use crate::families::svm;
-use crate::graph::{Epsilon, Graph, Orient, Zero};
+use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
 use crate::method::{Info, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -133,6 +133,16 @@ impl Drawing {
     }
 
     fn draw(self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
+        // All distances of a bag on every thread, and edges, at most all pairs.
+        let mut sizes: Vec<u64> = (0..bags.len()).map(|b| bags.rows(b).len() as u64).collect();
+        let edges: u64 = sizes.iter().map(|n| size_of::<Edge>() as u64 * (n * (n - 1) / 2)).sum();
+        sizes.sort_unstable();
+        let distances: u64 = sizes.iter().rev().take(rayon::current_num_threads()).map(|n| 8 * n * n).sum();
+        ctx.reserve(
+            "the graphs of bags",
+            edges + distances,
+            "raise --memory, or choose migraph, which keeps no edges",
+        )?;
         let draw = |b: usize| {
             ctx.check()?;
             Ok(Graph::of(bags.bag(b), self.eps, self.zero))
@@ -241,7 +251,7 @@ impl BagKernel for ExplicitMiGraph {
                 }
             })
             .collect();
-        Ok(Box::new(GraphGrams { bags, graphs, representations, ctx: ctx.clone() }))
+        Ok(Box::new(GraphGrams { bags, graphs, representations }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
@@ -333,7 +343,6 @@ struct GraphGrams {
     /// For each drawing, the graph of each bag.
     graphs: Vec<Vec<Graph>>,
     representations: Vec<Representation>,
-    ctx: Ctx,
 }
 
 impl Grams for GraphGrams {
@@ -341,7 +350,7 @@ impl Grams for GraphGrams {
         &self.representations[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn Bank>> {
         let Representation { point, gamma, drawing, way, gram, factors } =
             &self.representations[representation];
         let graphs = train.iter().map(|&b| &self.graphs[*drawing][b]);
@@ -352,7 +361,7 @@ impl Grams for GraphGrams {
             way: Arc::clone(way),
             nodes: Nodes::of(&bags),
             bags,
-            edges: way.ready(graphs, orient(point), &self.ctx)?,
+            edges: way.ready(graphs, orient(point), ctx)?,
             factors: train.iter().map(|&b| factors[b]).collect(),
             own: train.iter().map(|&b| gram.get(b, b)).collect(),
         }))

@@ -227,7 +227,7 @@ impl Grams for VectorGrams {
         &self.0[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize]) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
         let Representation { embed, kernel, vectors, .. } = &self.0[representation];
         Ok(Box::new(VectorBank { embed: embed.clone(), kernel: *kernel, vectors: vectors.select(train) }))
     }

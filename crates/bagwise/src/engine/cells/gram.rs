@@ -15,6 +15,12 @@ use crate::mat::{Csr, Mat};
 pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ctx) -> Result<Vec<Mat>> {
     let bags = offsets.len() - 1;
     let end = offsets[bags];
+    // Half of the entries as they are summed, and the whole.
+    ctx.reserve(
+        "Grams of bags",
+        (bags * bags) as u64 * 12 * weightings.len() as u64,
+        "raise --memory, or ask for fewer points at a time",
+    )?;
     let upper: Vec<Vec<Vec<f64>>> = (0..bags)
         .into_par_iter()
         .map(|s| {
@@ -58,6 +64,13 @@ pub fn gram_of_maps(maps: &Csr, t: usize, ctx: &Ctx) -> Result<Mat> {
 
 /// Inner products of sparse rows, `a` x `b`; of a matrix with itself (`symmetric`) half of them are made.
 pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
+    // The values, and a row of `a` for each thread.
+    let threads = rayon::current_num_threads().min(a.rows());
+    ctx.reserve(
+        "inner products of maps",
+        8 * (a.rows() * b.rows() + threads * a.cols()) as u64,
+        "raise --memory, or use fewer bags",
+    )?;
     let mut out = Mat::zeros(a.rows(), b.rows());
     out.data_mut().par_chunks_mut(b.rows().max(1)).enumerate().try_for_each_init(
         || vec![0.0; a.cols()],

@@ -69,7 +69,7 @@ impl<'a> Batch<'a> {
         kernels: &'static Kernels<f64>,
         ctx: &Ctx,
     ) -> Result<Batch<'a>> {
-        let count = (evidence.rows.rows() * (1 + moments(evidence.width(), weighted))) as u64;
+        let count = (evidence.rows.rows() * (evidence.width() + moments(evidence.width(), weighted))) as u64;
         ctx.reserve(
             "packed instances of a search for concepts",
             8 * count,

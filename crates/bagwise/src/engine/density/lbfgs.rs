@@ -101,6 +101,11 @@ impl Climb {
         }
     }
 
+    /// Memory that a climb of so many numbers takes: four vectors, two to fall back on, two for each step remembered.
+    pub(crate) fn bytes(numbers: usize) -> u64 {
+        8 * (numbers * (4 + 2 + 2 * MEMORY)) as u64
+    }
+
     /// Where value and gradient are wanted next.
     pub(crate) fn trial(&self) -> &[f64] {
         &self.trial

@@ -6,6 +6,7 @@ use super::lbfgs::{Climb, End, Stop};
 use super::likelihood::Target;
 use super::{Batch, Concept, Evidence, first_least};
 use crate::ctx::Ctx;
+use crate::engine::kernels::TILE_COLS;
 use crate::error::Result;
 use crate::rng::Rng;
 
@@ -55,8 +56,15 @@ pub struct Found {
     pub evaluations: usize,
 }
 
-/// Climbs that share their evaluations; more would only need more memory.
-const TOGETHER: usize = 2048;
+/// Climbs that share their evaluations, at the most and at the least: more would only need more memory, fewer would leave
+/// the batch half empty.
+const TOGETHER: [usize; 2] = [2048, TILE_COLS];
+
+/// How many climbs are held at a time: as many as fit an eighth of the budget. What a climb finds does not depend on it.
+pub(super) fn together(free: usize, memory: u64) -> usize {
+    let climb = Climb::bytes(free) + 8 * 2 * free as u64;
+    ((memory / 8 / climb.max(1)) as usize).clamp(TOGETHER[1], TOGETHER[0])
+}
 
 /// Real values from here on count as positive bags when starts are chosen.
 const HALF: f64 = 0.5;
@@ -124,7 +132,8 @@ pub fn search(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<F
     let batch = Batch::new(evidence, options.distance == Distance::Weighted, ctx)?;
     let total = (starts.len() * options.stop.iterations) as u64;
     let mut found = Vec::with_capacity(starts.len());
-    for starts in starts.chunks(TOGETHER) {
+    let free = options.begin(evidence.instances().row(starts[0])).len();
+    for starts in starts.chunks(together(free, ctx.memory)) {
         let begin = |&row: &usize| Climb::new(options.begin(evidence.instances().row(row)), options.stop);
         let mut climbs: Vec<Climb> = starts.iter().map(begin).collect();
         loop {

@@ -114,6 +114,21 @@ fn searches_give_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
+fn climbs_that_do_not_fit_together_find_the_same() {
+    let evidence = evidence(7, 12, 5, false);
+    let options = options(Distance::Weighted);
+    // Ten numbers are free: some six kilobytes a climb.
+    assert_eq!(search::together(10, Ctx::default().memory), 2048);
+    let mut tight = Ctx::default();
+    tight.memory = 200_000;
+    let starts = evidence.starts(Starts::All, 0).len();
+    assert!(search::together(10, tight.memory) < starts, "{starts} climbs in several batches");
+    assert!(
+        search(&evidence, &options, &tight).unwrap() == search(&evidence, &options, &Ctx::default()).unwrap()
+    );
+}
+
+#[test]
 fn starts_are_those_of_positive_bags_and_a_subset_is_drawn_by_the_seed() {
     let evidence = evidence(5, 10, 3, false);
     let all = evidence.starts(Starts::All, 0);

@@ -1,0 +1,335 @@
+//! What points, machines and folds share, and that they share it within the memory they are given: nothing of what is
+//! computed depends on it.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bagwise::engine::cells::products;
+use bagwise::engine::density::{Batch, Evidence, Target as Known};
+use bagwise::evaluate::{Fold, Metric, Splits};
+use bagwise::learn::{Frames, Learner, Setup};
+use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training};
+use bagwise::methods::{self, METHODS};
+use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
+use bagwise::preprocess::Scale;
+use bagwise::rng::Rng;
+use bagwise::train::{Wanted, train};
+use bagwise::{
+    Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,
+    gram,
+};
+
+/// Bags of `size` instances in `width` attributes; class c lies about (c, c, …).
+fn data(bags: usize, size: usize, width: usize, classes: usize) -> Dataset {
+    let mut rng = Rng::new(1, "sharing", &[]);
+    let mut draw = |b: usize| (b / size % classes) as f64 + 0.8 * rng.normal();
+    let values = (0..bags * size).flat_map(|i| (0..width).map(|_| draw(i)).collect::<Vec<_>>()).collect();
+    let offsets = (0..=bags).map(|b| b * size).collect();
+    let made = Bags::new(Instances::F64(Mat::new(bags * size, width, values)), offsets).unwrap();
+    let labels: Vec<String> = (0..bags).map(|b| (b % classes).to_string()).collect();
+    Dataset::new("sharing", made).with_target(Target::from_labels(&labels)).unwrap()
+}
+
+fn folds(bags: usize, count: usize) -> Vec<Fold> {
+    let fold = |f: usize| {
+        let (test, train) = (0..bags).partition(|b| b / 3 % count == f);
+        Fold { train, test }
+    };
+    (0..count).map(fold).collect()
+}
+
+fn grid(method: &dyn Method, given: &[(&str, &str)], fill: Fill, regression: bool) -> Grid {
+    let known = |name: &str| method.params().iter().any(|p| p.name == name);
+    let given: Vec<(String, String)> =
+        given.iter().filter(|(k, _)| known(k)).map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    Grid::new(method.info().name, method.params(), &given, fill, regression).unwrap()
+}
+
+fn within(memory: u64) -> Ctx {
+    let mut ctx = Ctx::seeded(3);
+    ctx.memory = memory;
+    ctx
+}
+
+/// The majority, with a parameter that does nothing, and a look at how it is called.
+struct Watched {
+    labels: bool,
+    heavy: bool,
+    /// How many points were prepared together.
+    together: Mutex<Vec<usize>>,
+    /// Fits under way, and the most there were.
+    fits: Arc<[AtomicUsize; 2]>,
+}
+
+impl Watched {
+    fn leaked(labels: bool, heavy: bool) -> &'static Watched {
+        Box::leak(Box::new(Watched { labels, heavy, together: Mutex::default(), fits: Arc::default() }))
+    }
+}
+
+fn majority() -> &'static dyn Method {
+    methods::find("majority").unwrap()
+}
+
+impl Method for Watched {
+    fn info(&self) -> &'static Info {
+        majority().info()
+    }
+    fn params(&self) -> &'static [ParamSpec] {
+        &[ParamSpec {
+            name: "width",
+            help: "Nothing.",
+            kind: Kind::Number { above: 0.0 },
+            default: "1",
+            grid: "1,2,3,4,5,6",
+            level: Level::Representation,
+            regression_only: false,
+        }]
+    }
+    fn learns_labels(&self) -> bool {
+        self.labels
+    }
+    fn work(&self, _: &Bags, _: usize) -> f64 {
+        0.0
+    }
+    fn needs(&self, _: &Bags) -> Needs {
+        Needs { fixed: 0, each: 1000 }
+    }
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        self.together.lock().unwrap().push(points.len());
+        let inner = majority().prepare(bags, points, scope, ctx)?;
+        Ok(Box::new(WatchedFits { inner, heavy: self.heavy, fits: Arc::clone(&self.fits) }))
+    }
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+        majority().load(point, state)
+    }
+}
+
+struct WatchedFits {
+    inner: Box<dyn Prepared>,
+    heavy: bool,
+    fits: Arc<[AtomicUsize; 2]>,
+}
+
+impl Prepared for WatchedFits {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+        let under_way = 1 + self.fits[0].fetch_add(1, Ordering::SeqCst);
+        self.fits[1].fetch_max(under_way, Ordering::SeqCst);
+        // Long enough that others would begin, if they could.
+        std::thread::sleep(Duration::from_millis(5));
+        let fits = self.inner.fit(points, training, ctx);
+        self.fits[0].fetch_sub(1, Ordering::SeqCst);
+        fits
+    }
+    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
+        self.inner.scores(fit, bags, ctx)
+    }
+    fn fits_are_heavy(&self) -> bool {
+        self.heavy
+    }
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>> {
+        self.inner.model(fits, train, ctx)
+    }
+}
+
+fn tune(method: &'static dyn Method, data: &Dataset, ctx: &Ctx) {
+    let setup = Setup::new(method, grid(method, &[], Fill::Grid, false));
+    let learner = Learner::new(data, &setup, None).unwrap();
+    let all: Vec<usize> = (0..data.bags.len()).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let inner = folds(all.len(), 3);
+    pool.install(|| learner.tune(&all, &inner, Metric::Accuracy, Frames::PerPart, ctx)).unwrap();
+}
+
+#[test]
+fn every_machine_that_prepares_for_itself_counts() {
+    // Room for six things prepared: two points of three pairs of classes, or six points that all machines share.
+    for (labels, most) in [(true, 2), (false, 6)] {
+        let method = Watched::leaked(labels, false);
+        tune(method, &data(18, 2, 2, 3), &within(6000));
+        let together = method.together.lock().unwrap();
+        assert_eq!(together.iter().max(), Some(&most), "{together:?}");
+    }
+}
+
+#[test]
+fn heavy_fits_are_made_one_after_another() {
+    for labels in [false, true] {
+        let method = Watched::leaked(labels, true);
+        tune(method, &data(18, 2, 2, 2), &Ctx::default());
+        assert_eq!(method.fits[1].load(Ordering::SeqCst), 1);
+    }
+}
+
+#[test]
+fn points_that_answer_together_answer_as_they_do_alone() {
+    let data = data(24, 3, 3, 3);
+    let all: Vec<usize> = (0..24).collect();
+    let folds = folds(24, 3);
+    let given = [
+        ("gamma", "0.5"),
+        ("c", "0.5,5,50"),
+        ("threshold", "0.3,train"),
+        ("concept", "positive,either"),
+        ("starts", "4"),
+        ("psi", "8"),
+        ("epsilon", "1"),
+        ("t", "20"),
+        ("solver", "gram,map"),
+    ];
+    for method in METHODS {
+        let grid = grid(*method, &given, Fill::Default, false);
+        let tuned = |points: Vec<Point>| {
+            let setup =
+                Setup { scale: Scale::None, ..Setup::new(*method, Grid::of(method.params(), points)) };
+            let learner = Learner::new(&data, &setup, None).unwrap();
+            learner.tune(&all, &folds, Metric::LogLoss, Frames::PerFold, &Ctx::seeded(1)).unwrap()
+        };
+        let together = tuned(grid.points.clone());
+        for (i, point) in grid.points.iter().enumerate() {
+            let alone = tuned(vec![point.clone()]);
+            assert_eq!(together.values[i], alone.values[0], "{} {point}", method.info().name);
+            if together.best == i {
+                let bits = |m: &Mat| m.data().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&together.out_of_fold), bits(&alone.out_of_fold), "{}", method.info().name);
+            }
+        }
+    }
+}
+
+/// Counts searches for concepts that came to their end.
+struct Ends(AtomicUsize);
+
+impl Progress for Ends {
+    fn step(&self, what: &str, done: u64, total: u64) {
+        if what == "concepts" && done == total {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+#[test]
+fn thresholds_share_a_search() {
+    let data = data(12, 3, 3, 2);
+    let all: Vec<usize> = (0..12).collect();
+    for name in ["dd", "em-dd"] {
+        let method = methods::find(name).unwrap();
+        let given = [("threshold", "0.3,0.5,train"), ("concept", "positive,either")];
+        let setup = Setup::new(method, grid(method, &given, Fill::Default, false));
+        assert_eq!(setup.grid.groups, [vec![0, 1, 2, 3, 4, 5]]);
+        let learner = Learner::new(&data, &setup, None).unwrap();
+        let ends = Arc::new(Ends(AtomicUsize::new(0)));
+        let mut ctx = Ctx::seeded(1);
+        ctx.progress = Arc::clone(&ends) as Arc<dyn Progress>;
+        let frame = learner.frame(&all, &setup.grid.points, &ctx).unwrap();
+        let machines = learner.fit(&frame, &setup.grid.groups[0], &all, &ctx).unwrap();
+        // One for each side.
+        assert_eq!((machines.len(), ends.0.load(Ordering::SeqCst)), (6, 2), "{name}");
+    }
+}
+
+fn refused<T>(result: Result<T>, expected: &str) {
+    match result {
+        Err(Error::Memory { what, .. }) => assert_eq!(what, expected),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("{expected} should not fit"),
+    }
+}
+
+#[test]
+fn what_is_large_is_reserved_where_it_is_made() {
+    let few = data(10, 10, 10, 2);
+    let which: Vec<usize> = (0..10).collect();
+    let known = (0..10).map(|b| if b % 2 == 0 { Known::Positive } else { Known::Negative }).collect();
+    let evidence = Evidence::new(&few.bags, &which, known, &Ctx::default()).unwrap();
+    // For each of 100 instances 10 numbers for distances and 21 for gradients.
+    assert!(Batch::new(&evidence, true, &within(8 * 100 * 31)).is_ok());
+    refused(
+        Batch::new(&evidence, true, &within(8 * 100 * 31 - 1)),
+        "packed instances of a search for concepts",
+    );
+
+    let mut rows = Csr::empty(5);
+    (0..40).for_each(|i| rows.push_row([(i % 5, 1.0)]));
+    refused(products(&rows, &rows, true, &within(8 * 40 * 40 - 1)), "inner products of maps");
+
+    let isk = methods::find("isk").unwrap();
+    let many = data(300, 4, 3, 2);
+    let point = &grid(isk, &[("psi", "16")], Fill::Default, false).points[0];
+    let mapped = |ctx: &Ctx| feature_map(isk, point, Scale::None, false, &many.bags, None, ctx);
+    let entries = mapped(&Ctx::default()).unwrap().nnz() as u64;
+    assert!(mapped(&within(12 * entries)).is_ok());
+    refused(mapped(&within(12 * entries - 1)), "the maps of bags");
+
+    let graphs = methods::find("migraph-explicit").unwrap();
+    let large = data(2, 300, 2, 2);
+    let point = &grid(graphs, &[], Fill::Default, false).points[0];
+    let drawn = |ctx: &Ctx| gram(graphs, point, Scale::None, false, &large.bags, None, None, ctx);
+    assert!(drawn(&Ctx::default()).is_ok());
+    // The distances of one bag, and not of a second nor any edge.
+    refused(drawn(&within(8 * 300 * 300)), "the graphs of bags");
+
+    let marginal = methods::find("mg-acc").unwrap();
+    let values = Dataset { target: Some(Target::Values((0..10).map(f64::from).collect())), ..few };
+    let setup = Setup::new(marginal, grid(marginal, &[], Fill::Default, true));
+    let learner = Learner::new(&values, &setup, None).unwrap();
+    let fitted = |ctx: &Ctx| {
+        train(std::slice::from_ref(&learner), &which, Splits::KFold(2), &Wanted::by(Metric::Mse), ctx)
+    };
+    assert!(fitted(&Ctx::default()).is_ok());
+    // Enough for the search, and not for three copies of some twenty vectors of 50 numbers.
+    refused(fitted(&within(8 * 50 * 31)), "the label vectors of instances");
+}
+
+/// Rows that can no longer be read.
+struct Gone;
+
+impl RowSource for Gone {
+    fn kind(&self) -> &'static str {
+        "gone"
+    }
+    fn rows(&self) -> usize {
+        6
+    }
+    fn cols(&self) -> usize {
+        2
+    }
+    fn bytes(&self) -> u64 {
+        96
+    }
+    fn is_single(&self) -> bool {
+        false
+    }
+    fn is_finite(&self) -> bool {
+        true
+    }
+    fn read_f32(&self, _: Range<usize>, _: &mut [f32]) -> Result<()> {
+        Err(Error::Invalid("the disk is gone".into()))
+    }
+    fn read_f64(&self, _: Range<usize>, _: &mut [f64]) -> Result<()> {
+        Err(Error::Invalid("the disk is gone".into()))
+    }
+}
+
+#[test]
+fn no_graph_is_drawn_of_rows_that_could_not_be_read() {
+    let data = data(12, 3, 2, 2);
+    let method = methods::find("migraph-explicit").unwrap();
+    let setup = Setup::new(method, grid(method, &[], Fill::Default, false));
+    let learners = [Learner::new(&data, &setup, None).unwrap()];
+    let all: Vec<usize> = (0..12).collect();
+    let ctx = Ctx::default();
+    let model = train(&learners, &all, Splits::KFold(2), &Wanted::by(Metric::Accuracy), &ctx).unwrap();
+    assert_eq!(model.graphs(&data.bags, &ctx).unwrap().len(), 12);
+    let gone = Bags::new(Instances::Stored(Stored::new(Arc::new(Gone))), vec![0, 3, 6]).unwrap();
+    let error = model.graphs(&gone, &ctx).unwrap_err().to_string();
+    assert!(error.contains("the disk is gone"), "{error}");
+}
