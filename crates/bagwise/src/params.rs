@@ -344,6 +344,24 @@ impl Grid {
     }
 }
 
+/// The points that differ in representation, by first appearance, and which of them each point agrees with.
+pub(crate) fn representations<'p>(table: &[ParamSpec], points: &'p [Point]) -> (Vec<&'p Point>, Vec<usize>) {
+    let mut distinct: Vec<&Point> = Vec::new();
+    let which = points
+        .iter()
+        .map(|point| index_in(&mut distinct, point, |a, b| same_representation(table, a, b)))
+        .collect();
+    (distinct, which)
+}
+
+/// The place in a list of what is the same as a value, which is added if there is none.
+pub(crate) fn index_in<T>(list: &mut Vec<T>, value: T, same: impl Fn(&T, &T) -> bool) -> usize {
+    list.iter().position(|known| same(known, &value)).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
     table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))

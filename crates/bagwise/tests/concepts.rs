@@ -236,3 +236,16 @@ fn densities_of_another_implementation() {
         assert!((-found / expected - 1.0).abs() < 1e-12, "{key}: {found} {expected}");
     }
 }
+
+#[test]
+fn a_width_over_the_attributes_means_those_of_the_bags() {
+    let data = planted(12, 8);
+    // Four attributes, whatever the number of concepts and of coordinates that bags become.
+    for (name, extra) in
+        [("dd-svm", ("rho", "1")), ("simple-mi", ("embed", "minmax")), ("mi-kernel", ("c", "1"))]
+    {
+        let over = fit(name, &[("gamma", "2/d"), extra], &data).unwrap();
+        let number = fit(name, &[("gamma", "0.5"), extra], &data).unwrap();
+        assert_eq!(outputs(&over, &data.bags), outputs(&number, &data.bags), "{name}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The isolation set-kernel as a method: machines on Grams and on maps are the same, pools and scalings are kept, and the
 //! kernel adapts to density as the paper's figures show.
 
-use bagwise::engine::cells::{Distance, Mapper, Partitions, gram_of_maps, map_rows, products};
+use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::evaluate::{Metric, Splits};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::Explanation;
@@ -179,7 +179,8 @@ fn kernel(pool: &Bags, psi: usize, places: [f64; 2]) -> f64 {
     let partitions = Partitions::draw(pool, &[0], 800, psi, Distance::Euclidean, &ctx).unwrap();
     let mapper = Mapper::new(&partitions, &[psi], &ctx).unwrap();
     let ids = mapper.ids(&Instances::F64(Mat::from_rows(&rows)), 0..8, &ctx).unwrap().remove(0);
-    gram_of_maps(&map_rows(&ids, &[0..4, 4..8], None), 800, &ctx).unwrap().get(0, 1)
+    let maps = map_rows(&ids, &[0..4, 4..8], None);
+    products(&maps, &maps, true, &ctx).unwrap().get(0, 1) / 800.0
 }
 
 #[test]

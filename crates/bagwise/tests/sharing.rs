@@ -187,20 +187,31 @@ fn points_that_answer_together_answer_as_they_do_alone() {
     ];
     for method in METHODS {
         let grid = grid(*method, &given, Fill::Default, false);
-        let tuned = |points: Vec<Point>| {
-            let setup =
-                Setup { scale: Scale::None, ..Setup::new(*method, Grid::of(method.params(), points)) };
-            let learner = Learner::new(&data, &setup, None).unwrap();
-            learner.tune(&all, &folds, Metric::LogLoss, Frames::PerFold, &Ctx::seeded(1)).unwrap()
-        };
-        let together = tuned(grid.points.clone());
-        for (i, point) in grid.points.iter().enumerate() {
-            let alone = tuned(vec![point.clone()]);
-            assert_eq!(together.values[i], alone.values[0], "{} {point}", method.info().name);
-            if together.best == i {
-                let bits = |m: &Mat| m.data().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&together.out_of_fold), bits(&alone.out_of_fold), "{}", method.info().name);
+        let setup = Setup { scale: Scale::None, ..Setup::new(*method, grid) };
+        let learner = Learner::new(&data, &setup, None).unwrap();
+        let ctx = Ctx::seeded(1);
+        let together = learner.tune(&all, &folds, Metric::Accuracy, Frames::PerFold, &ctx).unwrap();
+        let points = &setup.grid.points;
+        let mut alone = vec![Mat::zeros(24, 3); points.len()];
+        for fold in &folds {
+            let frame = learner.frame(&fold.train, points, &ctx).unwrap();
+            for group in &setup.grid.groups {
+                let machines = learner.fit(&frame, group, &fold.train, &ctx).unwrap();
+                for (&point, machines) in group.iter().zip(&machines) {
+                    let outputs = learner.outputs(&frame, machines, &fold.train, &fold.test, &ctx).unwrap();
+                    for (row, &bag) in fold.test.iter().enumerate() {
+                        alone[point].row_mut(bag).copy_from_slice(outputs.row(row));
+                    }
+                }
             }
+        }
+        let name = method.info().name;
+        let bits = |m: &Mat| m.data().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&together.out_of_fold), bits(&alone[together.best]), "{name}");
+        for (outputs, value) in alone.iter().zip(&together.values) {
+            let right =
+                learner.labels(outputs, None).iter().enumerate().filter(|(b, l)| **l as usize == b % 3);
+            assert_eq!(*value, Some(right.count() as f64 / 24.0), "{name}");
         }
     }
 }
@@ -263,7 +274,7 @@ fn what_is_large_is_reserved_where_it_is_made() {
 
     let isk = methods::find("isk").unwrap();
     let many = data(300, 4, 3, 2);
-    let point = &grid(isk, &[("psi", "16")], Fill::Default, false).points[0];
+    let point = &grid(isk, &[("psi", "16"), ("solver", "map")], Fill::Default, false).points[0];
     let mapped = |ctx: &Ctx| feature_map(isk, point, Scale::None, false, &many.bags, None, ctx);
     let entries = mapped(&Ctx::default()).unwrap().nnz() as u64;
     assert!(mapped(&within(12 * entries)).is_ok());

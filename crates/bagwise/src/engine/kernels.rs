@@ -12,7 +12,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::simd::{Element, Vector, exp2};
+use super::simd::{Element, InstructionSet, Vector, exp2, table_of};
 
 /// Rows of a tile: a multiple of every `mr`; with 64 columns of f64 a tile is 24 kB and fits the first cache.
 pub(crate) const TILE_ROWS: usize = 48;
@@ -42,8 +42,8 @@ pub(crate) struct Piece {
 /// The loops for one instruction set. All are unsafe to call unless the processor has it, and for no other
 /// reason: lengths are asserted.
 pub(crate) struct Kernels<T: Element> {
-    /// Name of the instruction set.
-    pub name: &'static str,
+    /// The instruction set.
+    pub set: InstructionSet,
     /// Instances in a row panel.
     pub mr: usize,
     /// Instances in a column panel.
@@ -467,7 +467,7 @@ unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mu
 
 /// Instantiates the loops inside functions that carry an instruction set.
 macro_rules! instruction_set {
-    ($module:ident, $name:literal, $mr:expr, $f64:ty, $f32:ty $(, $feature:literal)?) => {
+    ($module:ident, $set:expr, $mr:expr, $f64:ty, $f32:ty $(, $feature:literal)?) => {
         mod $module {
             use super::*;
 
@@ -519,7 +519,7 @@ macro_rules! instruction_set {
 
             const fn table<V: Vector>() -> Kernels<V::E> {
                 Kernels {
-                    name: $name,
+                    set: $set,
                     mr: $mr,
                     nr: 2 * V::LANES,
                     products: products::<V>,
@@ -538,11 +538,11 @@ macro_rules! instruction_set {
     };
 }
 
-instruction_set!(portable, "portable", 4, [f64; 2], [f32; 4]);
+instruction_set!(portable, InstructionSet::Portable, 4, [f64; 2], [f32; 4]);
 #[cfg(target_arch = "x86_64")]
 instruction_set!(
     avx2,
-    "avx2",
+    InstructionSet::Avx2,
     6,
     crate::engine::simd_x86::Avx2F64,
     crate::engine::simd_x86::Avx2F32,
@@ -551,7 +551,7 @@ instruction_set!(
 #[cfg(target_arch = "x86_64")]
 instruction_set!(
     avx512,
-    "avx512",
+    InstructionSet::Avx512,
     12,
     crate::engine::simd_x86::Avx512F64,
     crate::engine::simd_x86::Avx512F32,
@@ -567,19 +567,9 @@ macro_rules! available {
     ($e:ty, $table:ident) => {
         impl Available for $e {
             fn available() -> Vec<&'static Kernels<$e>> {
-                let mut found = Vec::new();
-                #[cfg(target_arch = "x86_64")]
-                {
-                    let fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-                    if fma && is_x86_feature_detected!("avx512f") {
-                        found.push(&avx512::$table);
-                    }
-                    if fma {
-                        found.push(&avx2::$table);
-                    }
-                }
-                found.push(&portable::$table);
-                found
+                InstructionSet::available()
+                    .map(|set| -> &'static Kernels<$e> { table_of!(set, $table) })
+                    .collect()
             }
         }
     };

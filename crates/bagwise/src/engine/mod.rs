@@ -15,7 +15,7 @@ mod pack;
 mod pairs;
 mod plan;
 pub(crate) mod rows;
-mod simd;
+pub(crate) mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
 mod sparse;

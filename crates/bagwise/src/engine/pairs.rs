@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use super::kernels::{Available, Kernels, Piece, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::Plan;
-use super::simd::Element;
+use super::simd::{Element, InstructionSet};
 use super::sparse;
 use crate::bags::Instances;
 use crate::ctx::Ctx;
@@ -108,7 +108,7 @@ pub fn self_similarity(side: &Side, outputs: &[Output], ctx: &Ctx) -> Result<Vec
 
 /// The instruction set the engine uses on this machine.
 pub fn instruction_set() -> &'static str {
-    <f64 as Available>::available()[0].name
+    InstructionSet::best().name()
 }
 
 /// Which entries of the Gram are wanted.

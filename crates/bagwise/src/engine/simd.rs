@@ -10,6 +10,99 @@
 //! last place in all. Arguments below -1022 (f32: -126) give exactly 0: numbers too small for a full mantissa
 //! are slow on many machines and add nothing to a sum.
 
+/// An instruction set that loops are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstructionSet {
+    /// 512 bits, with the extensions for bytes and words that every such processor but the first has.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// 256 bits and fused multiply-add.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// Whatever the compiler makes of arrays.
+    Portable,
+}
+
+impl InstructionSet {
+    /// All there are, fastest first.
+    const ALL: &[InstructionSet] = &[
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2,
+        InstructionSet::Portable,
+    ];
+
+    /// Those that this processor has, fastest first; the last one every processor has.
+    pub(crate) fn available() -> impl Iterator<Item = InstructionSet> {
+        InstructionSet::ALL.iter().copied().filter(|set| set.is_here())
+    }
+
+    /// The fastest that this processor has.
+    pub(crate) fn best() -> InstructionSet {
+        InstructionSet::available().next().unwrap_or(InstructionSet::Portable)
+    }
+
+    fn is_here(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => {
+                InstructionSet::Avx2.is_here()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            InstructionSet::Portable => true,
+        }
+    }
+
+    /// Its name, for people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => "avx2",
+            InstructionSet::Portable => "portable",
+        }
+    }
+}
+
+/// The table of a module that has one for each instruction set.
+macro_rules! table_of {
+    ($set:expr, $table:ident) => {
+        match $set {
+            #[cfg(target_arch = "x86_64")]
+            crate::engine::simd::InstructionSet::Avx512 => &avx512::$table,
+            #[cfg(target_arch = "x86_64")]
+            crate::engine::simd::InstructionSet::Avx2 => &avx2::$table,
+            crate::engine::simd::InstructionSet::Portable => &portable::$table,
+        }
+    };
+}
+pub(crate) use table_of;
+
+/// The inner product, in eight sums side by side, which the compiler makes vectors of, and in one order whichever comes
+/// first.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (eights_a, rest_a) = a.as_chunks::<8>();
+    let (eights_b, rest_b) = b.as_chunks::<8>();
+    for (x, y) in eights_a.iter().zip(eights_b) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(x, y)| x * y).sum::<f64>()
+}
+
 /// A number the engine computes with: `f64`, or `f32` where speed is worth more than digits.
 pub(crate) trait Element:
     Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 'static

@@ -169,9 +169,9 @@ proptest! {
                     // A lone pair at the limit of the expansion may lose 5e-13 (see `EXPANSION_LIMIT`), and gamma times
                     // squared lengths goes beyond that limit here (32 times 70 attributes).
                     let error = worst(&found[o], &expected[o]);
-                    prop_assert!(error < 6e-13, "symmetric {o} {} {error:e}", kernels.name);
+                    prop_assert!(error < 6e-13, "symmetric {o} {} {error:e}", kernels.set.name());
                     let error = worst(&across[o], &expected_other[o]);
-                    prop_assert!(error < 6e-13, "across {o} {} {error:e}", kernels.name);
+                    prop_assert!(error < 6e-13, "across {o} {} {error:e}", kernels.set.name());
                     for b in 0..case.bags() {
                         let (d, g) = (diagonal[o].get(b, 0), found[o].get(b, b));
                         prop_assert!((d - g).abs() <= 1e-13 * expected[o].1.get(b, b), "diagonal {o} {b}");

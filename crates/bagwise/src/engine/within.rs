@@ -29,11 +29,7 @@ pub fn squared_distances(bag: BagRef<'_>) -> Mat {
     } else {
         dense(bag, <f64 as Available>::available()[0], &mut out);
     }
-    for i in 0..n {
-        for j in 0..i {
-            out.set(i, j, out.get(j, i));
-        }
-    }
+    super::pairs::mirror(&mut out);
     out
 }
 

@@ -21,12 +21,13 @@ use std::sync::Arc;
 use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
+use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{
     Ended, Fit, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State, Training,
 };
 use crate::multiclass::Scheme;
-use crate::params::{ParamSpec, Point, same_representation};
+use crate::params::{ParamSpec, Point, representations};
 use kernel::{Kernel, Last, Solved};
 
 /// What the author of a method writes.
@@ -178,17 +179,7 @@ impl<A: Alternating + Clone> Method for Alternation<A> {
         let bags = bags.in_memory(ctx)?;
         let means = if self.0.wants_means() { Some(with_means(&bags)) } else { None };
         let distinct = distinct(&bags);
-        let mut first: Vec<&Point> = Vec::new();
-        let representation = points
-            .iter()
-            .map(|point| {
-                let found = first.iter().position(|d| same_representation(self.params(), d, point));
-                found.unwrap_or_else(|| {
-                    first.push(point);
-                    first.len() - 1
-                })
-            })
-            .collect();
+        let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
         let kernels = kernel::prepare(&first, stock, &bags, scope, ctx)?;
         Ok(Box::new(AlternatingPrepared {
@@ -280,14 +271,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
 
 impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
-        let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
-        if let Some(c) =
-            points.iter().map(|&p| self.points[p].number("c")).find(|c| !(c * heaviest).is_finite())
-        {
-            return Err(Error::Invalid(format!(
-                "c={c} times the weight of a bag is not a finite number; use a smaller c"
-            )));
-        }
+        svm::check_costs(points.iter().map(|&p| &self.points[p]), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
 

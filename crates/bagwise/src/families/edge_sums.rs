@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::edge_map::EdgeMap;
+use crate::engine::simd::dot;
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::set_kernel::{load_bags, save_bags};
@@ -297,19 +298,6 @@ fn inner_products(left: &Mat, right: Option<&Mat>) -> Mat {
         }
     }
     out
-}
-
-/// In eight sums side by side, which the compiler makes vectors of, and in one order whichever comes first.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a8.zip(b8) {
-        for i in 0..8 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

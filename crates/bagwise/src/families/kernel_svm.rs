@@ -22,7 +22,7 @@ use crate::method::{
     Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::multiclass::Scheme;
-use crate::params::{ParamSpec, Point, same_representation};
+use crate::params::{ParamSpec, Point, representations};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
@@ -159,17 +159,7 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let mut distinct: Vec<&Point> = Vec::new();
-        let representation = points
-            .iter()
-            .map(|point| {
-                let found = distinct.iter().position(|d| same_representation(self.params(), d, point));
-                found.unwrap_or_else(|| {
-                    distinct.push(point);
-                    distinct.len() - 1
-                })
-            })
-            .collect();
+        let (distinct, representation) = representations(self.params(), points);
         let grams = self.0.grams(bags, &distinct, scope, ctx)?;
         Ok(Box::new(KernelPrepared { grams, points: points.to_vec(), representation }))
     }

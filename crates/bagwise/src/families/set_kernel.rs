@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::mat::{Csr, Mat};
 use crate::method::{Info, Needs, Scope, State, Tensor, refuse};
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
 use crate::rng::Rng;
 
@@ -108,11 +108,8 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
             .iter()
             .zip(&term)
             .map(|(&gamma, &term)| {
-                let found = outputs.iter().position(|o| o.gamma == gamma && o.terms == [term]);
-                found.unwrap_or_else(|| {
-                    outputs.push(Output { gamma, terms: vec![term] });
-                    outputs.len() - 1
-                })
+                let same = |a: &Output, b: &Output| a.gamma == b.gamma && a.terms == b.terms;
+                index_in(&mut outputs, Output { gamma, terms: vec![term] }, same)
             })
             .collect();
         let mut sums = engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
@@ -163,6 +160,17 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
 /// `N/median` and `N/d` in numbers: N over the median squared distance of training instances, or over the number of
 /// attributes.
 pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
+    resolve_for(points, bags, bags.width(), scope, ctx)
+}
+
+/// The same for vectors that bags with so many attributes were made into.
+pub(crate) fn resolve_for(
+    points: &[&Point],
+    bags: &Bags,
+    attributes: usize,
+    scope: &Scope<'_>,
+    ctx: &Ctx,
+) -> Vec<f64> {
     let mut typical = None;
     points
         .iter()
@@ -171,10 +179,26 @@ pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &C
             Value::OverMedian(n) => {
                 n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
             }
-            Value::OverWidth(n) => n / bags.width() as f64,
+            Value::OverWidth(n) => n / attributes as f64,
             other => unreachable!("the table lets no {other} through"),
         })
         .collect()
+}
+
+/// Gaussian kernels of vectors, which are bags of one instance each: one matrix per width, of `rows` with `cols`, or with
+/// themselves.
+pub(crate) fn gaussians(rows: &Bags, cols: Option<&Bags>, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
+    let outputs: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
+    let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
+    let (left, right) = (ones(rows), cols.map(ones));
+    let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &left };
+    match (cols, &right) {
+        (Some(cols), Some(weights)) => {
+            let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights };
+            engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)
+        }
+        _ => engine::symmetric(&left, &outputs, ctx.precision, ctx),
+    }
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
@@ -235,10 +259,7 @@ impl Weights {
         let term = (0..points.len())
             .map(|p| {
                 let vector: Vec<f64> = per_bag.iter().flat_map(|w| w[p].iter().copied()).collect();
-                vectors.iter().position(|v| *v == vector).unwrap_or_else(|| {
-                    vectors.push(vector);
-                    vectors.len() - 1
-                })
+                index_in(&mut vectors, vector, |a, b| a == b)
             })
             .collect();
         (Weights { vectors }, term)
@@ -379,7 +400,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors, _) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, with the weight it has in its bag.
-        let single: Vec<usize> = (0..=bags.instance_count()).collect();
+        let single = engine::rows::singles(bags.instance_count()).0;
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
         let sums = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         Ok(parts_of(sums, bags, &weights[0], &factors, &self.factors))

@@ -67,6 +67,20 @@ fn tolerance(training: &Training<'_>) -> f64 {
     1e-3 * if training.regression { spread(training.y) } else { 1.0 }
 }
 
+/// An error if a cost times the weight of a bag is beyond all numbers.
+pub(crate) fn check_costs<'p>(
+    points: impl IntoIterator<Item = &'p Point>,
+    training: &Training<'_>,
+) -> Result<()> {
+    let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
+    match points.into_iter().map(|p| p.number("c")).find(|c| !(c * heaviest).is_finite()) {
+        Some(c) => Err(Error::Invalid(format!(
+            "c={c} times the weight of a bag is not a finite number; use a smaller c"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Solves the points tube by tube, each a path of costs.
 fn along_paths<M>(
     points: &[&Point],
@@ -76,13 +90,7 @@ fn along_paths<M>(
     status: impl Fn(&M) -> Status,
 ) -> Result<Vec<M>> {
     ctx.check()?;
-    let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
-    if let Some(point) = points.iter().find(|p| !(p.number("c") * heaviest).is_finite()) {
-        return Err(Error::Invalid(format!(
-            "c={} times the weight of a bag is not a finite number; use a smaller c",
-            point.number("c")
-        )));
-    }
+    check_costs(points.iter().copied(), training)?;
     let mut machines: Vec<Option<M>> = points.iter().map(|_| None).collect();
     let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
     let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();

@@ -14,13 +14,12 @@ use std::sync::Arc;
 use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
 use crate::engine::density::{Concept, Evidence, Found, belief};
-use crate::engine::{self, Output, Side};
 use crate::error::{Error, Result};
 use crate::families::concepts::{
     DISTANCE, ITERATIONS, Producer, RHO, STARTS, class_targets, dense, load_concepts, options, save_concepts,
 };
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
-use crate::families::set_kernel::{WIDTH, resolve};
+use crate::families::set_kernel::{WIDTH, gaussians, resolve_for};
 use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{Believed, Info, Needs, Scope, State, refuse};
@@ -96,7 +95,7 @@ impl BagKernel for DdSvm {
             let concepts = Arc::new(concepts(&bags, scope, points[first], ctx)?);
             let vectors = Arc::new(embedded(&instances, &bags, &concepts, ctx)?);
             let here: Vec<&Point> = alike.iter().map(|&i| points[i]).collect();
-            let gammas = resolve(&here, &vectors, scope, ctx);
+            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx);
             let grams = gaussians(&vectors, None, &gammas, ctx)?;
             for ((i, gamma), gram) in alike.into_iter().zip(gammas).zip(grams) {
                 let (concepts, vectors) = (Arc::clone(&concepts), Arc::clone(&vectors));
@@ -174,21 +173,6 @@ fn embedded(instances: &Mat, bags: &Bags, concepts: &[Believed], ctx: &Ctx) -> R
         vectors.data_mut().iter_mut().for_each(|v| *v = v.min(1e100));
     }
     Bags::new(Instances::F64(vectors), (0..=bags.len()).collect())
-}
-
-/// Gaussian kernels of vectors, one matrix per width.
-fn gaussians(rows: &Bags, cols: Option<&Bags>, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
-    let outputs: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
-    let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
-    let (left, right) = (ones(rows), cols.map(ones));
-    let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &left };
-    match (cols, &right) {
-        (Some(cols), Some(weights)) => {
-            let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights };
-            engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)
-        }
-        _ => engine::symmetric(&left, &outputs, ctx.precision, ctx),
-    }
 }
 
 struct Representation {

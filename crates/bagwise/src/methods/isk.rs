@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
 use crate::families::svm;
 use crate::method::{Info, Method, Model, Needs, Prepared, Scope, State};
-use crate::params::{Kind, Level, ParamSpec, Point, Value, same_representation};
+use crate::params::{Kind, Level, ParamSpec, Point, Value, representations};
 use crate::preprocess::Scale;
 
 /// The method, for the registry.
@@ -199,15 +199,7 @@ impl Method for Isk {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let mut distinct: Vec<&Point> = Vec::new();
-        let mut representation = Vec::with_capacity(points.len());
-        for point in points {
-            let found = distinct.iter().position(|d| same_representation(PARAMS, d, point));
-            if found.is_none() {
-                distinct.push(point);
-            }
-            representation.push(found.unwrap_or(distinct.len() - 1));
-        }
+        let (distinct, representation) = representations(PARAMS, points);
         let pool = scope.train.iter().map(|&b| bags.rows(b).len()).sum();
         let psis = distinct.iter().map(|p| centres(p, pool)).collect::<Result<Vec<usize>>>()?;
         let mut all: Vec<Option<Representation>> = distinct.iter().map(|_| None).collect();

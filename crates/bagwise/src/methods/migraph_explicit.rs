@@ -35,7 +35,7 @@ use crate::families::svm;
 use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::mat::Mat;
 use crate::method::{Info, Needs, Scope, State, refuse};
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::Scale;
 
 /// The method, for the registry.
@@ -210,7 +210,7 @@ impl BagKernel for ExplicitMiGraph {
     ) -> Result<Box<dyn Grams>> {
         let gammas = resolve(points, &bags, scope, ctx);
         let mut widths: Vec<f64> = Vec::new();
-        let width: Vec<usize> = gammas.iter().map(|&gamma| index_of(&mut widths, gamma)).collect();
+        let width: Vec<usize> = gammas.iter().map(|&gamma| index_in(&mut widths, gamma, f64::eq)).collect();
         let node_sums = engine::symmetric(
             &Nodes::of(&bags).side(&bags),
             &widths.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect::<Vec<_>>(),
@@ -218,14 +218,16 @@ impl BagKernel for ExplicitMiGraph {
             ctx,
         )?;
         let mut drawings: Vec<Drawing> = Vec::new();
-        let drawing: Vec<usize> = points.iter().map(|p| index_of(&mut drawings, Drawing::of(p))).collect();
+        let drawing: Vec<usize> =
+            points.iter().map(|p| index_in(&mut drawings, Drawing::of(p), Drawing::eq)).collect();
         let graphs = drawings.iter().map(|d| d.draw(&bags, ctx)).collect::<Result<Vec<_>>>()?;
         // Points that agree in their edges share sums.
         let mut edge_keys: Vec<(usize, Orient, f64, f64)> = Vec::new();
         let edge_key: Vec<usize> = (0..points.len())
             .map(|r| {
                 let width = edge_width(points[r], gammas[r]);
-                index_of(&mut edge_keys, (drawing[r], orient(points[r]), width, points[r].number("tol")))
+                let key = (drawing[r], orient(points[r]), width, points[r].number("tol"));
+                index_in(&mut edge_keys, key, |a, b| a == b)
             })
             .collect();
         let mut ways = Vec::with_capacity(edge_keys.len());
@@ -275,14 +277,6 @@ impl BagKernel for ExplicitMiGraph {
             own,
         }))
     }
-}
-
-/// The place of a value in a list, which it is added to if it is new.
-fn index_of<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter().position(|v| *v == value).unwrap_or_else(|| {
-        list.push(value);
-        list.len() - 1
-    })
 }
 
 /// The edge sums for each key; those summed directly share a pass.
@@ -429,7 +423,7 @@ impl Bank for GraphBank {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let look = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own.
-        let single: Vec<usize> = (0..=bags.instance_count()).collect();
+        let single = engine::rows::singles(bags.instance_count()).0;
         let rows = Side { offsets: &single, ..look.nodes.side(bags) };
         let cols = self.nodes.side(&self.bags);
         let mut parts = engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);

@@ -10,10 +10,9 @@ use rayon::prelude::*;
 
 use crate::bags::{BagRef, Bags, Instances};
 use crate::ctx::Ctx;
-use crate::engine::{self, Output, Side};
 use crate::error::{Error, Result};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
-use crate::families::set_kernel::{WIDTH, resolve, shares};
+use crate::families::set_kernel::{WIDTH, gaussians, resolve_for, shares};
 use crate::families::svm;
 use crate::mat::Mat;
 use crate::method::{Info, Needs, Scope, State, refuse};
@@ -99,13 +98,13 @@ impl BagKernel for SimpleMi {
             let own: Vec<usize> = (0..points.len()).filter(|&i| points[i].word("embed") == embed).collect();
             let here: Vec<&Point> = own.iter().map(|&i| points[i]).collect();
             let vectors = Arc::new(embedded(embed, &bags)?);
-            let gammas = resolve(&here, &vectors, scope, ctx);
+            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx);
             let kernel_of = |(point, gamma): (&&Point, f64)| match point.word("kernel") {
                 "linear" => VectorKernel::Linear,
                 _ => VectorKernel::Rbf(gamma),
             };
             let kernels: Vec<VectorKernel> = here.iter().zip(gammas).map(kernel_of).collect();
-            let grams = VectorKernel::matrices(&kernels, &vectors, &vectors, ctx)?;
+            let grams = VectorKernel::matrices(&kernels, &vectors, None, ctx)?;
             for ((i, kernel), gram) in own.into_iter().zip(kernels).zip(grams) {
                 let (embed, vectors) = (embed.to_string(), Arc::clone(&vectors));
                 representations[i] = Some(Representation { embed, kernel, vectors, gram });
@@ -162,32 +161,16 @@ enum VectorKernel {
 }
 
 impl VectorKernel {
-    /// All kernel values between two sets of vectors.
-    fn matrix(self, rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Mat> {
-        Ok(VectorKernel::matrices(&[self], rows, cols, ctx)?.remove(0))
-    }
-
-    /// The same for several kernels, all widths in one pass.
-    fn matrices(kernels: &[VectorKernel], rows: &Bags, cols: &Bags, ctx: &Ctx) -> Result<Vec<Mat>> {
+    /// All kernel values between two sets of vectors, or of one with itself: all widths in one pass.
+    fn matrices(kernels: &[VectorKernel], rows: &Bags, cols: Option<&Bags>, ctx: &Ctx) -> Result<Vec<Mat>> {
         let width = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(gamma) => Some(*gamma),
             VectorKernel::Linear => None,
         };
-        let outputs: Vec<Output> =
-            kernels.iter().filter_map(width).map(|gamma| Output { gamma, terms: vec![0] }).collect();
-        let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
-        let (row_weights, col_weights) = (ones(rows), ones(cols));
-        let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &row_weights };
-        let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights: &col_weights };
-        let gaussian = if outputs.is_empty() {
-            Vec::new()
-        } else if std::ptr::eq(rows, cols) {
-            engine::symmetric(&left, &outputs, ctx.precision, ctx)?
-        } else {
-            engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)?
-        };
+        let gammas: Vec<f64> = kernels.iter().filter_map(width).collect();
+        let gaussian = if gammas.is_empty() { Vec::new() } else { gaussians(rows, cols, &gammas, ctx)? };
         let mut gaussian = gaussian.into_iter();
-        let linear = kernels.iter().any(|k| width(k).is_none()).then(|| dots(rows, cols));
+        let linear = kernels.iter().any(|k| width(k).is_none()).then(|| dots(rows, cols.unwrap_or(rows)));
         let of = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(_) => gaussian.next().expect("one for each width"),
             VectorKernel::Linear => linear.clone().expect("computed where one is asked for"),
@@ -258,7 +241,7 @@ impl Bank for VectorBank {
                 new.width()
             )));
         }
-        let kernel = self.kernel.matrix(&new, &self.vectors, ctx)?;
+        let kernel = VectorKernel::matrices(&[self.kernel], &new, Some(&self.vectors), ctx)?.remove(0);
         Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
     }
 

@@ -16,7 +16,7 @@ use super::{BLOCK, Partitions, literal};
 use crate::bags::Instances;
 use crate::ctx::Ctx;
 use crate::engine::pack::Buffer;
-use crate::engine::simd::{Element, Vector};
+use crate::engine::simd::{Element, InstructionSet, Vector, table_of};
 use crate::error::Result;
 
 /// Bits that hold a centre's place in its tile.
@@ -280,8 +280,8 @@ fn rough_distances<Z: Element>(x: &[f64], z: &[Z], list: &[u32], out: &mut [f64]
         unsafe fn wide<Z: Element>(x: &[f64], z: &[Z], list: &[u32], out: &mut [f64]) {
             rough_of(x, z, list, out);
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has just been asked.
+        if InstructionSet::best() != InstructionSet::Portable {
+            // SAFETY: the processor has just been asked; all others have these two.
             return unsafe { wide(x, z, list, out) };
         }
     }
@@ -474,19 +474,9 @@ macro_rules! race {
     ($e:ty, $table:ident) => {
         impl Race for $e {
             fn kernels() -> Vec<&'static Kernel<$e>> {
-                let mut found = Vec::new();
-                #[cfg(target_arch = "x86_64")]
-                {
-                    let two = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-                    if two && is_x86_feature_detected!("avx512f") {
-                        found.push(&avx512::$table);
-                    }
-                    if two {
-                        found.push(&avx2::$table);
-                    }
-                }
-                found.push(&portable::$table);
-                found
+                InstructionSet::available()
+                    .map(|set| -> &'static Kernel<$e> { table_of!(set, $table) })
+                    .collect()
             }
         }
     };

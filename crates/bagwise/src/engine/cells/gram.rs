@@ -6,8 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::ids::{Ids, add_row};
+use super::ids::{Ids, agreements};
 use crate::ctx::Ctx;
+use crate::engine::pairs::mirror;
 use crate::error::Result;
 use crate::mat::{Csr, Mat};
 
@@ -29,7 +30,7 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
             let mut counts = vec![0.0; end - start];
             let mut rows = vec![vec![0.0; bags - s]; weightings.len()];
             for x in start..offsets[s + 1] {
-                add_row(ids, x, start..end, &mut counts);
+                agreements(ids, x, start..end, &mut counts);
                 for (weights, row) in weightings.iter().zip(&mut rows) {
                     for (t, sum) in row.iter_mut().enumerate() {
                         let bag = offsets[s + t]..offsets[s + t + 1];
@@ -53,13 +54,6 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
         gram
     };
     Ok((0..weightings.len()).map(whole).collect())
-}
-
-/// The Gram of maps: inner products over t.
-pub fn gram_of_maps(maps: &Csr, t: usize, ctx: &Ctx) -> Result<Mat> {
-    let mut gram = products(maps, maps, true, ctx)?;
-    gram.data_mut().iter_mut().for_each(|k| *k /= t as f64);
-    Ok(gram)
 }
 
 /// Inner products of sparse rows, `a` x `b`; of a matrix with itself (`symmetric`) half of them are made.
@@ -98,11 +92,7 @@ pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
         },
     )?;
     if symmetric {
-        for i in 0..a.rows() {
-            for j in 0..i {
-                out.set(i, j, out.get(j, i));
-            }
-        }
+        mirror(&mut out);
     }
     Ok(out)
 }

@@ -162,14 +162,6 @@ impl Ids {
         self.similar(bag, shares).into_iter().map(normalised).collect()
     }
 
-    /// How often row `x` agrees with each of `rows`.
-    pub fn matches(&self, x: usize, rows: Range<usize>, out: &mut [u32]) {
-        match &self.cells {
-            Cells::U8(cells) => matches(cells, self.stride(), self.t, x, rows, out),
-            Cells::U16(cells) => matches(cells, self.stride(), self.t, x, rows, out),
-        }
-    }
-
     /// Calls `each(partitioning, cell)` for a row.
     pub(super) fn row(&self, row: usize, mut each: impl FnMut(usize, usize)) {
         let range = row * self.stride()..row * self.stride() + self.t;
@@ -215,18 +207,16 @@ macro_rules! dispatched {
                 unsafe fn avx2$(<$c: Cell>)?($($arg: $ty),*) $(-> $ret)? {
                     $inner($($arg),*)
                 }
-                let two = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-                if two && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512dq")
-                {
+                use crate::engine::simd::InstructionSet;
+                match InstructionSet::best() {
                     // SAFETY: the processor has just been asked.
-                    return unsafe { avx512($($arg),*) };
-                }
-                if two {
-                    // SAFETY: the processor has just been asked.
-                    return unsafe { avx2($($arg),*) };
+                    InstructionSet::Avx512 => unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    InstructionSet::Avx2 => unsafe { avx2($($arg),*) },
+                    InstructionSet::Portable => $inner($($arg),*),
                 }
             }
+            #[cfg(not(target_arch = "x86_64"))]
             $inner($($arg),*)
         }
     };
@@ -261,17 +251,6 @@ pub(super) fn agree<C: Cell>(a: &[C], b: &[C]) -> u32 {
     total
 }
 
-dispatched!(matches<C>, matches_of, (cells: &[C], stride: usize, t: usize, x: usize, rows: Range<usize>, out: &mut [u32]));
-
-#[inline(always)]
-fn matches_of<C: Cell>(cells: &[C], stride: usize, t: usize, x: usize, rows: Range<usize>, out: &mut [u32]) {
-    let padding = (stride - t) as u32;
-    let own = &cells[x * stride..(x + 1) * stride];
-    for (other, out) in cells[rows.start * stride..rows.end * stride].chunks_exact(stride).zip(out) {
-        *out = agree(own, other) - padding;
-    }
-}
-
 dispatched!(bins<C>, bins_of, (cells: &[C], stride: usize, t: usize, bag: Range<usize>, lasts: &[u32]) -> Vec<u32>);
 
 /// For each instance of a bag, how many others agree with it more than k of the levels `lasts` (ascending) ask for.
@@ -303,8 +282,8 @@ fn bins_of<C: Cell>(cells: &[C], stride: usize, t: usize, bag: Range<usize>, las
     bins
 }
 
-/// Everything that adds up counts of agreement into Grams.
-pub(super) fn add_row(ids: &Ids, x: usize, rows: Range<usize>, out: &mut [f64]) {
+/// How often row `x` agrees with each of `rows`.
+pub(super) fn agreements(ids: &Ids, x: usize, rows: Range<usize>, out: &mut [f64]) {
     match &ids.cells {
         Cells::U8(cells) => counts(cells, ids.stride(), ids.t, x, rows, out),
         Cells::U16(cells) => counts(cells, ids.stride(), ids.t, x, rows, out),

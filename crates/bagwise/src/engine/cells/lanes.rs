@@ -5,7 +5,7 @@
 use super::{Distance, literal};
 use crate::bags::Instances;
 use crate::engine::pack::Buffer;
-use crate::engine::simd::{Element, Vector};
+use crate::engine::simd::{Element, InstructionSet, Vector, table_of};
 
 /// Rows to which distances are taken.
 pub(super) struct Lanes {
@@ -237,19 +237,7 @@ instruction_set!(avx512, crate::engine::simd_x86::Avx512F64, 8, 4, "avx512f,avx2
 
 /// The loops this processor can run, fastest first.
 fn kernels() -> Vec<&'static Kernel> {
-    let mut found = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        let two = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        if two && is_x86_feature_detected!("avx512f") {
-            found.push(&avx512::KERNEL);
-        }
-        if two {
-            found.push(&avx2::KERNEL);
-        }
-    }
-    found.push(&portable::KERNEL);
-    found
+    InstructionSet::available().map(|set| -> &'static Kernel { table_of!(set, KERNEL) }).collect()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::mat::{Csr, Mat};
 use crate::rng::Rng;
 
-pub use gram::{cosine, gram_of_ids, gram_of_maps, products};
+pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
 pub use map::map_rows;
 

@@ -243,9 +243,9 @@ fn counts_of_shared_cells_are_those_of_a_loop() {
         let mapper = Mapper::new(&partitions, &case.psis, &Ctx::default()).unwrap();
         let ids = mapper.ids(rows, 0..400, &Ctx::default()).unwrap().remove(0);
         let count = |x: usize, y: usize| (0..77).filter(|&i| ids.get(x, i) == ids.get(y, i)).count() as u32;
-        let mut found = vec![0; 90];
-        ids.matches(13, 10..100, &mut found);
-        assert_eq!(found, (10..100).map(|y| count(13, y)).collect::<Vec<_>>());
+        let mut found = vec![0.0; 90];
+        ids::agreements(&ids, 13, 10..100, &mut found);
+        assert_eq!(found, (10..100).map(|y| f64::from(count(13, y))).collect::<Vec<_>>());
         let shares: Vec<Share> =
             [0, 5, 11, 20].iter().map(|&numerator| Share { numerator, denominator: 20 }).collect();
         let similar = ids.similar(10..110, &shares);

@@ -22,6 +22,7 @@ use super::{Concept, Evidence};
 use crate::ctx::Ctx;
 use crate::engine::kernels::{Available, Kernels, TILE_COLS};
 use crate::engine::pack::Buffer;
+use crate::engine::simd::InstructionSet;
 use crate::error::Result;
 use crate::mat::Mat;
 
@@ -75,7 +76,7 @@ impl<'a> Batch<'a> {
             8 * count,
             "raise the memory budget, or use fewer bags or columns",
         )?;
-        let loops = loops_of(kernels.name);
+        let loops = loops_of(kernels.set);
         let mut pieces: Vec<Range<usize>> = Vec::new();
         for b in 0..evidence.targets.len() {
             match pieces.last_mut() {
@@ -296,7 +297,7 @@ pub(crate) fn distances(
     ctx: &Ctx,
     visit: impl Fn(Range<usize>, &[f64]) + Sync,
 ) -> Result<()> {
-    let loops = loops_of(<f64 as Available>::available()[0].name);
+    let loops = loops_of(InstructionSet::best());
     let (d, nr) = (rows.cols(), loops.nr);
     let panels: Vec<Buffer<f64>> = concepts.chunks(nr).map(|own| pack_concepts(own, d, nr)).collect();
     let pieces: Vec<usize> = (0..rows.rows()).step_by(PIECE).collect();
@@ -307,7 +308,7 @@ pub(crate) fn distances(
         let mut tile: Buffer<f64> = Buffer::zeros(own.len().next_multiple_of(loops.mr) * nr);
         let mut out = vec![0.0; own.len() * concepts.len()];
         for (p, panel) in panels.iter().enumerate() {
-            // SAFETY: the loops go with kernels from `available`, which checked the instruction set.
+            // SAFETY: the loops are those of an instruction set that is here.
             unsafe { (loops.distances)(&packed, panel, d, &mut tile) };
             let lanes = nr.min(concepts.len() - p * nr);
             for (out, tile) in out.chunks_exact_mut(concepts.len()).zip(tile.chunks_exact(nr)) {

@@ -10,6 +10,8 @@
 
 use std::collections::VecDeque;
 
+use crate::engine::simd::dot;
+
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
@@ -254,19 +256,6 @@ impl Climb {
             *t = a + self.step * d;
         }
     }
-}
-
-/// In eight sums side by side, which the compiler makes vectors of.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (eights_a, rest_a) = a.as_chunks::<8>();
-    let (eights_b, rest_b) = b.as_chunks::<8>();
-    for (x, y) in eights_a.iter().zip(eights_b) {
-        for i in 0..8 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(x, y)| x * y).sum::<f64>()
 }
 
 fn add(to: &mut [f64], factor: f64, what: &[f64]) {

@@ -7,7 +7,7 @@
 //! place, also for small D), the probability that no instance of a bag is near is the product of the `m`, and that
 //! some is near is summed up beside it without cancellation.
 
-use crate::engine::simd::{Element, Vector};
+use crate::engine::simd::{Element, InstructionSet, Vector, table_of};
 
 /// Attributes per sweep: weights and products of a panel of 16 concepts are then 24 kB and stay in the first
 /// cache while rows pass.
@@ -16,8 +16,6 @@ const WIDTH_BLOCK: usize = 96;
 /// The loops for one instruction set. All are unsafe to call unless the processor has it, and for no other reason:
 /// lengths are asserted.
 pub(crate) struct Loops {
-    /// Name of the instruction set, that of `engine::kernels`.
-    pub name: &'static str,
     /// Instances in a panel of rows.
     pub mr: usize,
     /// Concepts in a panel.
@@ -173,7 +171,7 @@ unsafe fn odds<V: Vector<E = f64>>(
 
 /// Instantiates the loops inside functions that carry an instruction set.
 macro_rules! instruction_set {
-    ($module:ident, $name:literal, $mr:expr, $v:ty $(, $feature:literal)?) => {
+    ($module:ident, $mr:expr, $v:ty $(, $feature:literal)?) => {
         mod $module {
             use super::*;
 
@@ -192,28 +190,21 @@ macro_rules! instruction_set {
             }
 
             pub(super) static LOOPS: Loops =
-                Loops { name: $name, mr: $mr, nr: 2 * <$v as Vector>::LANES, distances, odds };
+                Loops { mr: $mr, nr: 2 * <$v as Vector>::LANES, distances, odds };
         }
     };
 }
 
 // Of 16 registers four hold a concept, two a row and its difference; of 32 the same are left by 12 x 2 sums.
-instruction_set!(portable, "portable", 4, [f64; 2]);
+instruction_set!(portable, 4, [f64; 2]);
 #[cfg(target_arch = "x86_64")]
-instruction_set!(avx2, "avx2", 4, crate::engine::simd_x86::Avx2F64, "avx2,fma");
+instruction_set!(avx2, 4, crate::engine::simd_x86::Avx2F64, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-instruction_set!(avx512, "avx512", 12, crate::engine::simd_x86::Avx512F64, "avx512f,avx2,fma");
+instruction_set!(avx512, 12, crate::engine::simd_x86::Avx512F64, "avx512f,avx2,fma");
 
-/// The loops that go with an instruction set of `engine::kernels`.
-pub(crate) fn loops_of(name: &str) -> &'static Loops {
-    let all: &[&Loops] = &[
-        #[cfg(target_arch = "x86_64")]
-        &avx512::LOOPS,
-        #[cfg(target_arch = "x86_64")]
-        &avx2::LOOPS,
-        &portable::LOOPS,
-    ];
-    all.iter().find(|loops| loops.name == name).expect("both tables list the same instruction sets")
+/// The loops for an instruction set.
+pub(crate) fn loops_of(set: InstructionSet) -> &'static Loops {
+    table_of!(set, LOOPS)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn the_batch_agrees_with_the_plain_form_on_every_instruction_set() {
                     if weighted {
                         slopes.extend(by_weight);
                     }
-                    let case = format!("{} {width} {values} {weighted} concept {i}", kernels.name);
+                    let case = format!("{} {width} {values} {weighted} concept {i}", kernels.set.name());
                     let off = (value - expected).abs() / expected.abs().max(1.0);
                     assert!(off < 1e-12, "{case}: {value} {expected}");
                     // Sums of slopes times coordinates lose what they cancel.
