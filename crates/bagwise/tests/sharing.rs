@@ -209,8 +209,8 @@ fn points_that_answer_together_answer_as_they_do_alone() {
         let bits = |m: &Mat| m.data().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&together.out_of_fold), bits(&alone[together.best]), "{name}");
         for (outputs, value) in alone.iter().zip(&together.values) {
-            let right =
-                learner.labels(outputs, None).iter().enumerate().filter(|(b, l)| **l as usize == b % 3);
+            let labels = learner.labels(outputs, None);
+            let right = labels.iter().enumerate().filter(|(b, l)| **l as usize == b % 3);
             assert_eq!(*value, Some(right.count() as f64 / 24.0), "{name}");
         }
     }
@@ -298,6 +298,17 @@ fn what_is_large_is_reserved_where_it_is_made() {
     assert!(fitted(&Ctx::default()).is_ok());
     // Enough for the search, and not for three copies of some twenty vectors of 50 numbers.
     refused(fitted(&within(8 * 50 * 31)), "the label vectors of instances");
+}
+
+#[test]
+fn a_representation_takes_no_more_than_it_was_said_to_need() {
+    // Large bags, and cells so small that most instances have one of their own.
+    let data = data(2, 600, 3, 2);
+    let isk = methods::find("isk").unwrap();
+    let point = &grid(isk, &[("psi", "512"), ("solver", "map")], Fill::Default, false).points[0];
+    let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap();
+    let needs = isk.needs(&data.bags);
+    assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());
 }
 
 /// Rows that can no longer be read.
