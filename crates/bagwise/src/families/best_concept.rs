@@ -17,8 +17,8 @@ use crate::ctx::Ctx;
 use crate::engine::density::{End, Evidence, Found, Options, Target, belief};
 use crate::error::{Error, Result};
 use crate::families::concepts::{
-    DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts, options,
-    save_concepts,
+    DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
+    options, save_concepts,
 };
 use crate::mat::Mat;
 use crate::method::{
@@ -68,14 +68,14 @@ impl Method for BestConcept {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All instances are starts, for one side or the other; some fifty evaluations for the thirty steps of a climb, in an
-        // outer fold and its five inner ones. EM-DD evaluates one instance per bag, some five times.
+        // All instances are starts, for one side or the other, in an outer fold and its five inner ones. EM-DD evaluates one
+        // instance per bag, some five times.
         let n = bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
             Producer::EmDd => 5.0 * bags.len() as f64,
         };
-        6.0 * representations as f64 * 50.0 * n * evaluated * 4.0 * bags.width() as f64
+        6.0 * representations as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
     }
 
     fn needs(&self, bags: &Bags) -> Needs {

@@ -30,8 +30,8 @@ use crate::engine::label_map::{BETA, LabelKernel, LabelMap};
 use crate::engine::{self, Output, Side};
 use crate::error::Result;
 use crate::families::concepts::{
-    self, DISTANCE, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
-    save_concepts,
+    self, DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense,
+    load_concepts, save_concepts,
 };
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
@@ -120,9 +120,9 @@ impl BagKernel for Marginalized {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags positive, some fifty evaluations for the thirty steps of a climb.
+        // Half of the bags are positive.
         let n = bags.instance_count() as f64;
-        pass(bags, 2 * representations) + 50.0 * (n / 2.0) * n * 4.0 * bags.width() as f64
+        pass(bags, 2 * representations) + EVALUATIONS * (n / 2.0) * n * 4.0 * bags.width() as f64
     }
 
     fn needs_besides(&self, bags: &Bags) -> Needs {

@@ -16,7 +16,8 @@ use crate::ctx::Ctx;
 use crate::engine::density::{Concept, Evidence, Found, belief};
 use crate::error::{Error, Result};
 use crate::families::concepts::{
-    DISTANCE, ITERATIONS, Producer, RHO, STARTS, class_targets, dense, load_concepts, options, save_concepts,
+    DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, class_targets, dense, load_concepts, options,
+    save_concepts,
 };
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
 use crate::families::set_kernel::{WIDTH, gaussians, resolve_for};
@@ -66,9 +67,9 @@ impl BagKernel for DdSvm {
     }
 
     fn work(&self, bags: &Bags, _: usize) -> f64 {
-        // Some fifty evaluations for the thirty steps of a climb, from every instance.
+        // A climb from every instance, for one side or the other.
         let n = bags.instance_count() as f64;
-        50.0 * n * n * 4.0 * bags.width() as f64
+        EVALUATIONS * n * n * 4.0 * bags.width() as f64
     }
 
     fn needs_besides(&self, bags: &Bags) -> Needs {
