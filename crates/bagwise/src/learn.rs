@@ -228,7 +228,7 @@ impl<'a> Learner<'a> {
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
-        let pool = points.iter().any(draws_on_all).then(|| transform.apply(&self.bags, ctx)).transpose()?;
+        let pool = points.iter().any(draws_on_all).then(|| transform.apply(self.bags, ctx)).transpose()?;
         let pool = pool.as_ref();
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns_labels() {
