@@ -128,20 +128,21 @@ unsafe fn sums<V: Vector<E = f64>, const MR: usize, const TEXT_MR: usize>(
         Distance::Text => {
             assert!(lanes.present.len() == lanes.rows.len() && panel.present.len() == panel.values.len());
             let whole = list.len() / TEXT_MR * TEXT_MR;
-            let mut go = |at: usize, many: bool| {
+            let (to, marks) = (sums.as_mut_ptr(), present.as_mut_ptr());
+            // Loops and not a closure, which would be compiled without the instruction set.
+            for at in (0..whole).step_by(TEXT_MR) {
                 // SAFETY: as above, and marks of presence lie beside the values.
                 unsafe {
-                    let (to, marks) =
-                        (sums.as_mut_ptr().add(at * points), present.as_mut_ptr().add(at * points));
-                    if many {
-                        text::<V, TEXT_MR>(lanes, panel, &list[at..], to, marks);
-                    } else {
-                        text::<V, 1>(lanes, panel, &list[at..], to, marks);
-                    }
+                    let (to, marks) = (to.add(at * points), marks.add(at * points));
+                    text::<V, TEXT_MR>(lanes, panel, &list[at..], to, marks);
                 }
-            };
-            (0..whole).step_by(TEXT_MR).for_each(|at| go(at, true));
-            (whole..list.len()).for_each(|at| go(at, false));
+            }
+            for at in whole..list.len() {
+                // SAFETY: as above.
+                unsafe {
+                    text::<V, 1>(lanes, panel, &list[at..], to.add(at * points), marks.add(at * points))
+                };
+            }
         }
     }
 }
