@@ -39,10 +39,12 @@ impl InstructionSet {
     }
 
     /// The fastest that this processor has.
+    #[inline]
     pub(crate) fn best() -> InstructionSet {
         InstructionSet::available().next().unwrap_or(InstructionSet::Portable)
     }
 
+    #[inline]
     fn is_here(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
