@@ -1,10 +1,11 @@
-//! What `compare` leaves for a report besides its records: the context of the run, why the winner answered some bags
-//! as it did, and a picture of its kernel. Only this costs computing, a small part of what the run itself did, and what would
-//! cost more is left out and said to be.
+//! What runs leave for a report besides their records. Every run says what it was: metric, level, protocol, threshold,
+//! command, grids. `compare` adds what the data look like, why the winner answered some bags as it did, and a picture of its
+//! kernel. Only this costs computing, a small part of what the run itself did, and what would cost more is left out and
+//! said to be.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use bagwise::evaluate::{Contender, Plan, Protocol, ProtocolName, Record, Splits, Truth, Verdict};
@@ -49,7 +50,7 @@ pub(crate) struct Finished<'a> {
 /// Writes `report.json` and `report.html` into the folder of a run; the path of the page.
 pub(crate) fn write(run: &Finished<'_>, folder: &Path, options: &Options, ctx: &Ctx) -> Result<PathBuf> {
     let context = context(run, ctx)?;
-    save_whole(&folder.join(CONTEXT_FILE), &serde_json::to_vec(&context)?)?;
+    save(folder, &context)?;
     let Results { records, roster, .. } = run.results;
     let comparison = Comparison::new(records.clone(), roster.clone(), context)?;
     let path = folder.join("report.html");
@@ -57,28 +58,41 @@ pub(crate) fn write(run: &Finished<'_>, folder: &Path, options: &Options, ctx: &
     Ok(path)
 }
 
-fn context(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
-    let found = inspect(run.data);
+/// Writes what is known of a run beside its records.
+pub(crate) fn save(folder: &Path, context: &Context) -> Result<()> {
+    Ok(save_whole(&folder.join(CONTEXT_FILE), &serde_json::to_vec(context)?)?)
+}
+
+/// What is known of every run, also while it goes on (`took` nothing).
+pub(crate) fn basics(contenders: &[Contender], plan: &Plan, level: f64, took: Option<Duration>) -> Context {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let mut words = std::env::args();
     let program = words
         .next()
         .map(|p| Path::new(&p).file_stem().map_or(p.clone(), |n| n.to_string_lossy().into_owned()));
     let command: Vec<String> = program.into_iter().chain(words.map(|w| quoted(&w))).collect();
-    let mut context = Context {
+    Context {
         command: command.join(" "),
-        fit_command: run.fit_command.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         threads: rayon::current_num_threads(),
-        finished: now.ok().map(|d| d.as_secs()),
-        seconds: Some(run.results.elapsed.as_secs_f64()),
-        metric: Some(run.plan.metric),
-        level: Some(run.verdict.level),
-        protocol: in_words(&run.plan.protocol),
-        optimistic: run.plan.protocol.optimistic(),
-        threshold: run.plan.threshold.map(|t| t.to_string()),
-        precision: format!("{:?}", run.plan.precision).to_lowercase(),
+        finished: now.ok().filter(|_| took.is_some()).map(|d| d.as_secs()),
+        seconds: took.map(|t| t.as_secs_f64()),
+        metric: Some(plan.metric),
+        level: Some(level),
+        protocol: in_words(&plan.protocol),
+        optimistic: plan.protocol.optimistic(),
+        threshold: plan.threshold.map(|t| t.to_string()),
+        precision: format!("{:?}", plan.precision).to_lowercase(),
+        setups: contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
+        ..Context::default()
+    }
+}
+
+fn context(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
+    let found = inspect(run.data);
+    let mut context = Context {
+        fit_command: run.fit_command.into(),
         skipped: run.skipped.to_vec(),
         data: Some(DataSummary {
             source: run.source.into(),
@@ -97,8 +111,7 @@ fn context(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
                 .collect(),
             warnings: found.warnings.clone(),
         }),
-        setups: run.contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
-        ..Context::default()
+        ..basics(run.contenders, run.plan, run.verdict.level, Some(run.results.elapsed))
     };
     let winner = run.contenders.iter().find(|c| c.name == run.verdict.best().method);
     if let Some(winner) = winner {

@@ -277,8 +277,7 @@ fn threshold(view: &View<'_>) -> String {
         None => {
             let used = view.records(view.winner()).filter(|r| r.succeeded());
             let used = used.map(|r| r.threshold.unwrap_or(0.0));
-            let (low, high) =
-                used.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), t| (l.min(t), h.max(t)));
+            let (low, high) = used.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), t| (l.min(t), h.max(t)));
             if low < high {
                 format!(
                     " The threshold was chosen on the training bags of each fold: decision values from {} to {}.",

@@ -84,7 +84,9 @@ fn thresholds_are_those_of_the_records() {
     assert!(said(&|_| None, None).contains("The threshold is a decision value of 0."));
     assert!(said(&|_| Some(0.25), None).contains("The threshold is a decision value of 0.250."));
     let chosen = said(&|fold| Some(fold as f64 / 10.0), None);
-    assert!(chosen.contains("chosen on the training bags of each fold: decision values from 0.000 to 0.400."));
+    assert!(
+        chosen.contains("chosen on the training bags of each fold: decision values from 0.000 to 0.400.")
+    );
     assert!(said(&|_| Some(0.1), Some("recall=0.95")).contains("follows the rule recall=0.95"));
     assert!(said(&|_| Some(0.1), Some("0.1")).contains("The threshold is a decision value of 0.1."));
 }

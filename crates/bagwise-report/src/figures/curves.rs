@@ -202,7 +202,9 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
     let lines: Vec<String> = rows
         .iter()
-        .map(|r| format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer")))
+        .map(|r| {
+            format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer"))
+        })
         .collect();
     let description = format!(
         "Probabilities that {} gave, in tenths, against the share that came true: {}.",
