@@ -138,7 +138,7 @@ fn a_fit_says_what_it_made() {
     let output = done(folder.path(), FIT);
     assert_eq!(text(&output.stdout), "");
     assert!(
-        text(&output.stderr).contains("mi-kernel norm=mean gamma=1/median c=10, scaling minmax\n"),
+        text(&output.stderr).contains("mi-kernel gamma=1/median norm=mean c=10, scaling minmax\n"),
         "{}",
         text(&output.stderr)
     );
