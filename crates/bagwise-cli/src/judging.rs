@@ -219,6 +219,16 @@ impl Results {
         ))
     }
 
+    /// The methods, if any, that drew on the bags they were judged by.
+    pub(crate) fn saw_test_bags(&self) -> Option<String> {
+        let saw = self.records.iter().filter(|r| r.saw_test_bags());
+        let methods: BTreeSet<&str> = saw.map(|r| r.key.method.as_str()).collect();
+        let methods: Vec<&str> = methods.into_iter().collect();
+        (!methods.is_empty()).then(|| {
+            format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
+        })
+    }
+
     /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
     pub(crate) fn edges(&self) -> Vec<String> {
         let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
