@@ -31,7 +31,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
             format!("evaluate synthetic:gauss?bags=30 --method isk -p psi=8 -p c=8 -p pool={pool} --folds 3");
         let output = bagwise(folder().path(), &line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success());
-        text(&output.stderr)
+        text(&output.stderr).to_string()
     };
     assert!(said("all").contains("isk drew on test bags too (pool=all): the estimate is optimistic"));
     assert!(!said("train").contains("test bags"));
