@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, Verdict};
+use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, ProtocolName, Verdict};
 use bagwise::io::save_whole;
 use bagwise::methods::{self, METHODS};
 use bagwise::{Dataset, human_bytes};
@@ -111,17 +111,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
-    let mut options = args.read.read_options();
-    options.keep.extend(args.judging.fold_column.clone());
-    let data = session.read(name, &options)?;
-    let given = args.judging.given(&data)?;
+    args.choosing.check_best(args.methods.iter().any(|m| m == AUTO))?;
+    let mut data = session.read(name, &args.judging.read_options(&args.read))?;
+    let given = args.judging.given(&mut data, &args.read)?;
     let plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
     let mut contenders = contenders(args, &data)?;
     let skipped = within_budget(&mut contenders, &data, &plan, args.budget, session)?;
     let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
-    let ctx = args.learning.ctx(&session.ctx);
-    let results = carry_out(&data, &contenders, &plan, given.as_deref(), Some(&folder), session, &ctx)?;
-    let mut comparison = Comparison::new(&results, &plan, args, name, &folder, skipped)?;
+    let ctx = args.learning.seeing.ctx(&session.ctx);
+    let level = args.judging.level;
+    let results =
+        carry_out(&data, &contenders, &plan, level, given.as_deref(), Some(&folder), session, &ctx)?;
+    let mut comparison = Comparison::new(&results, &contenders, &plan, args, name, &folder, skipped)?;
     if !args.no_report {
         let run = Finished {
             data: &data,
@@ -170,7 +171,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
             unique.push(n)
         }
     });
-    for (key, _) in &args.learning.params {
+    for (key, _) in &args.learning.seeing.params {
         if let Some((of, _)) = key.split_once('.')
             && !unique.contains(&methods::find(of)?.info().name)
             && !unique.contains(&AUTO)
@@ -285,6 +286,7 @@ struct Comparison {
 impl Comparison {
     fn new(
         results: &Results,
+        contenders: &[Contender],
         plan: &Plan,
         args: &Args,
         data: &str,
@@ -304,12 +306,17 @@ impl Comparison {
             .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
         let inner =
             if args.judging.inner == 5 { String::new() } else { format!(" --inner {}", args.judging.inner) };
+        // Fixed parameters are judged as they are, and would be tuned if they were not said.
+        let fixed = contenders
+            .iter()
+            .find(|c| c.name == *best && plan.protocol.name == ProtocolName::Kfold)
+            .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
             "bagwise fit {}{}{fold} --method {best}{}{}{inner}{seed} -o {best}.bagwise",
             quoted(data),
             args.read.words(),
-            args.learning.words(best),
+            args.learning.words(best, fixed),
             args.choosing.words(),
         );
         Ok(Comparison {

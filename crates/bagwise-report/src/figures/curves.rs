@@ -6,7 +6,7 @@ use bagwise::evaluate::{BASELINE, Metric, wilson};
 use crate::markup::{Markup, count, fixed, maybe, place};
 use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};
 use crate::table::{Cell, Look, numbers, table, words};
-use crate::view::{Answer, View};
+use crate::view::{Judged, View};
 
 const SIZE: (f64, f64) = (400.0, 384.0);
 /// Methods that get a colour in a figure of lines; the others are grey.
@@ -33,7 +33,7 @@ fn runs(view: &View<'_>, method: usize) -> Option<Vec<(f64, f64)>> {
     (up > 0.0 && down > 0.0).then_some(runs)
 }
 
-fn first(answers: &[Answer]) -> impl Iterator<Item = &Answer> {
+fn first(answers: &[Judged]) -> impl Iterator<Item = &Judged> {
     let repeat = answers.first().map_or(0, |a| a.repeat);
     answers.iter().filter(move |a| a.repeat == repeat)
 }
@@ -84,7 +84,7 @@ fn lines(
                 let at: Vec<(f64, f64)> = points.iter().map(|p| (half(x.at(p.0)), half(y.at(p.1)))).collect();
                 let class = if i == 0 { format!("c first {colour}") } else { format!("c {colour}") };
                 let title = format!("{method}: {}", maybe(*area, 3));
-                titled(svg, "path", &[("class", &class), ("d", &path(&at, false))], &title);
+                titled(svg, "path", &[("class", &class), ("d", &path(&at))], &title);
             }
         },
         None,
@@ -185,8 +185,8 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         .filter(|b| b.2 > 0)
         .map(|b| {
             let (said, seen) = (b.0 / b.2 as f64, b.1 as f64 / b.2 as f64);
-            // Repeats judge the same bags, so they do not make an interval shorter.
-            let bags = (b.2 as f64 / view.repeats().max(1) as f64).round().max(1.0);
+            // Another answer about the same bag does not make an interval shorter.
+            let bags = (b.2 as f64 / view.answers_per_bag(0)).round().max(1.0);
             let hits = (seen * bags).round();
             let ends = wilson(hits as u64, bags as u64, level)
                 .ok()
@@ -202,7 +202,9 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
     let lines: Vec<String> = rows
         .iter()
-        .map(|r| format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "bag")))
+        .map(|r| {
+            format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer"))
+        })
         .collect();
     let description = format!(
         "Probabilities that {} gave, in tenths, against the share that came true: {}.",
