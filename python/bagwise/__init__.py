@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bagwise import datasets
     from bagwise._bags import Bags, BagsLike
     from bagwise._base import BagClassifier, BagEstimator, BagRegressor, Explanation
+    from bagwise._convert import convert
     from bagwise._data import Dataset, read
     from bagwise._estimators import *  # noqa: F403
     from bagwise._frames import from_frame
@@ -39,6 +40,7 @@ _WHERE = {
     "Dataset": "_data",
     "Explanation": "_base",
     "compare": "_judge",
+    "convert": "_convert",
     "evaluate": "_judge",
     "fit": "_judge",
     "from_frame": "_frames",
@@ -60,6 +62,7 @@ __all__ = [
     "Explanation",
     "__version__",
     "compare",
+    "convert",
     "datasets",
     "evaluate",
     "fit",

@@ -5,37 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
+from bagwise._names import __all__ as __all__
 from bagwise._options import MEMORY
-
-__all__ = [
-    "BagMISVMClassifier",
-    "DDClassifier",
-    "DDRegressor",
-    "DDSVMClassifier",
-    "EMDDClassifier",
-    "EMDDRegressor",
-    "ExplicitMIGraphClassifier",
-    "ExplicitMIGraphRegressor",
-    "ISKClassifier",
-    "ISKRegressor",
-    "InstanceMISVMClassifier",
-    "MGACCClassifier",
-    "MGACCRegressor",
-    "MGDDVClassifier",
-    "MGDDVRegressor",
-    "MIKernelClassifier",
-    "MIKernelRegressor",
-    "MIRSVMClassifier",
-    "MajorityClassifier",
-    "MajorityRegressor",
-    "MiGraphClassifier",
-    "MiGraphRegressor",
-    "SILClassifier",
-    "SimpleMIClassifier",
-    "SimpleMIRegressor",
-    "WMKSVMClassifier",
-    "WMKSVMRegressor",
-]
 
 
 class MajorityClassifier(BagClassifier):

@@ -21,9 +21,10 @@ from bagwise._base import (
     inner_folds,
     numbers_of,
     problem_parts,
+    weighed,
 )
 from bagwise._estimators import ESTIMATORS
-from bagwise._options import MEMORY, around, balanced_of, impute_of, learning, seed_of, several, text_of
+from bagwise._options import MEMORY, around, impute_of, learning, several
 
 #: What stands in every comparison.
 BASELINES = ("majority", "simple-mi")
@@ -61,9 +62,13 @@ class Comparison(Sequence[dict[str, Any]]):
         The bags of the data set and their truth, to which `records` refer.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, asked: tuple[Any, ...], command: str) -> None:
         found = json.loads(text)
         self._text = text
+        #: What was asked of the native door, bags included, until the report's context has been made of it.
+        self._asked: Any = asked
+        self._command = command
+        self._context = ""
         self.sentence: str = found["sentence"]
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
@@ -101,6 +106,9 @@ class Comparison(Sequence[dict[str, Any]]):
     ) -> str:
         """The report as one HTML page that loads nothing.
 
+        The first call fits the best method again where that takes little of the time that the evaluation took, to show
+        which instances decided.
+
         Parameters
         ----------
         path : str or path, optional
@@ -115,11 +123,23 @@ class Comparison(Sequence[dict[str, Any]]):
         str
             The page.
         """
-        page = _native.report(self._text, title, hide_ids)
+        page = _native.report(self._text, self._gathered(), title, hide_ids)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page)
         return page
+
+    def _gathered(self) -> str:
+        if self._asked is not None:
+            asked = (*self._asked, self._text, self._command)
+            self._context = _native.context(*asked)
+            self._asked = None
+        return self._context
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a report shows of the bags goes along, the bags do not.
+        self._gathered()
+        return self.__dict__
 
     def _shown(self) -> list[list[str]]:
         # The metric that decides with its interval, the next three, and what the test says.
@@ -204,7 +224,7 @@ def _chosen(
 
 def _table_name(method: dict[str, Any] | None, key: str) -> str:
     """A parameter's name in the table, which may have hyphens."""
-    own = [] if method is None else [p["name"] for p in method["params"]]
+    own = [] if method is None else [p["name"] for p in method["parameters"]]
     return next((name for name in own if name.replace("-", "_") in (key, key.removesuffix("_"))), key)
 
 
@@ -233,7 +253,13 @@ def _judge(
     n_jobs: int | None,
     memory: float,
     precision: str,
+    command: str,
 ) -> Comparison:
+    if isinstance(class_weight, Mapping):
+        raise ValueError(
+            "class_weight is a dictionary, and an evaluation weighs classes only by 'balanced'; costs of single classes "
+            "are for bagwise.fit and the estimators"
+        )
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, _ = _target(y, task, "an evaluation")
@@ -248,15 +274,16 @@ def _judge(
         given = [str(f) for f in np.asarray(folds).tolist()]
         count = len(set(given))
     name = protocol or ("nested" if given is None else "given")
+    _check_folds(name, folds, given)
     learn = learning(
         _chosen(methods_wanted, params, classes is None),
         tuned=name != "kfold",
         scale=scale,
         multiclass=multiclass,
-        balanced=balanced_of(class_weight),
+        class_weight=class_weight,
         impute=impute,
         optimize=optimize,
-        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        decision_threshold=decision_threshold,
         best=best,
     )
     judging = {
@@ -267,10 +294,24 @@ def _judge(
         "given": given,
         "level": level,
         "auto": auto,
-        "seed": seed_of(random_state),
     }
     surroundings = around(random_state, n_jobs, memory, precision)
-    return Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings))
+    asked = (ready._native, target, classes, owners, learn, judging, surroundings)
+    return Comparison(_native.evaluate(*asked), asked, command)
+
+
+def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:
+    """Refuses folds that the protocol would not heed."""
+    takes_given = protocol in ("given", "train-test")
+    if given is not None and not takes_given:
+        raise ValueError(
+            f"protocol {protocol} draws its own folds and has no use for the fold of each bag; give their number, or leave "
+            "out protocol"
+        )
+    if given is None and takes_given:
+        raise ValueError(f"protocol {protocol} needs the fold of each bag: folds=[…], one entry per bag")
+    if folds is not None and given is None and protocol == "loo":
+        raise ValueError("protocol loo has no use for a number of folds; leave one of them out")
 
 
 def compare(
@@ -366,6 +407,7 @@ def compare(
         [*wanted, *BASELINES],
         params or {},
         auto=False,
+        command="bagwise.compare in Python",
         groups=groups,
         folds=folds,
         inner=inner,
@@ -450,6 +492,7 @@ task, level, random_state, n_jobs, memory, precision
         "all" if auto else method,
         own if auto else {method: own},
         auto=auto,
+        command="bagwise.evaluate in Python",
         groups=groups,
         folds=folds,
         inner=inner,
@@ -484,7 +527,7 @@ def fit(
     decision_threshold: float | str | None = None,
     scale: str | None = None,
     multiclass: str | None = None,
-    class_weight: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
     missing: str = "refuse",
     task: str = "auto",
     best: bool = False,
@@ -510,7 +553,9 @@ def fit(
     params : dict, optional
         Values of the method's parameters: one, or a list to choose from; with ``"auto"``, a dictionary for each method.
         Others are tuned over their own lists.
-    inner, optimize, decision_threshold, scale, multiclass, class_weight, missing, task, random_state, n_jobs, memory, precision
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
         With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
@@ -531,6 +576,10 @@ def fit(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(y, task, "bagwise.fit")
+    if isinstance(class_weight, Mapping):
+        if given is None:
+            raise ValueError("class_weight is a dictionary, and there are no classes: y holds numbers to predict")
+        sample_weight = weighed(class_weight, given, target, sample_weight)
     weights, owners = problem_parts(ready, target, sample_weight, groups)
     own = params or {}
     wanted = _chosen("all", own, classes is None) if method == "auto" else _chosen(method, {method: own}, False)
@@ -539,10 +588,10 @@ def fit(
         tuned=True,
         scale=scale,
         multiclass=multiclass,
-        balanced=balanced_of(class_weight),
+        class_weight=class_weight,
         impute=impute,
         optimize=optimize,
-        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        decision_threshold=decision_threshold,
         best=best,
     )
     surroundings = around(random_state, n_jobs, memory, precision)
@@ -562,6 +611,7 @@ def fit(
     new = _class_of(model)._of(model, **kept)
     if given is not None:
         new.classes_ = given
+    new._warn(stacklevel=3)
     return new
 
 
