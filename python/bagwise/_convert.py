@@ -79,6 +79,8 @@ def convert(
     Bags(92 bags, 476 instances, 166 features)
     """
     out = Path(target)
+    if _is_folder(out, output_format) and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"{out}: there is something of this name already; name a new folder")
     if isinstance(source, Dataset):
         if reading:
             raise TypeError(f"{next(iter(reading))} is for reading, and this data set has been read")
@@ -357,7 +359,7 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
     name, bags, labels, values, groups, kept, truth, said = raw
     for sentence in said:
         warnings.warn(sentence, stacklevel=3)
-    if output_format != "npy-folder" and (output_format is not None or out.suffix):
+    if not _is_folder(out, output_format):
         _native.write(name, bags, labels, values, groups, kept, truth, out, output_format)
         return
     coordinates = poured is not None and bool(kept)
@@ -369,8 +371,6 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
     ):
         if there:
             raise ValueError(f"{out}: a folder of .npy files has no place for {what}; write .parquet")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out}: there is something of this name already; name a new folder")
     with tempfile.TemporaryDirectory(prefix=".bagwise-", dir=_folder_for(out)) as scratch:
         made = Path(scratch) / "made"
         made.mkdir()
@@ -386,6 +386,10 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
         if out.exists():
             out.rmdir()
         os.replace(made, out)
+
+
+def _is_folder(out: Path, output_format: str | None) -> bool:
+    return output_format == "npy-folder" or (output_format is None and not out.suffix)
 
 
 def _folder_for(out: Path) -> Path:
