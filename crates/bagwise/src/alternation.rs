@@ -1,6 +1,8 @@
 //! Searches of the alternating methods, round by round: what the machines were trained on, what they said, what was
 //! chosen next. For those who study convergence; `learn` and `train` are for everybody else.
 
+use std::sync::Arc;
+
 use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
@@ -50,6 +52,12 @@ pub fn follow(
     if y.len() != bags.len() || y.iter().any(|&y| y != 1.0 && y != -1.0) {
         return Err(Error::Invalid("labels must be one +1 or -1 for each bag".into()));
     }
+    if bags.has_missing() {
+        return Err(Error::Invalid(
+            "some instances have missing values; fill them before following a search".into(),
+        ));
+    }
+    let bags = &*Arc::new(bags.clone()).in_memory(ctx)?;
     let effort = Effort { tolerance };
     match method {
         "mirsvm" => one(&mirsvm::METHOD, point, bags, y, start, effort, ctx),

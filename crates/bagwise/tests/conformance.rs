@@ -576,7 +576,7 @@ fn odd_data_have_defined_answers() {
         let bags = Bags::new(instances, offsets).unwrap();
         let data = Dataset::new(what, bags).with_target(target.clone()).unwrap();
         for method in METHODS {
-            for gamma in ["1/median", "1e300", "1e-300"] {
+            for gamma in ["1/median", "1/d", "1e300", "1e-300"] {
                 let model =
                     fit(&setup(*method, &[("gamma", gamma)], Fill::Default, &data), &data, &all(&data));
                 for p in model.predict(&data.bags, &Ctx::default()).unwrap() {

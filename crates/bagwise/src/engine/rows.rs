@@ -8,8 +8,13 @@
 //! Cost n^2 d / 2 multiply-adds and an exponential per pair and gamma; 8 n^2 bytes per gamma. Accuracy as in `pairs`.
 //! Threads share out strips of rows; every value is computed alone, so that the result is the same on any number of
 //! threads. Sparse instances take the way of the pairs engine, one gamma at a time.
+//!
+//! [`Distances`] and [`GaussianRows`] are for learners that need few of the rows, and do not know beforehand which: a row
+//! is computed when it is first asked for, n d differences, and kept. By differences and never by expansion, whose
+//! rounding would depend on the rows that happen to be computed together.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -105,8 +110,7 @@ impl Columns {
                     self.fill(&raw, &moved, cols.clone(), exact == 1, tile);
                 }
                 let used = strip.len() * TILE_COLS;
-                // Finite, so that distance 0 times it is 0.
-                let scale = (-gamma * std::f64::consts::LOG2_E).max(-f64::MAX);
+                let scale = exponent(*gamma);
                 // SAFETY: the kernels come from `available`, which checked the instruction set.
                 unsafe { (self.kernels.exponentials)(&tile[..used], cols.len(), scale, &mut k[..used]) };
                 for (i, values) in out.chunks_exact_mut(self.count).enumerate() {
@@ -116,9 +120,14 @@ impl Columns {
         }
     }
 
+    /// The packed instances of some columns that begin a tile.
+    fn panels(&self, cols: Range<usize>) -> &[f64] {
+        let end = cols.end.next_multiple_of(self.kernels.nr);
+        &self.panels[cols.start * self.width..end * self.width]
+    }
+
     fn fill(&self, raw: &[f64], moved: &Centred<f64>, cols: Range<usize>, exact: bool, tile: &mut [f64]) {
-        let ends = cols.start * self.width..cols.end.next_multiple_of(self.kernels.nr) * self.width;
-        let columns = &self.panels[ends];
+        let columns = self.panels(cols);
         // SAFETY: the kernels come from `available`, which checked the instruction set.
         unsafe {
             if exact {
@@ -128,6 +137,93 @@ impl Columns {
             }
         }
     }
+}
+
+/// The squared distances of chosen instances to all, row by row as they are asked for.
+pub(crate) struct Distances {
+    columns: Columns,
+    /// Of whole tiles: what lies behind the last instance has no meaning.
+    rows: Vec<OnceLock<Box<[f64]>>>,
+}
+
+impl Distances {
+    /// Nothing yet for instances that are not sparse; `None` for those that are.
+    pub(crate) fn new(instances: &Instances) -> Option<Distances> {
+        let rows = (0..instances.rows()).map(|_| OnceLock::new()).collect();
+        (!sparse(instances)).then(|| Distances { columns: Columns::new(instances), rows })
+    }
+
+    /// Computes the rows `at` of the same instances that are not there yet.
+    fn provide(&self, instances: &Instances, at: &[usize], ctx: &Ctx) -> Result<()> {
+        let mut missing: Vec<usize> = at.iter().copied().filter(|&i| self.rows[i].get().is_none()).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing.par_chunks(TILE_ROWS).try_for_each(|strip| {
+            ctx.check()?;
+            let Columns { kernels, count, width, .. } = &self.columns;
+            let raw: Buffer<f64> = pack(&instances.gather(strip), 0..strip.len(), None, kernels.mr);
+            let mut tile = Buffer::zeros(TILE_ROWS * TILE_COLS);
+            let mut rows: Vec<Box<[f64]>> =
+                strip.iter().map(|_| vec![0.0; count.next_multiple_of(TILE_COLS)].into()).collect();
+            for from in (0..*count).step_by(TILE_COLS) {
+                let panels = self.columns.panels(from..(from + TILE_COLS).min(*count));
+                // SAFETY: the kernels come from `available`, which checked the instruction set.
+                unsafe { (kernels.differences)(&raw, panels, *width, &mut tile) };
+                for (row, values) in rows.iter_mut().zip(tile.chunks_exact(TILE_COLS)) {
+                    row[from..from + TILE_COLS].copy_from_slice(values);
+                }
+            }
+            for (&i, row) in strip.iter().zip(rows) {
+                // Another thread may have been faster; its values are the same.
+                let _ = self.rows[i].set(row);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The Gaussians of chosen instances with all, row by row as they are asked for.
+pub(crate) struct GaussianRows {
+    distances: Arc<Distances>,
+    gamma: f64,
+    rows: Vec<OnceLock<Box<[f64]>>>,
+}
+
+impl GaussianRows {
+    pub(crate) fn new(distances: Arc<Distances>, gamma: f64) -> GaussianRows {
+        let rows = distances.rows.iter().map(|_| OnceLock::new()).collect();
+        GaussianRows { distances, gamma, rows }
+    }
+
+    pub(crate) fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
+    /// The rows `at` of the instances that the distances are of.
+    pub(crate) fn rows(&self, instances: &Instances, at: &[usize], ctx: &Ctx) -> Result<Vec<&[f64]>> {
+        self.distances.provide(instances, at, ctx)?;
+        Ok(at.iter().map(|&i| self.row(i)).collect())
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        let Columns { kernels, count, .. } = &self.distances.columns;
+        let row = self.rows[i].get_or_init(|| {
+            let distances = self.distances.rows[i].get().expect("provided before");
+            let mut row: Box<[f64]> = vec![0.0; distances.len()].into();
+            let scale = exponent(self.gamma);
+            for (from, to) in distances.chunks_exact(TILE_COLS).zip(row.chunks_exact_mut(TILE_COLS)) {
+                // SAFETY: the kernels come from `available`, which checked the instruction set.
+                unsafe { (kernels.exponentials)(from, TILE_COLS, scale, to) };
+            }
+            row
+        });
+        &row[..*count]
+    }
+}
+
+/// What a squared distance is multiplied with in the exponent of 2; finite, so that distance 0 times it is 0.
+fn exponent(gamma: f64) -> f64 {
+    (-gamma * std::f64::consts::LOG2_E).max(-f64::MAX)
 }
 
 #[cfg(test)]
@@ -165,6 +261,35 @@ mod tests {
                             assert!(close(gram.get(i, j)), "{rows} x {cols}: {i} {j} {gamma}");
                             assert_eq!(gram.get(i, j), gram.get(j, i));
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_on_demand_are_those_of_the_formula_whatever_comes_with_them() {
+        for (rows, cols) in [(1, 1), (47, 3), (130, 5), (200, 40)] {
+            let m = random(rows, cols, rows as u64);
+            let instances = Instances::F64(m.clone());
+            let every: Vec<usize> = (0..rows).rev().collect();
+            let new = || Arc::new(Distances::new(&instances).unwrap());
+            for gamma in [0.01, 0.3, 100.0, 1e300] {
+                let (together, alone) = (GaussianRows::new(new(), gamma), GaussianRows::new(new(), gamma));
+                let ctx = Ctx::default();
+                let all = together.rows(&instances, &every, &ctx).unwrap();
+                for (k, &i) in every.iter().enumerate() {
+                    let row = alone.rows(&instances, &[i, i], &ctx).unwrap()[1];
+                    assert_eq!(row, all[k]);
+                    assert_eq!(row[i], 1.0);
+                    for (j, v) in row.iter().enumerate() {
+                        let value = expected(&m, i, j, gamma);
+                        // The engine's own bound, which its tests hold it to.
+                        assert!(
+                            (v - value).abs() <= 1e-12 * value + 1e-300,
+                            "{rows} x {cols}: {i} {j} {gamma}"
+                        );
+                        assert_eq!(*v, all[rows - 1 - j][i]);
                     }
                 }
             }

@@ -41,6 +41,11 @@ pub(crate) trait Alternating: Send + Sync + 'static {
         false
     }
 
+    /// True if machines are trained on a small part of the rows.
+    fn wants_few(&self) -> bool {
+        false
+    }
+
     /// What is believed at first; `attempt` counts restarts.
     fn start(&self, problem: &Problem<'_>, attempt: u64) -> Vec<u32>;
 
@@ -165,7 +170,9 @@ impl<A: Alternating + Clone> Method for Alternation<A> {
         let rows = bags.instance_count() + if self.0.wants_means() { bags.len() } else { 0 };
         let copy = 8 * (rows * bags.width()) as u64;
         // Where a Gram is too large its entries are computed when they are needed.
-        Needs { fixed: 2 * copy, each: if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 } }
+        let each = if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 };
+        let distances = if self.0.wants_few() { each } else { 0 };
+        Needs { fixed: 2 * copy + distances, each }
     }
 
     fn prepare(
@@ -190,7 +197,7 @@ impl<A: Alternating + Clone> Method for Alternation<A> {
             })
             .collect();
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let kernels = kernel::prepare(&first, stock, &bags, scope, ctx)?;
+        let kernels = kernel::prepare(&first, stock, self.0.wants_few(), &bags, scope, ctx)?;
         Ok(Box::new(AlternatingPrepared {
             method: self.0.clone(),
             bags,
@@ -255,10 +262,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
             weights: training.weights,
             effort: USUAL,
         };
-        let attempts = point
-            .iter()
-            .find(|(name, _)| *name == "restarts")
-            .map_or(1, |_| point.whole("restarts").unwrap_or(1));
+        let attempts = if point.has("restarts") { point.whole("restarts").unwrap_or(1) } else { 1 };
         let mut best: Option<Searched> = None;
         for attempt in 0..attempts as u64 {
             let start = self.method.start(&search.problem, attempt);
@@ -377,12 +381,9 @@ impl<A: Alternating> Search<'_, A> {
         ctx: &Ctx,
     ) -> Result<Searched> {
         let Search { problem, .. } = self;
-        let limit = problem
-            .point
-            .iter()
-            .find(|(name, _)| *name == "max-iter")
-            .map_or(1, |_| problem.point.whole("max-iter").unwrap_or(1));
-        let cost = problem.point.number("c") * self.method.share(problem);
+        let point = problem.point;
+        let limit = if point.has("max-iter") { point.whole("max-iter").unwrap_or(1) } else { 1 };
+        let cost = point.number("c") * self.method.share(problem);
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
         let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
@@ -514,7 +515,7 @@ impl<A: Alternating + Clone> Alternation<A> {
         let means = self.0.wants_means().then(|| with_means(bags));
         let stock = means.as_ref().unwrap_or(bags.instances());
         let scope = Scope { train: &train, y: &[] };
-        let kernels = kernel::prepare(&[point], stock, bags, &scope, ctx)?;
+        let kernels = kernel::prepare(&[point], stock, self.0.wants_few(), bags, &scope, ctx)?;
         let distinct = distinct(bags);
         let problem = Problem { bags, distinct: &distinct, train: &train, y, point, seed: ctx.seed };
         let weights = vec![1.0; bags.len()];

@@ -131,6 +131,10 @@ impl Alternating for Mirsvm {
         PARAMS
     }
 
+    fn wants_few(&self) -> bool {
+        true
+    }
+
     /// A random instance of each bag, by the bag's name: the same in every fold.
     fn start(&self, problem: &Problem<'_>, attempt: u64) -> Vec<u32> {
         let of = |&bag: &usize| {

@@ -27,6 +27,8 @@ pub(super) struct Walk {
     /// Positions of each centre in the lists, padded to 32.
     ranks: Vec<u16>,
     stride: usize,
+    /// For each position, how many of the psi that are walked to it is not below.
+    levels: Vec<u16>,
     lanes: Option<Lanes>,
 }
 
@@ -38,7 +40,7 @@ fn steps(rows: usize, t: usize, psi: usize) -> f64 {
 /// Lookups and steps for one row, in multiply-adds, when the first `looked_up` psi are looked up.
 fn cost(rows: usize, t: usize, psis: &[usize], looked_up: usize) -> f64 {
     let along = if looked_up == 0 { 0 } else { psis[looked_up - 1] };
-    let walk = psis.get(looked_up).map_or(0.0, |&psi| steps(rows, t, psi) * (t as f64 / 8.0 + 60.0));
+    let walk = psis.get(looked_up).map_or(0.0, |&psi| steps(rows, t, psi) * (0.75 * t as f64 + 360.0));
     along as f64 * t as f64 * 4.0 + walk
 }
 
@@ -81,7 +83,10 @@ impl Walk {
         }
         let dense = !matches!(p.centres, Instances::Sparse(_));
         let lanes = dense.then(|| Lanes::new(&p.centres, p.distance));
-        Walk { psis: psis.to_vec(), looked_up, columns, ranks, stride, lanes }
+        let walked = &psis[looked_up..];
+        let level = |rank| walked.partition_point(|&psi| psi <= rank) as u16;
+        let levels = (0..walked.last().copied().unwrap_or(0)).map(level).collect();
+        Walk { psis: psis.to_vec(), looked_up, columns, ranks, stride, levels, lanes }
     }
 
     pub(super) fn find(&self, p: &Partitions, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
@@ -163,7 +168,7 @@ impl Walk {
                 }
                 &group[..]
             };
-            waiting -= step(ranks, least, psis, row, found);
+            waiting -= step(ranks, least, &self.levels, row, found);
             at = end;
         }
     }
@@ -195,35 +200,35 @@ impl Room {
     }
 }
 
-dispatched!(step, step_of, (ranks: &[u16], least: &mut [u16], psis: &[usize], row: usize, found: &mut [Vec<u16>]) -> usize);
+dispatched!(step, step_of, (ranks: &[u16], least: &mut [u16], levels: &[u16], row: usize, found: &mut [Vec<u16>]) -> usize);
 
-/// Meets one neighbour; returns how many lists are now served at every psi.
+/// Meets one neighbour; returns how many lists are now served at every psi. `levels` says for each position how many psi
+/// it is not below.
 #[inline(always)]
-fn step_of(ranks: &[u16], least: &mut [u16], psis: &[usize], row: usize, found: &mut [Vec<u16>]) -> usize {
+fn step_of(ranks: &[u16], least: &mut [u16], levels: &[u16], row: usize, found: &mut [Vec<u16>]) -> usize {
     let mut served = 0;
     for (chunk, (ranks, least)) in
         ranks.as_chunks::<32>().0.iter().zip(least.as_chunks_mut::<32>().0).enumerate()
     {
-        let mut below = 0u32;
+        let mut below = [0u8; 32];
         for l in 0..32 {
-            below |= u32::from(ranks[l] < least[l]) << l;
+            below[l] = u8::from(ranks[l] < least[l]);
         }
-        while below != 0 {
-            let l = below.trailing_zeros() as usize;
-            below &= below - 1;
-            let (rank, before) = (ranks[l], usize::from(least[l]));
-            let first = psis.partition_point(|&psi| psi <= usize::from(rank));
-            for k in first..psis.len() {
-                if psis[k] > before {
-                    break;
+        // Eight lists at a time: in most of them there is nothing to do.
+        for (eight, marks) in below.as_chunks::<8>().0.iter().enumerate() {
+            let mut marks = u64::from_le_bytes(*marks);
+            while marks != 0 {
+                let l = 8 * eight + marks.trailing_zeros() as usize / 8;
+                marks &= marks - 1;
+                let (rank, before) = (ranks[l], least[l]);
+                let level = |rank: u16| levels.get(usize::from(rank)).map_or(found.len(), |&k| usize::from(k));
+                let (first, last) = (level(rank), level(before));
+                for found in &mut found[first..last] {
+                    found[(chunk * 32 + l) * BLOCK + row] = rank;
                 }
-                found[k][(chunk * 32 + l) * BLOCK + row] = rank;
-            }
-            least[l] = rank;
-            if first == 0 {
-                // Nothing is below 0: this list has no more to meet.
-                least[l] = 0;
-                served += 1;
+                // Nothing is below 0: a list that is served at the smallest psi has no more to meet.
+                least[l] = if first == 0 { 0 } else { rank };
+                served += usize::from(first == 0);
             }
         }
     }

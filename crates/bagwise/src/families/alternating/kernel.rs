@@ -1,17 +1,20 @@
 //! Kernel values between rows, for machines that are trained again and again on changing rows.
 //!
-//! Three ways, chosen by kernel and size:
+//! Four ways, chosen by kernel, method and size:
 //!
 //! * *linear*: no kernel values at all; coordinate descent on the rows, and a product with the weights.
 //! * *Gram*: the Gaussian of all pairs of rows, computed once for all widths (`engine::rows`), and shared by all
 //!   folds, costs and rounds: an entry depends on its two rows only. 8 n^2 bytes for each width, while that is at most
 //!   [`GRAM_BYTES`] and the budget allows it.
+//! * *rows*: where a method trains on few of the rows, those that some machine has asked for, kept for all folds, costs,
+//!   rounds and (as distances) widths. At most what the Grams would take, and one more for the distances.
 //! * *direct*: no matrix of all rows. A machine on few rows has a Gram of its own for the time of its training; one on
 //!   many is trained chunk by chunk ([`fit_chunks`]). Outputs of all instances are one weighted pass of the
 //!   engine, which stores nothing.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bagwise_svm::{
     ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, Outcome, SmoParams, Status, fit,
@@ -21,10 +24,10 @@ use bagwise_svm::{
 use super::{Effort, Row};
 use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
-use crate::engine::rows::{gaussians, singles};
-use crate::engine::{self, Output, Side};
+use crate::engine::rows::{Distances, GaussianRows, gaussians, singles};
+use crate::engine::{self, Output, Precision, Side};
 use crate::error::{Error, Result};
-use crate::families::set_kernel::median_squared_distance;
+use crate::families::set_kernel::{median_squared_distance, resolve};
 use crate::mat::Mat;
 use crate::method::Scope;
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
@@ -67,6 +70,7 @@ pub(crate) fn gram_fits(rows: usize) -> bool {
 pub(crate) enum Kernel {
     Linear,
     Gram { gamma: f64, gram: Mat },
+    Rows(GaussianRows),
     Direct { gamma: f64 },
 }
 
@@ -154,54 +158,69 @@ impl Last<'_> {
         changes.sort_unstable_by_key(|c| c.0);
         let (at, by): (Vec<usize>, Vec<f64>) = changes.into_iter().unzip();
         let all: Vec<usize> = (0..rows.len()).collect();
-        let sums = weighted(own, &all, &stock.gather(&at), vec![by], gamma, ctx)?.remove(0);
+        let kept = stock.gather(&at);
+        let sums = weighted(own, &all, &kept, vec![by], gamma, Precision::F64, ctx)?.remove(0);
         let outputs = before.iter().zip(sums.data()).map(|(o, s)| o + s).collect();
         Ok(Some(ChunkStart { coefficients, outputs }))
     }
 }
 
-/// The width of a point in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
-fn gamma_of(point: &Point, median: &mut dyn FnMut() -> f64) -> f64 {
-    let sigma = point.iter().any(|(name, _)| name == "sigma");
-    match point.get(if sigma { "sigma" } else { "gamma" }) {
-        Value::Number(gamma) if !sigma => *gamma,
-        Value::OverMedian(n) => n / median(),
-        // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
-        Value::Number(s) => (0.5 / (s * s)).clamp(f64::MIN_POSITIVE, f64::MAX),
-        Value::TimesMedian(n) => (0.5 / (n * n * median())).clamp(f64::MIN_POSITIVE, f64::MAX),
-        other => unreachable!("the table lets no {other} through"),
+/// The widths of points in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
+fn gammas(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
+    if !points.iter().any(|p| p.has("sigma")) {
+        return resolve(points, bags, scope, ctx);
     }
+    let mut known = None;
+    let mut median = || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
+    let mut gamma = |p: &&Point| match p.get("sigma") {
+        Value::Number(s) => 0.5 / (s * s),
+        Value::TimesMedian(n) => 0.5 / (n * n * median()),
+        other => unreachable!("the table lets no {other} through"),
+    };
+    // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
+    points.iter().map(|p| gamma(p).clamp(f64::MIN_POSITIVE, f64::MAX)).collect()
 }
 
-/// The kernels of points that differ in representation, over all rows of `stock`.
+/// The kernels of points that differ in representation, over all rows of `stock`; `few` if machines are trained on a
+/// small part of them.
 pub(crate) fn prepare(
     points: &[&Point],
     stock: &Instances,
+    few: bool,
     bags: &Bags,
     scope: &Scope<'_>,
     ctx: &Ctx,
 ) -> Result<Vec<Kernel>> {
-    let mut known = None;
-    let mut median = || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
-    let gammas: Vec<Option<f64>> =
-        points.iter().map(|p| (p.word("kernel") == "rbf").then(|| gamma_of(p, &mut median))).collect();
+    let rbf = |p: &Point| p.word("kernel") == "rbf";
+    let gammas = gammas(points, bags, scope, ctx);
+    let wanted: Vec<f64> = points.iter().zip(&gammas).filter(|(p, _)| rbf(p)).map(|(_, &g)| g).collect();
     let rows = stock.rows();
-    let wanted: Vec<f64> = gammas.iter().copied().flatten().collect();
-    let roomy = gram_fits(rows) && gram_bytes(rows).saturating_mul(wanted.len() as u64) <= ctx.memory;
-    let mut grams = if roomy && !wanted.is_empty() {
-        gaussians(stock, &wanted, ctx)?.into_iter().map(Some).collect()
-    } else {
-        vec![None; wanted.len()]
+    // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
+    // to see to who divide a grid by `needs`.)
+    let values = |widths: usize| gram_bytes(rows).saturating_mul(widths as u64 + u64::from(few));
+    let roomy = gram_fits(rows) && values(1) <= ctx.memory;
+    let distances = (few && roomy).then(|| Distances::new(stock)).flatten().map(Arc::new);
+    if distances.is_some() {
+        ctx.reserve(
+            "kernel values of instances",
+            values(wanted.len()),
+            "raise the memory budget, or ask for fewer widths at a time",
+        )?;
+    }
+    let mut matrices = match &distances {
+        None if roomy && !wanted.is_empty() => gaussians(stock, &wanted, ctx)?,
+        _ => Vec::new(),
     }
     .into_iter();
-    let kernel = |gamma: Option<f64>| match gamma {
-        None => Kernel::Linear,
-        Some(gamma) => match grams.next().flatten() {
+    let kernel = |(point, &gamma): (&&Point, &f64)| match (rbf(point), &distances) {
+        (false, _) => Kernel::Linear,
+        (true, Some(distances)) => Kernel::Rows(GaussianRows::new(distances.clone(), gamma)),
+        (true, None) => match matrices.next() {
             Some(gram) => Kernel::Gram { gamma, gram },
             None => Kernel::Direct { gamma },
         },
     };
-    Ok(gammas.into_iter().map(kernel).collect())
+    Ok(points.iter().zip(&gammas).map(kernel).collect())
 }
 
 impl Kernel {
@@ -210,6 +229,7 @@ impl Kernel {
         match self {
             Kernel::Linear => 0.0,
             Kernel::Gram { gamma, .. } | Kernel::Direct { gamma } => *gamma,
+            Kernel::Rows(rows) => rows.gamma(),
         }
     }
 
@@ -241,6 +261,11 @@ impl Kernel {
             }
             Kernel::Gram { gram, .. } => {
                 fit(&Gram::new(gram.data(), gram.cols(), &at), form, bounds, start, &params).into()
+            }
+            Kernel::Rows(rows) => {
+                let gram = square(&rows.rows(stock, &at, ctx)?, &at);
+                let all: Vec<usize> = (0..at.len()).collect();
+                fit(&Gram::new(gram.data(), gram.cols(), &all), form, bounds, start, &params).into()
             }
             Kernel::Direct { gamma } => {
                 let own = stock.gather(&at);
@@ -307,11 +332,22 @@ impl Kernel {
             .filter(|(_, b)| **b != 0.0)
             .map(|(r, &b)| (r.at, b))
             .collect();
+        let (at, weights): (Vec<usize>, Vec<f64>) = support.into_iter().unzip();
         match self {
-            Kernel::Gram { gram, .. } => combine(gram, &support, out),
+            Kernel::Gram { gram, .. } => {
+                combine(&at.iter().map(|&i| gram.row(i)).collect::<Vec<_>>(), &weights, out)
+            }
+            Kernel::Rows(rows) => combine(&rows.rows(stock, &at, ctx)?, &weights, out),
             _ => {
-                let (at, weights): (Vec<usize>, Vec<f64>) = support.into_iter().unzip();
-                let values = weighted(stock, &missing, &stock.gather(&at), vec![weights], self.gamma(), ctx)?;
+                let values = weighted(
+                    stock,
+                    &missing,
+                    &stock.gather(&at),
+                    vec![weights],
+                    self.gamma(),
+                    ctx.precision,
+                    ctx,
+                )?;
                 missing.iter().zip(values[0].data()).for_each(|(&i, &v)| out[i] = v);
             }
         }
@@ -334,9 +370,14 @@ impl Kernel {
                 let sum = |i: &usize| at.iter().zip(weights).map(|(&j, w)| w * gram.get(*i, j)).sum();
                 Ok(at.iter().map(sum).collect())
             }
+            Kernel::Rows(rows) => {
+                let sum = |row: &[f64]| at.iter().zip(weights).map(|(&j, w)| w * row[j]).sum();
+                Ok(rows.rows(stock, &at, ctx)?.into_iter().map(sum).collect())
+            }
             Kernel::Direct { gamma } => {
                 let kept = stock.gather(&at);
-                Ok(weighted(stock, &at, &kept, vec![weights.to_vec()], *gamma, ctx)?.remove(0).into_data())
+                let weights = vec![weights.to_vec()];
+                Ok(weighted(stock, &at, &kept, weights, *gamma, Precision::F64, ctx)?.remove(0).into_data())
             }
             Kernel::Linear => {
                 let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
@@ -354,24 +395,30 @@ impl Kernel {
     }
 }
 
-/// `out = sum_k b_k gram[row_k]`, over as many columns as `out` has.
-fn combine(gram: &Mat, support: &[(usize, f64)], out: &mut [f64]) {
+/// What some rows say of each other.
+fn square(rows: &[&[f64]], at: &[usize]) -> Mat {
+    let data = rows.iter().flat_map(|row| at.iter().map(|&j| row[j])).collect();
+    Mat::new(rows.len(), at.len(), data)
+}
+
+/// `out = sum_k b_k row_k`, over as many columns as `out` has.
+fn combine(rows: &[&[f64]], weights: &[f64], out: &mut [f64]) {
     // Columns that stay in the first-level cache while the rows pass by, four rows at a time.
     const COLUMNS: usize = 1024;
     for (c, out) in out.chunks_mut(COLUMNS).enumerate() {
         out.fill(0.0);
         let columns = c * COLUMNS..c * COLUMNS + out.len();
-        let part = |row: usize| &gram.row(row)[columns.clone()];
-        let mut fours = support.chunks_exact(4);
-        for four in &mut fours {
-            let [r0, r1, r2, r3] = [0, 1, 2, 3].map(|k: usize| part(four[k].0));
-            let [b0, b1, b2, b3] = [0, 1, 2, 3].map(|k: usize| four[k].1);
+        let mut fours = rows.chunks_exact(4).zip(weights.chunks_exact(4));
+        for (four, weights) in &mut fours {
+            let [r0, r1, r2, r3] = [0, 1, 2, 3].map(|k: usize| &four[k][columns.clone()]);
+            let [b0, b1, b2, b3] = [0, 1, 2, 3].map(|k: usize| weights[k]);
             for i in 0..out.len() {
                 out[i] += (b0 * r0[i] + b1 * r1[i]) + (b2 * r2[i] + b3 * r3[i]);
             }
         }
-        for &(row, b) in fours.remainder() {
-            for (o, k) in out.iter_mut().zip(part(row)) {
+        let rest = rows.len() / 4 * 4;
+        for (row, b) in rows[rest..].iter().zip(&weights[rest..]) {
+            for (o, k) in out.iter_mut().zip(&row[columns.clone()]) {
                 *o += b * k;
             }
         }
@@ -386,6 +433,7 @@ pub(crate) fn weighted(
     kept: &Instances,
     weights: Vec<Vec<f64>>,
     gamma: f64,
+    precision: Precision,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     if kept.rows() == 0 {
@@ -405,7 +453,7 @@ pub(crate) fn weighted(
     let whole = [0, kept.rows()];
     let kept = Side { instances: kept, offsets: &whole, weights: &weights };
     let outputs: Vec<Output> = (0..weights.len()).map(|k| Output { gamma, terms: vec![k] }).collect();
-    engine::rectangular(&new, &kept, &outputs, ctx.precision, ctx)
+    engine::rectangular(&new, &kept, &outputs, precision, ctx)
 }
 
 fn linear(
@@ -475,7 +523,9 @@ impl ChunkKernel for Chunked<'_> {
 
     fn sums(&self, which: &[usize], weights: &[f64], at: &[usize]) -> Option<Vec<f64>> {
         let kept = self.rows.gather(which);
-        let sums = weighted(self.rows, at, &kept, vec![weights.to_vec()], self.gamma, self.ctx);
+        // Gradients gather what every step adds, and with it every error.
+        let precision = Precision::F64;
+        let sums = weighted(self.rows, at, &kept, vec![weights.to_vec()], self.gamma, precision, self.ctx);
         Some(self.note(sums)?.remove(0).into_data())
     }
 }

@@ -137,7 +137,15 @@ impl AlternatingModel {
             Kept::Rbf { gamma, rows, coefficients } => {
                 let asked: Vec<usize> = (0..n).collect();
                 let weights = (0..outputs).map(|k| coefficients.row(k).to_vec()).collect();
-                let sums = weighted(bags.instances(), &asked, rows.instances(), weights, *gamma, ctx)?;
+                let sums = weighted(
+                    bags.instances(),
+                    &asked,
+                    rows.instances(),
+                    weights,
+                    *gamma,
+                    ctx.precision,
+                    ctx,
+                )?;
                 for (k, sums) in sums.iter().enumerate() {
                     for i in 0..n {
                         all.set(i, k, sums.get(i, 0) + self.biases[k]);
