@@ -192,6 +192,10 @@ def _is_array(found: Any) -> bool:
     return hasattr(found, "shape") and hasattr(found, "dtype")
 
 
+def _is_matrix(found: Any) -> bool:
+    return _is_array(found) and (len(found.shape) == 2 or (len(found.shape) == 3 and found.shape[0] == 1))
+
+
 def _array(found: Any) -> NDArray[Any]:
     """A data set of HDF5, a tensor or a list as an array; bytes become text."""
     if hasattr(found, "detach"):
@@ -249,23 +253,23 @@ def _table(path: Path) -> dict[str, Any] | None:
 def _bags(path: Path) -> Iterator[_Bag]:
     """The bags of a file, one after the other."""
     with _Opened(path) as tree:
-        if _is_array(tree) or (_is_tree(tree) and any(_is_array(tree[n]) for n in _FEATURES if n in tree)):
+        named = _is_tree(tree)
+        if _is_matrix(tree) or (named and any(_is_array(tree[n]) for n in _FEATURES if n in tree)):
             yield _one(tree, path.stem, str(path))
             return
-        inside = tree["bags"] if _is_tree(tree) and "bags" in tree else tree
-        beside = tree if inside is not tree else {}
+        beside = {n: tree[n] for n in (*_LABELS, *_GROUPS) if n in tree} if named else {}
+        inside = tree["bags"] if named and "bags" in tree else tree
         if _is_tree(inside):
-            keys = [k for k in inside if inside is not tree or k not in _LABELS + _GROUPS]
-            parts = [(str(key), inside[key]) for key in keys]
+            parts = [(str(key), inside[key]) for key in inside if inside is not tree or key not in beside]
         elif isinstance(inside, (list, tuple)) or _is_array(inside):
             parts = [(str(i + 1), part) for i, part in enumerate(inside)]
         else:
             raise ValueError(f"{path}: a {type(inside).__name__} holds no bags; a matrix per bag would do")
         if not parts:
             raise ValueError(f"{path}: there are no bags in it")
-        if inside is tree and _is_tree(tree):
-            beside = {k: tree[k] for k in _LABELS + _GROUPS if k in tree}
-        labels, groups = (_beside(beside, names, parts, path) for names in (_LABELS, _GROUPS))
+        # HDF5 lists bags by name, in whatever order they were written.
+        ordered = not _is_tree(inside) or path.suffix.lower() not in _HDF5
+        labels, groups = (_beside(beside, names, parts, ordered, path) for names in (_LABELS, _GROUPS))
         for at, (name, part) in enumerate(parts):
             bag = _one(part, name, f"{path}, '{name}'")
             bag.label = bag.label if labels is None else labels[at]
@@ -273,22 +277,24 @@ def _bags(path: Path) -> Iterator[_Bag]:
             yield bag
 
 
-def _beside(tree: Any, names: tuple[str, ...], parts: list[tuple[str, Any]], path: Path) -> list[str | None] | None:
+def _beside(
+    tree: Any, names: tuple[str, ...], parts: list[tuple[str, Any]], ordered: bool, path: Path
+) -> list[str | None] | None:
     """One label or group for each bag: by name, or in the order of the bags."""
-    found = _first(tree, names)
-    if found is None:
+    name = next((n for n in names if n in tree), None)
+    if name is None:
         return None
+    found = tree[name]
     if _is_tree(found):
-        return [_text(found[name]) if name in found else None for name, _ in parts]
-    if path.suffix.lower() in _HDF5:
-        # It lists bags by name, in whatever order they were written.
+        return [_text(found[bag]) if bag in found else None for bag, _ in parts]
+    if not ordered:
         raise ValueError(
-            f"{path}: it is a guess which entry of '{names[0]}' belongs to which bag; give each bag its own as an attribute, "
+            f"{path}: it is a guess which entry of '{name}' belongs to which bag; give each bag its own as an attribute, "
             "or name a table with labels="
         )
     array = _array(found)
     if array.shape != (len(parts),):
-        raise ValueError(f"{path}: labels or groups of shape {array.shape} for {len(parts)} bags; give one per bag")
+        raise ValueError(f"{path}: '{name}' of shape {array.shape} for {len(parts)} bags; give one entry per bag")
     return [_text(value) for value in array]
 
 

@@ -63,6 +63,13 @@ def test_a_file_of_one_data_set_per_bag(tmp_path: Path, table: Path) -> None:
         file["y"] = list(LABELS.values())
     with pytest.raises(ValueError, match="a guess which entry of 'y' belongs to which bag"):
         bagwise.convert(path, tmp_path / "z.npz")
+    # Bags of equal size in one data set have an order.
+    with h5py.File(tmp_path / "equal.h5", "w") as file:
+        file["bags"] = RNG.normal(size=(4, 2, 3))
+        file["y"] = [0, 1, 1, 0]
+    bagwise.convert(tmp_path / "equal.h5", tmp_path / "equal.csv")
+    equal = bagwise.read(tmp_path / "equal.csv")
+    assert equal.y is not None and equal.y.tolist() == [0, 1, 1, 0] and equal.bags.sizes().tolist() == [2] * 4
 
 
 def test_a_folder_as_clam_leaves_it(tmp_path: Path, table: Path) -> None:
