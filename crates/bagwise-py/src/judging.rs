@@ -7,7 +7,7 @@ use bagwise::evaluate::{
 };
 use bagwise::learn::Setup;
 use bagwise::{Dataset, Error, Target};
-use bagwise_report::{Comparison, Context, Finished, Options, gather, render};
+use bagwise_report::{Comparison, Context, Finished, Options, basics, gather, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -178,13 +178,14 @@ pub(crate) fn context(
             folds: &run.folds,
             verdict: &verdict,
         };
-        to_json(&Context {
+        let known = Context {
             command,
             threads: judged.threads,
             finished: judged.finished,
             seconds: Some(judged.seconds),
-            ..gather(&finished, ctx)?
-        })
+            ..basics(&question.contenders, &question.plan, question.level)
+        };
+        to_json(&gather(&finished, known, ctx)?)
     })
 }
 

@@ -47,19 +47,27 @@ pub struct Finished<'a> {
     pub verdict: &'a Verdict,
 }
 
-/// Gathers what a report shows beyond the records. How the run was started, how long it took and what was left out are for
-/// the caller to add.
-pub fn gather(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
-    let found = inspect(run.data);
-    let mut context = Context {
+/// What is known of every run, also while it goes on. How it was started and how long it took are for the caller to add.
+pub fn basics(contenders: &[Contender], plan: &Plan, level: f64) -> Context {
+    Context {
         version: env!("CARGO_PKG_VERSION").into(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        metric: Some(run.plan.metric),
-        level: Some(run.verdict.level),
-        protocol: in_words(&run.plan.protocol),
-        optimistic: run.plan.protocol.optimistic(),
-        threshold: run.plan.threshold.map(|t| t.to_string()),
-        precision: format!("{:?}", run.plan.precision).to_lowercase(),
+        metric: Some(plan.metric),
+        level: Some(level),
+        protocol: in_words(&plan.protocol),
+        optimistic: plan.protocol.optimistic(),
+        threshold: plan.threshold.map(|t| t.to_string()),
+        precision: format!("{:?}", plan.precision).to_lowercase(),
+        setups: contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
+        ..Context::default()
+    }
+}
+
+/// Adds to what is known of a run what its data look like, why the winner answered some bags as it did, and a picture of
+/// its kernel.
+pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> {
+    let found = inspect(run.data);
+    let mut context = Context {
         data: Some(DataSummary {
             source: run.source.into(),
             instances: found.instances,
@@ -77,8 +85,7 @@ pub fn gather(run: &Finished<'_>, ctx: &Ctx) -> Result<Context> {
                 .collect(),
             warnings: found.warnings.clone(),
         }),
-        setups: run.contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
-        ..Context::default()
+        ..known
     };
     let winner = run.contenders.iter().find(|c| c.name == run.verdict.best().method);
     if let Some(winner) = winner {

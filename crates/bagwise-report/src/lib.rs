@@ -31,6 +31,6 @@ mod view;
 mod warnings;
 
 pub use context::{CONTEXT_FILE, Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};
-pub use gather::{Finished, gather};
+pub use gather::{Finished, basics, gather};
 pub use load::Comparison;
 pub use page::{Options, render};
