@@ -43,9 +43,9 @@ use bagwise::io::{Column, ReadOptions, Task};
 use bagwise::multiclass::Scheme;
 use bagwise::preprocess::Scale;
 use bagwise::{Error, methods};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::learning::Learning;
+use crate::learning::{Learning, Seeing};
 
 /// A file.
 #[derive(Deserialize)]
@@ -76,7 +76,7 @@ pub(crate) struct Experiment {
 }
 
 /// What the printed numbers are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Measure {
     /// Values of the metric.
@@ -331,12 +331,12 @@ impl Entry {
             how.multiclass = other.multiclass.clone().or(how.multiclass);
             how.params.extend(other.params.clone());
         }
-        Ok(Learning {
+        let seeing = Seeing {
             scale: how.scale()?,
-            multiclass: how.scheme()?,
-            params: how.params.into_iter().collect(),
-            ..Learning::default()
-        })
+            params: how.params.clone().into_iter().collect(),
+            ..Seeing::default()
+        };
+        Ok(Learning { seeing, multiclass: how.scheme()?, ..Learning::default() })
     }
 }
 
@@ -384,7 +384,7 @@ printed = { images = 82.6 }
             (images.protocol, images.folds, images.inner, images.repeats),
             (ProtocolName::Half, 5, 2, 5)
         );
-        let on = |data: &str| e.method[0].learning(data).unwrap().params;
+        let on = |data: &str| e.method[0].learning(data).unwrap().seeing.params;
         assert_eq!(on("musk1"), [("c".into(), "100".into()), ("gamma".into(), "2^-5..2^5".into())]);
         assert_eq!(on("images")[1].1, "2^0..2^6");
         assert!(e.method[1].method.is_none());
@@ -394,7 +394,7 @@ printed = { images = 82.6 }
     fn in_a_hurry_there_is_less_of_everything() {
         let e = Experiment::parse(GOOD, true).unwrap();
         assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
-        assert_eq!(e.method[0].learning("musk1").unwrap().params[1].1, "1");
+        assert_eq!(e.method[0].learning("musk1").unwrap().seeing.params[1].1, "1");
     }
 
     #[test]
@@ -412,7 +412,8 @@ printed = { images = 82.6 }
                     let method = methods::find(name).unwrap();
                     let learning = entry.learning(&data.name).unwrap();
                     let regression = data.options().unwrap().task == Task::Regression;
-                    let grid = Grid::new(name, method.params(), &learning.params, Fill::Grid, regression);
+                    let grid =
+                        Grid::new(name, method.params(), &learning.seeing.params, Fill::Grid, regression);
                     let grid = grid.unwrap_or_else(|e| panic!("{}, {}: {e}", path.display(), entry.name));
                     assert!(!grid.points.is_empty());
                 }

@@ -12,12 +12,14 @@ use bagwise::evaluate::{
     Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
     Run, prediction_rows, ranked, write_predictions,
 };
-use bagwise::io::{Column, save_whole};
+use bagwise::io::{Column, ReadOptions, save_whole};
 use bagwise::params::Fill;
 use bagwise::{Ctx, Dataset};
 
+use crate::args::Data;
 use crate::learning::{Choosing, Learning};
 use crate::output::{Object, quoted};
+use crate::reporting;
 use crate::session::Session;
 
 /// How methods are judged.
@@ -55,22 +57,20 @@ impl Judging {
         self.protocol.unwrap_or(if given { ProtocolName::Given } else { ProtocolName::Nested })
     }
 
-    /// Refuses options that the protocol would not heed.
+    /// Refuses what only the command line knows of: a run refuses the rest itself.
     fn check(&self) -> Result<()> {
         let protocol = self.protocol();
         let takes_given = matches!(protocol, ProtocolName::Given | ProtocolName::TrainTest);
-        let ignored = match (&self.fold_column, &self.fold_file) {
-            (Some(_), _) if !takes_given => "--fold-column",
-            (_, Some(_)) if !takes_given => "--fold-file",
-            (None, None) if takes_given => bail!(
+        if takes_given && self.fold_column.is_none() && self.fold_file.is_none() {
+            bail!(
                 "protocol {} needs the fold of each bag; name a column with --fold-column or a table with --fold-file",
                 protocol.as_str()
-            ),
-            _ if self.folds.is_some() && (takes_given || protocol == ProtocolName::Loo) => "--folds",
-            _ if self.repeats > 1 && (takes_given || protocol == ProtocolName::Loo) => "--repeats",
-            _ => return Ok(()),
-        };
-        bail!("protocol {} has no use for {ignored}; leave one of them out", protocol.as_str())
+            );
+        }
+        if self.folds.is_some() && (takes_given || protocol == ProtocolName::Loo) {
+            bail!("protocol {} has no use for --folds; leave one of them out", protocol.as_str());
+        }
+        Ok(())
     }
 
     /// The plan of a run.
@@ -82,9 +82,6 @@ impl Judging {
         seed: u64,
     ) -> Result<Plan> {
         self.check()?;
-        if self.protocol() == ProtocolName::BestOnCv && choosing.threshold.is_some() {
-            bail!("protocol best-on-cv chooses no threshold; leave --threshold out, or use nested");
-        }
         let protocol = self.protocol();
         // Ten folds by default, or as many as there are bags or groups to deal out.
         let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
@@ -95,7 +92,7 @@ impl Judging {
             threshold: choosing.threshold,
             best: choosing.best,
             positive: choosing.positive.clone(),
-            precision: learning.precision(),
+            precision: learning.seeing.precision(),
             seed,
             repeats: self.repeats,
         })
@@ -106,9 +103,16 @@ impl Judging {
         if self.protocol() == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
     }
 
-    /// The fold of each bag, from a kept column or a table.
-    pub(crate) fn given(&self, data: &Dataset) -> Result<Option<Vec<String>>> {
-        let folds = self.read_given(data)?;
+    /// How data are read, with the column of folds carried along.
+    pub(crate) fn read_options(&self, read: &Data) -> ReadOptions {
+        let mut options = read.read_options();
+        options.keep.extend(self.fold_column.clone().filter(|column| !options.keep.contains(column)));
+        options
+    }
+
+    /// The fold of each bag, from a column or a table. A column that was carried along for this alone is taken out.
+    pub(crate) fn given(&self, data: &mut Dataset, read: &Data) -> Result<Option<Vec<String>>> {
+        let folds = self.read_given(data, read)?;
         let split = |folds: &Vec<String>| folds.iter().all(|f| f == "train" || f == "test");
         if self.protocol.is_none() && folds.as_ref().is_some_and(split) {
             bail!(
@@ -118,13 +122,20 @@ impl Judging {
         Ok(folds)
     }
 
-    fn read_given(&self, data: &Dataset) -> Result<Option<Vec<String>>> {
+    fn read_given(&self, data: &mut Dataset, read: &Data) -> Result<Option<Vec<String>>> {
         if let Some(path) = &self.fold_file {
             return given_by_file(path, data).map(Some);
         }
         let Some(column) = &self.fold_column else { return Ok(None) };
-        // The column was read as the last one to keep.
-        let kept = data.kept.last().context("the fold column was not read")?;
+        // Columns to keep come in the order in which they were named, and some formats add their own behind.
+        let named = match column {
+            Column::Name(name) => data.kept.iter().position(|k| k.name == *name),
+            Column::Number(_) => Some(read.keep.iter().position(|c| c == column).unwrap_or(read.keep.len())),
+        };
+        let at = named
+            .filter(|&at| at < data.kept.len())
+            .with_context(|| format!("{}: there is no column '{column}' with folds", data.name))?;
+        let kept = &data.kept[at];
         let mut folds = Vec::with_capacity(data.bags.len());
         for bag in 0..data.bags.len() {
             let values = &kept.values[data.bags.rows(bag)];
@@ -137,6 +148,9 @@ impl Judging {
                 );
             }
             folds.push(values[0].clone());
+        }
+        if !read.keep.contains(column) {
+            data.kept.remove(at);
         }
         Ok(Some(folds))
     }
@@ -230,12 +244,13 @@ impl Results {
     }
 }
 
-/// Carries a run out, with one record per fit in `folder` if there is one. A folder that holds part of the same run
-/// is completed.
+/// Carries a run out, with one record per fit in `folder` if there is one, and beside them what a report needs to know
+/// of the run. A folder that holds part of the same run is completed.
 pub(crate) fn carry_out(
     data: &Dataset,
     contenders: &[Contender],
     plan: &Plan,
+    level: f64,
     given: Option<&[String]>,
     folder: Option<&Path>,
     session: &Session,
@@ -244,6 +259,10 @@ pub(crate) fn carry_out(
     let run = Run::new(data, contenders, plan, given)?;
     let started = Instant::now();
     let mut file = folder.map(|folder| open(folder, &run, session)).transpose()?;
+    if let Some(folder) = folder {
+        // Also a run that is interrupted can be reported on.
+        reporting::save(folder, &reporting::basics(contenders, plan, level, None))?;
+    }
     let mut kept: Vec<Record> = Vec::new();
     let done: std::collections::HashSet<_> =
         file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
@@ -298,6 +317,7 @@ pub(crate) fn carry_out(
         let mut bytes = Vec::new();
         write_predictions(&rows, &mut bytes)?;
         save_whole(&folder.join("predictions.csv"), &bytes)?;
+        reporting::save(folder, &reporting::basics(contenders, plan, level, Some(elapsed)))?;
     }
     Ok(results)
 }

@@ -18,25 +18,33 @@ use crate::output::quoted;
 /// The method that chooses among all methods.
 pub(crate) const AUTO: &str = "auto";
 
-/// How a method learns.
+/// How a method sees bags: all that a Gram or a map is made of.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Learning")]
-pub(crate) struct Learning {
+pub(crate) struct Seeing {
     /// Parameter of the method; several values (0.1,1,10 or 2^-5..2^5) are tried and chosen from
     #[arg(short = 'p', long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) params: Vec<(String, String)>,
     /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
+    /// Precision of kernel sums: f64, or f32, faster and good to about 1e-5
+    #[arg(long, value_name = "PRECISION", default_value = "f64", value_parser = precision)]
+    pub(crate) precision: Option<Precision>,
+}
+
+/// How a method learns.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct Learning {
+    #[command(flatten)]
+    pub(crate) seeing: Seeing,
     /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method, for most one-vs-one]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
     /// Give every class the same total cost, however rare
     #[arg(long)]
     pub(crate) balanced: bool,
-    /// Precision of kernel sums: f64, or f32, faster and good to about 1e-5
-    #[arg(long, value_name = "PRECISION", default_value = "f64", value_parser = precision)]
-    pub(crate) precision: Option<Precision>,
 }
 
 /// What a method is chosen and used by.
@@ -76,6 +84,14 @@ impl Choosing {
         words
     }
 
+    /// Refuses `--best` where one method is given and there is nothing to choose among.
+    pub(crate) fn check_best(&self, auto: bool) -> Result<()> {
+        if self.best && !auto {
+            bail!("--best is about the choice among all methods; leave it out, or name the method {AUTO}");
+        }
+        Ok(())
+    }
+
     /// The metric that inner folds select by.
     pub(crate) fn metric(&self, data: &Dataset) -> Metric {
         let default = match data.target {
@@ -87,10 +103,17 @@ impl Choosing {
 }
 
 impl Learning {
-    /// The options that were given, as they would be typed again for one method.
-    pub(crate) fn words(&self, method: &str) -> String {
+    /// The options that were given, as they would be typed again for one method. Where setups are `fixed`, all of their
+    /// parameters.
+    pub(crate) fn words(&self, method: &str, fixed: &[Setup]) -> String {
         let mut words = String::new();
-        for (key, value) in &self.params {
+        for setup in fixed {
+            let of = if method == AUTO { format!("{}.", setup.method.info().name) } else { String::new() };
+            for (key, value) in setup.grid.points.iter().flat_map(|point| point.iter()) {
+                words += &format!(" -p {}", quoted(&format!("{of}{key}={value}")));
+            }
+        }
+        for (key, value) in self.seeing.params.iter().filter(|_| fixed.is_empty()) {
             match key.split_once('.') {
                 None => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
                 Some(_) if method == AUTO => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
@@ -100,7 +123,7 @@ impl Learning {
                 Some(_) => {}
             }
         }
-        if let Some(scale) = self.scale {
+        if let Some(scale) = self.seeing.scale {
             words += &format!(" --scale {}", scale.name());
         }
         if let Some(scheme) = self.multiclass {
@@ -109,12 +132,42 @@ impl Learning {
         if self.balanced {
             words += " --balanced";
         }
-        if self.precision == Some(Precision::F32) {
+        if self.seeing.precision() == Precision::F32 {
             words += " --precision f32";
         }
         words
     }
 
+    /// The setups that a method's name stands for: its own, or those of every method for `auto`.
+    pub(crate) fn setups(&self, name: &str, data: &Dataset, impute: bool, fill: Fill) -> Result<Vec<Setup>> {
+        if name != AUTO {
+            return Ok(vec![self.setup(methods::find(name)?, data, impute, fill)?]);
+        }
+        if let Some((key, _)) = self.seeing.params.iter().find(|(key, _)| !key.contains('.')) {
+            bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
+        }
+        let able = methods::METHODS.iter().filter(|m| can_learn(**m, data));
+        able.map(|&m| self.setup(m, data, impute, fill)).collect()
+    }
+
+    /// One method with its grid.
+    pub(crate) fn setup(
+        &self,
+        method: &'static dyn Method,
+        data: &Dataset,
+        impute: bool,
+        fill: Fill,
+    ) -> Result<Setup> {
+        if self.balanced && matches!(data.target, Some(Target::Values(_))) {
+            bail!("--balanced is about classes, and {} has numbers to predict; leave it out", data.name);
+        }
+        let setup = self.seeing.setup(method, data, impute, fill)?;
+        let scheme = self.multiclass.unwrap_or(setup.scheme);
+        Ok(Setup { scheme, balanced: self.balanced, ..setup })
+    }
+}
+
+impl Seeing {
     /// The precision asked for.
     pub(crate) fn precision(&self) -> Precision {
         self.precision.unwrap_or_default()
@@ -125,18 +178,6 @@ impl Learning {
         let mut ctx = ctx.clone();
         ctx.precision = self.precision();
         ctx
-    }
-
-    /// The setups that a method's name stands for: its own, or those of every method for `auto`.
-    pub(crate) fn setups(&self, name: &str, data: &Dataset, impute: bool, fill: Fill) -> Result<Vec<Setup>> {
-        if name != AUTO {
-            return Ok(vec![self.setup(methods::find(name)?, data, impute, fill)?]);
-        }
-        if let Some((key, _)) = self.params.iter().find(|(key, _)| !key.contains('.')) {
-            bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
-        }
-        let able = methods::METHODS.iter().filter(|m| can_learn(**m, data));
-        able.map(|&m| self.setup(m, data, impute, fill)).collect()
     }
 
     /// One method with its grid. `METHOD.KEY` names the parameter of one method among several.
@@ -164,14 +205,7 @@ impl Learning {
         if let Some(why) = method.refuses(&grid.points, scale) {
             bail!("{why}");
         }
-        Ok(Setup {
-            method,
-            grid,
-            scale,
-            scheme: self.multiclass.unwrap_or_else(|| method.scheme()),
-            balanced: self.balanced,
-            impute,
-        })
+        Ok(Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute })
     }
 }
 

@@ -233,6 +233,9 @@ pub(crate) const YELLOW: &str = "1;33";
 pub(crate) struct Paint(bool);
 
 impl Paint {
+    /// No styles at all.
+    pub(crate) const NONE: Paint = Paint(false);
+
     fn stdout() -> Paint {
         Paint(std::io::stdout().is_terminal() && colour_allowed())
     }

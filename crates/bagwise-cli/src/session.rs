@@ -10,7 +10,7 @@ use bagwise::model::Trained;
 use bagwise::{Ctx, Dataset};
 
 use crate::args::{Format, General};
-use crate::output::{self, Output};
+use crate::output::{self, Output, Paint};
 use crate::progress::Bar;
 
 /// How a verb ended, if it could start.
@@ -80,6 +80,17 @@ impl Session {
     pub(crate) fn print(&self, result: &impl Output) -> Result<()> {
         self.clear_progress();
         output::print(result, self.format)
+    }
+
+    /// Prints what a verb made whose result is a file: for programs on stdout, for people on stderr like all other talk.
+    pub(crate) fn print_beside(&self, made: &impl Output) -> Result<()> {
+        match self.format {
+            Format::Table => {
+                self.say(made.text(Paint::NONE).trim_end());
+                Ok(())
+            }
+            Format::Json | Format::Csv => self.print(made),
+        }
     }
 
     /// Says on stderr what is going on.

@@ -29,7 +29,9 @@ fn compare_writes_a_report_that_can_be_drawn_again() {
     assert_eq!(json(&at("run/summary.json"))["report"], "run/report.html");
 
     done(folder.path(), &format!("{RUN} -o without --no-report"));
-    assert!(!at("without/report.html").exists() && !at("without/report.json").exists());
+    assert!(!at("without/report.html").exists());
+    let context = json(&at("without/report.json"));
+    assert!(context["gram"].is_null() && context["data"].is_null(), "nothing is computed for a page");
     done(folder.path(), "report run without -o both.html --title Two");
     assert!(std::fs::read_to_string(at("both.html")).unwrap().contains("<h1>Two</h1>"));
     // One method's evaluation can be drawn as well.
@@ -70,6 +72,80 @@ fn what_is_explained_was_not_trained_on_and_adds_up() {
     let gram = &context["gram"];
     let n = gram["bags"].as_array().unwrap().len();
     assert_eq!((n, gram["levels"].as_array().unwrap().len()), (40, 1600));
+}
+
+#[test]
+fn a_page_says_what_the_run_did() {
+    let folder = folder();
+    let said = "--optimize f1 --level 0.9 --threshold recall=0.8 --folds 4 --inner 3";
+    let table = "molecules.csv --bag mol --label active --group scaffold --keep conformer";
+    let fixed = "gamma=1/median -p";
+    done(folder.path(), &format!("evaluate {table} --method mi-kernel -p {fixed} c=10 {said} -o one"));
+    let several = format!("compare {table} --methods mi-kernel -p mi-kernel.{fixed} mi-kernel.c=10 {said}");
+    done(folder.path(), &format!("{several} --no-report -o two"));
+    for run in ["one", "two"] {
+        done(folder.path(), &format!("report {run} -o page.html"));
+        let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+        for part in [
+            "best first by F1",
+            "90 % interval",
+            "The threshold follows the rule recall=0.8",
+            "nested cross-validation, 4 folds, parameters chosen by 3 inner folds",
+            "--optimize f1 --level 0.9",
+        ] {
+            assert!(page.contains(part), "{run}: no {part}");
+        }
+    }
+}
+
+#[test]
+fn the_column_of_folds_is_no_name_of_instances() {
+    let folder = folder();
+    let run = "compare molecules.csv --bag mol --label active --methods mi-kernel -p mi-kernel.gamma=1/median \
+               -p mi-kernel.norm=mean -p mi-kernel.c=10 --fold-column scaffold --inner 3";
+    for (options, name) in [
+        ("--ignore conformer", None),
+        ("--keep conformer", Some("conformer ")),
+        ("--ignore conformer --keep scaffold", Some("scaffold ")),
+    ] {
+        done(folder.path(), &format!("{run} {options} -o {}", options.replace(' ', "")));
+        let context = json(&folder.path().join(options.replace(' ', "")).join("report.json"));
+        let explained = context["explained"].as_array().unwrap();
+        assert!(!explained.is_empty(), "{options}: {}", context["notes"]);
+        for e in explained {
+            assert_eq!(
+                e["kept"][0].as_str().map(|k| k.split_inclusive(' ').next().unwrap()),
+                name,
+                "{options}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_folder_of_an_experiment_is_drawn_as_one_page_and_its_table_has_one_unit() {
+    let folder = folder();
+    let experiment = "title = 't'\nsource = 's'\nmetric = 'balanced_accuracy'\nmeasure = 'seconds'\npercent = true\n\
+                      [protocol]\nname = 'kfold'\nfolds = 2\nrepeats = 2\n\
+                      [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=12'\n\
+                      [[data]]\nname = 'b'\nread = 'synthetic:gauss?bags=16'\n\
+                      [[method]]\nname = 'M'\nmethod = 'simple-mi'\nprinted = { a = 1.5 }\n";
+    std::fs::write(folder.path().join("times.toml"), experiment).unwrap();
+    done(folder.path(), "run times.toml --no-report -o times");
+    let table = json(&folder.path().join("times/table.json"));
+    assert_eq!(table["measure"], "seconds");
+    for line in table["results"].as_array().unwrap() {
+        assert_eq!(line["mean"].as_f64().unwrap(), line["seconds"].as_f64().unwrap() / 2.0, "{line}");
+        assert!(line["sd"].is_null());
+    }
+    done(folder.path(), "report times -o page.html");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("1 method on 2 data sets") && page.contains("balanced accuracy"));
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let output = bagwise(folder.path(), &["report", "empty"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("empty: there are no records, neither here nor one folder below"), "{said}");
 }
 
 #[test]

@@ -89,6 +89,70 @@ fn what_cannot_start_says_why() {
 }
 
 #[test]
+fn options_without_effect_are_refused() {
+    let folder = folder();
+    let table = "molecules.csv --bag mol --label active --ignore conformer";
+    for (line, why) in [
+        (
+            &format!("evaluate {table} --method mi-kernel --protocol nested --fold-column scaffold")[..],
+            "protocol nested makes its own folds and has no use for given ones",
+        ),
+        (
+            "evaluate musk1 --method mi-kernel --protocol best-on-cv --threshold balanced",
+            "protocol best-on-cv chooses no threshold",
+        ),
+        ("fit musk1 --method mi-kernel --best -o m.bagwise", "--best is about the choice among all methods"),
+        ("evaluate musk1 --method mi-kernel --best", "--best is about"),
+        ("compare musk1 --methods mi-kernel --best", "--best is about"),
+        (
+            &format!("fit {table} --task regression --method mi-kernel --balanced -o m.bagwise"),
+            "--balanced is about classes, and molecules.csv has numbers to predict",
+        ),
+        ("gram musk1 --method mi-kernel --balanced --output k.npy", "unexpected argument '--balanced'"),
+        ("gram musk1 --method mi-kernel --multiclass one-vs-one --output k.npy", "'--multiclass'"),
+        ("embed musk1 --method isk --balanced --output e.npz", "unexpected argument '--balanced'"),
+        ("embed musk1 --model m.bagwise --precision f32 --output e.npz", "cannot be used with"),
+        ("explain m.bagwise musk1 --concepts", "cannot be used with"),
+    ] {
+        let output = bagwise(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(why), "{line}: {said}");
+    }
+}
+
+#[test]
+fn concepts_need_no_data() {
+    let folder = folder();
+    done(
+        folder.path(),
+        &format!("fit {TABLE} --method em-dd -p starts=4 --inner 2 --quiet -o concepts.bagwise"),
+    );
+    let found = json(folder.path(), "explain concepts.bagwise --concepts --top 2");
+    assert_eq!(found.as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
+fn a_fit_says_what_it_made() {
+    let folder = folder();
+    let output = done(folder.path(), FIT);
+    assert_eq!(text(&output.stdout), "");
+    assert!(
+        text(&output.stderr).contains("mi-kernel norm=mean gamma=1/median c=10, scaling minmax\n"),
+        "{}",
+        text(&output.stderr)
+    );
+    let found = json(folder.path(), &format!("{FIT} --threshold recall=0.95 --quiet"));
+    assert_eq!((&found["method"], &found["scaling"]), (&"mi-kernel".into(), &"minmax".into()));
+    assert_eq!((&found["parameters"]["c"], &found["parameters"]["norm"]), (&10.0.into(), &"mean".into()));
+    assert_eq!((&found["bags"], &found["inner_folds"]), (&40.into(), &5.into()));
+    assert_eq!((&found["optimistic"], &found["model"]), (&false.into(), &"m.bagwise".into()));
+    assert!(found["threshold"].is_number() && found["inner_value"].is_number());
+    let rows = done(folder.path(), &format!("{FIT} --format csv --quiet"));
+    assert!(text(&rows.stdout).starts_with("method,parameters,scaling,"), "{}", text(&rows.stdout));
+}
+
+#[test]
 fn an_estimate_as_json_has_the_promised_shape() {
     let folder = folder();
     let line = "evaluate musk1 --method nsk -p gamma=1/median -p c=10 --folds 3 --repeats 2 --seed 4";
@@ -158,6 +222,11 @@ fn protocols_by_name() {
     // The scaffold as folds: a column of the table, the same in all rows of a bag.
     let by_column = plain.replace("--ignore scaffold,conformer", "--ignore conformer --fold-column scaffold");
     assert_eq!(json(folder.path(), &format!("{by_column} -p c=10 -p gamma=1/median"))["fits"], 8);
+    // A format that keeps a column of its own behind it.
+    let rows: String = (0..12).map(|i| format!("M{i},M{i}_1,{},{i},{}.\n", i % 3, i % 2)).collect();
+    std::fs::write(folder.path().join("small.data"), rows).unwrap();
+    let small = "evaluate small.data --method majority --inner 2 --fold-column f1";
+    assert_eq!(json(folder.path(), small)["fits"], 3);
     let varies = plain.replace("--ignore scaffold,conformer", "--ignore scaffold --fold-column conformer");
     let output = bagwise(folder.path(), &varies.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(2));
@@ -200,6 +269,30 @@ fn the_next_command_runs() {
         let output = common::shell(folder.path(), line);
         assert!(output.status.success(), "{line}\n{}", text(&output.stderr));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_next_command_fits_the_parameters_that_were_judged() {
+    let folder = folder();
+    let line =
+        format!("compare {TABLE} --methods mi-kernel --protocol kfold --folds 4 -p mi-kernel.c=3 -o run");
+    let found = json(folder.path(), &format!("{line} --no-report"));
+    let (next, best) = (found["next"].as_str().unwrap(), &found["best"]);
+    let records = std::fs::read_to_string(folder.path().join("run/records.jsonl")).unwrap();
+    let record: serde_json::Value = records
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .find(|record: &serde_json::Value| record["key"]["method"] == *best)
+        .unwrap();
+    let output = common::shell(folder.path(), &format!("{next} --format json --quiet"));
+    assert!(output.status.success(), "{next}\n{}", text(&output.stderr));
+    let fitted: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&fitted["parameters"], &fitted["optimistic"]),
+        (&record["parameters"], &false.into()),
+        "{next}"
+    );
 }
 
 #[test]

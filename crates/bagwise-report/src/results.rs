@@ -188,7 +188,7 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
         page.leaf("p", &[], &in_words(view, &counts));
         let mut columns = vec![words("truth")];
         columns.extend(names.iter().map(|n| numbers(&format!("called {n}"))));
-        columns.push(numbers("bags"));
+        columns.push(numbers(if view.answers_per_bag(0) > 1.0 { "answers" } else { "bags" }));
         let rows = counts.iter().enumerate().map(|(t, row)| {
             let total: u64 = row.iter().sum();
             let mut cells = vec![Cell::name(&names[t])];
@@ -239,18 +239,16 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
     let names = view.classes();
     let repeats = view.repeats();
     let over = if repeats > 1 { format!(", over {repeats} repeats") } else { String::new() };
-    let rule = match &view.run.context.threshold {
-        Some(rule) => format!(" The threshold follows the rule {rule}, chosen on training bags."),
-        None if names.len() == 2 => " The threshold is a decision value of 0.".into(),
-        None => String::new(),
-    };
+    let rule = threshold(view);
+    // A bag that is answered several times counts as often.
+    let (unit, of) = if view.answers_per_bag(0) > 1.0 { ("answer", "about bags of") } else { ("bag", "of") };
     match view.roster().positive {
         Some(p) => {
             let (p, n) = (p as usize, 1 - p as usize);
             let (ups, downs): (u64, u64) = (counts[p].iter().sum(), counts[n].iter().sum());
             format!(
-                "Of {} of class {}, {} were found; of {} of class {}, {} were called {}{over}.{rule}",
-                count(ups as usize, "bag"),
+                "Of {} {of} class {}, {} were found; of {} {of} class {}, {} were called {}{over}.{rule}",
+                count(ups as usize, unit),
                 names[p],
                 counts[p][p],
                 downs,
@@ -262,7 +260,35 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
         None => {
             let all: u64 = counts.iter().flatten().sum();
             let right: u64 = (0..counts.len()).map(|i| counts[i][i]).sum();
-            format!("{right} of {} were answered rightly{over}.{rule}", count(all as usize, "bag"))
+            let were = if unit == "bag" { "were answered rightly" } else { "were right" };
+            format!("{right} of {} {were}{over}.{rule}", count(all as usize, unit))
+        }
+    }
+}
+
+/// Where the positive class begins, as the rule says or, where no rule is known, as the winner's records have it.
+fn threshold(view: &View<'_>) -> String {
+    if view.classes().len() != 2 {
+        return String::new();
+    }
+    match &view.run.context.threshold {
+        Some(rule) if rule.parse::<f64>().is_ok() => format!(" The threshold is a decision value of {rule}."),
+        Some(rule) => format!(" The threshold follows the rule {rule}, chosen on training bags."),
+        None => {
+            let used = view.records(view.winner()).filter(|r| r.succeeded());
+            let used = used.map(|r| r.threshold.unwrap_or(0.0));
+            let (low, high) = used.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), t| (l.min(t), h.max(t)));
+            if low < high {
+                format!(
+                    " The threshold was chosen on the training bags of each fold: decision values from {} to {}.",
+                    fixed(low, 3),
+                    fixed(high, 3)
+                )
+            } else if low != 0.0 && low.is_finite() {
+                format!(" The threshold is a decision value of {}.", fixed(low, 3))
+            } else {
+                " The threshold is a decision value of 0.".into()
+            }
         }
     }
 }
@@ -307,7 +333,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         };
         page.leaf("p", &[], &note);
         let groups = view.roster().groups.as_ref().filter(|_| !view.hide);
-        let several = view.repeats() > 1;
+        let several = view.answers_per_bag(0) > 1.0;
         let mut columns = vec![words("bag")];
         if groups.is_some() {
             columns.push(words("group"));
@@ -320,7 +346,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
             columns.push(numbers("score"));
             columns.push(numbers("probability").hint("of the positive class, or of the answer"));
             if several {
-                columns.push(words("wrong in").hint("repeats"));
+                columns.push(words("wrong in").hint("answers about the bag"));
             }
             columns.push(words("methods wrong").hint("how many methods get it wrong"));
         }
@@ -366,7 +392,7 @@ fn wrong(view: &View<'_>) -> Vec<Wrong> {
             entry.1 += 1;
             entry.0 += usize::from(is_wrong(a.bag, a.label));
         }
-        // A method gets a bag wrong if it does so in half of the repeats or more.
+        // A method gets a bag wrong if it does so in half of its answers or more.
         for (bag, (wrong, judged)) in votes {
             *by_method.entry(bag).or_default() += usize::from(wrong > 0 && 2 * wrong >= judged);
         }
@@ -393,7 +419,7 @@ fn wrong(view: &View<'_>) -> Vec<Wrong> {
         w.judged += 1;
         if counts {
             w.wrong += 1;
-            // Of several repeats the first mistake is shown.
+            // Of several mistakes the first is shown.
             if w.wrong == 1 {
                 (w.score, w.label, w.probability) = (a.score, a.label, a.probability);
             }

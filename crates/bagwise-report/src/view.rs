@@ -1,6 +1,6 @@
 //! One data set, ready to be shown: verdict, answers bag by bag, the names that may be shown and the colours of methods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bagwise::Result;
 use bagwise::evaluate::{BASELINE, Confusion, Record, Roster, Truth, Verdict};
@@ -99,6 +99,12 @@ impl<'a> View<'a> {
     /// Repeats that were judged.
     pub(crate) fn repeats(&self) -> usize {
         self.run.records.iter().map(|r| r.key.repeat + 1).max().unwrap_or(0)
+    }
+
+    /// How often a method answered a bag, on average over those it answered: repeats, and random halves, come back to them.
+    pub(crate) fn answers_per_bag(&self, method: usize) -> f64 {
+        let bags: BTreeSet<usize> = self.answers[method].iter().map(|a| a.bag).collect();
+        self.answers[method].len() as f64 / bags.len().max(1) as f64
     }
 
     /// True and false answers of a method with a positive class, over all repeats.

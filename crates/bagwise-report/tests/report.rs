@@ -56,6 +56,71 @@ fn every_kind_of_task_makes_a_whole_page() {
 }
 
 #[test]
+fn explained_bags_stand_under_what_they_are() {
+    let numbers = page(made(&Made { classes: 0, ..Made::default() }));
+    assert!(numbers.contains("<h4>Farthest from the truth</h4>"));
+    assert!(!numbers.contains("Right answers") && !numbers.contains("Wrong answers"));
+    // One machine is named once, several each in its figure.
+    let one = made(&Made { classes: 3, ..Made::default() });
+    let mut several = one.clone();
+    several.context.explained[1].machine = "class 2 vs rest".into();
+    let (one, several) = (page(one), page(several));
+    assert!(one.contains("To the right speaks for class class 1.") && !one.contains("to the right for"));
+    assert!(!several.contains("To the right speaks"));
+    assert!(several.contains("; class 2 vs rest: to the right for class 2"));
+    assert!(several.contains("; class 1 vs class 0: to the right for class 1"));
+}
+
+#[test]
+fn thresholds_are_those_of_the_records() {
+    let said = |of: &dyn Fn(usize) -> Option<f64>, rule: Option<&str>| {
+        let mut run = made(&Made::default());
+        for record in &mut run.records {
+            record.threshold = of(record.key.fold);
+        }
+        run.context.threshold = rule.map(String::from);
+        page(run)
+    };
+    assert!(said(&|_| None, None).contains("The threshold is a decision value of 0."));
+    assert!(said(&|_| Some(0.25), None).contains("The threshold is a decision value of 0.250."));
+    let chosen = said(&|fold| Some(fold as f64 / 10.0), None);
+    assert!(
+        chosen.contains("chosen on the training bags of each fold: decision values from 0.000 to 0.400.")
+    );
+    assert!(said(&|_| Some(0.1), Some("recall=0.95")).contains("follows the rule recall=0.95"));
+    assert!(said(&|_| Some(0.1), Some("0.1")).contains("The threshold is a decision value of 0.1."));
+}
+
+#[test]
+fn bags_that_are_answered_twice_do_not_count_twice() {
+    let ends = |page: &str| {
+        let table = page.split("<caption>Reliability</caption>").nth(1).unwrap();
+        let table = table.split("</table>").next().unwrap();
+        // The last cell of a row counts answers.
+        table.split("<tr").map(|r| r.rsplit_once("<td").map_or(r, |(ends, _)| ends)).collect::<String>()
+    };
+    let run = made(&Made::default());
+    // The same answers once more as further folds of the same repeat, as random halves have them.
+    let mut again = run.clone();
+    let more: Vec<_> = run
+        .records
+        .iter()
+        .cloned()
+        .map(|mut r| {
+            r.key.fold += 5;
+            r
+        })
+        .collect();
+    again.records.extend(more);
+    again.context.explained.clear();
+    let (once, twice) = (page(run), page(again));
+    assert_eq!(ends(&once), ends(&twice));
+    assert!(once.contains("Of 30 bags of class class 1,"));
+    assert!(twice.contains("Of 60 answers about bags of class class 1,"));
+    assert!(twice.contains("wrong in") && !once.contains("wrong in"));
+}
+
+#[test]
 fn names_from_the_data_are_harmless() {
     let evil = "</script><script>alert(1)</script>";
     let attribute = "\" onmouseover=\"alert(2)";

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, Verdict};
+use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, ProtocolName, Verdict};
 use bagwise::io::save_whole;
 use bagwise::methods::{self, METHODS};
 use bagwise::{Dataset, human_bytes};
-use bagwise_report::{Finished, Options};
+use bagwise_report::{Context as Known, Finished, Options};
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};
 use crate::learning::{AUTO, Choosing, Learning, can_learn};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
-use crate::reporting::{self, Told};
+use crate::reporting;
 use crate::session::{Outcome, Session};
 
 /// Compare methods on the same folds: the main job
@@ -111,17 +111,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
-    let mut options = args.read.read_options();
-    options.keep.extend(args.judging.fold_column.clone());
-    let data = session.read(name, &options)?;
-    let given = args.judging.given(&data)?;
+    args.choosing.check_best(args.methods.iter().any(|m| m == AUTO))?;
+    let mut data = session.read(name, &args.judging.read_options(&args.read))?;
+    let given = args.judging.given(&mut data, &args.read)?;
     let plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
     let mut contenders = contenders(args, &data)?;
     let skipped = within_budget(&mut contenders, &data, &plan, args.budget, session)?;
     let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
-    let ctx = args.learning.ctx(&session.ctx);
-    let results = carry_out(&data, &contenders, &plan, given.as_deref(), Some(&folder), session, &ctx)?;
-    let mut comparison = Comparison::new(&results, &plan, args, name, &folder, skipped)?;
+    let ctx = args.learning.seeing.ctx(&session.ctx);
+    let level = args.judging.level;
+    let results =
+        carry_out(&data, &contenders, &plan, level, given.as_deref(), Some(&folder), session, &ctx)?;
+    let mut comparison = Comparison::new(&results, &contenders, &plan, args, name, &folder, skipped)?;
     if !args.no_report {
         let run = Finished {
             data: &data,
@@ -133,13 +134,13 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
             folds: &results.folds,
             verdict: &comparison.verdict,
         };
-        let told = Told {
-            seconds: results.elapsed.as_secs_f64(),
-            skipped: &comparison.skipped,
-            fit_command: &comparison.fit_command,
+        let known = Known {
+            fit_command: comparison.fit_command.clone(),
+            skipped: comparison.skipped.clone(),
+            ..reporting::basics(&contenders, &plan, level, Some(results.elapsed))
         };
         let options = Options { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::write(&run, &told, &folder, &options, &ctx)?);
+        comparison.report = Some(reporting::write(&run, known, &folder, &options, &ctx)?);
     }
     save_whole(&folder.join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
@@ -172,7 +173,7 @@ fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
             unique.push(n)
         }
     });
-    for (key, _) in &args.learning.params {
+    for (key, _) in &args.learning.seeing.params {
         if let Some((of, _)) = key.split_once('.')
             && !unique.contains(&methods::find(of)?.info().name)
             && !unique.contains(&AUTO)
@@ -287,6 +288,7 @@ struct Comparison {
 impl Comparison {
     fn new(
         results: &Results,
+        contenders: &[Contender],
         plan: &Plan,
         args: &Args,
         data: &str,
@@ -306,12 +308,17 @@ impl Comparison {
             .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
         let inner =
             if args.judging.inner == 5 { String::new() } else { format!(" --inner {}", args.judging.inner) };
+        // Fixed parameters are judged as they are, and would be tuned if they were not said.
+        let fixed = contenders
+            .iter()
+            .find(|c| c.name == *best && plan.protocol.name == ProtocolName::Kfold)
+            .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
             "bagwise fit {}{}{fold} --method {best}{}{}{inner}{seed} -o {best}.bagwise",
             quoted(data),
             args.read.words(),
-            args.learning.words(best),
+            args.learning.words(best, fixed),
             args.choosing.words(),
         );
         Ok(Comparison {

@@ -9,7 +9,7 @@ use bagwise::model::Trained;
 use bagwise::params::Fill;
 
 use crate::args::Data;
-use crate::learning::Learning;
+use crate::learning::Seeing;
 use crate::session::{Outcome, Session};
 
 /// Write a sparse feature vector for every bag
@@ -23,13 +23,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METHOD", required_unless_present = "model", conflicts_with = "model")]
     method: Option<String>,
     /// Map as this model does, which bagwise fit wrote: for bags it has not seen
-    #[arg(long, value_name = "FILE.bagwise", conflicts_with_all = ["params", "scale"])]
+    #[arg(long, value_name = "FILE.bagwise", conflicts_with_all = ["params", "scale", "precision"])]
     model: Option<PathBuf>,
     /// The file to write
     #[arg(short, long, value_name = "FILE.npz")]
     output: PathBuf,
     #[command(flatten)]
-    learning: Learning,
+    seeing: Seeing,
     #[command(flatten)]
     read: Data,
 }
@@ -59,14 +59,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             options.unlabelled = true;
             let data = session.read(&args.data, &options)?;
             let impute = args.read.fills_gaps();
-            let setup = args.learning.setup(methods::find(method)?, &data, impute, Fill::Default)?;
+            let setup = args.seeing.setup(methods::find(method)?, &data, impute, Fill::Default)?;
             let [point] = setup.grid.points.as_slice() else {
                 bail!(
                     "{} points are given, and a map is of one; give every parameter a single value",
                     setup.grid.points.len()
                 );
             };
-            let ctx = args.learning.ctx(&session.ctx);
+            let ctx = args.seeing.ctx(&session.ctx);
             let map = bagwise::feature_map(
                 setup.method,
                 point,

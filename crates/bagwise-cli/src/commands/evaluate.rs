@@ -10,7 +10,7 @@ use bagwise::io::save_whole;
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};
-use crate::learning::{Choosing, Learning};
+use crate::learning::{AUTO, Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
@@ -51,10 +51,10 @@ Examples:
   bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let mut options = args.read.read_options();
-    options.keep.extend(args.judging.fold_column.clone());
+    args.choosing.check_best(args.method == AUTO)?;
+    let options = args.judging.read_options(&args.read);
     let mut data = session.read(&args.data, &options)?;
-    let mut given = args.judging.given(&data)?;
+    let mut given = args.judging.given(&mut data, &args.read)?;
     let mut plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
     let mut tested = None;
     if let Some(test) = &args.test {
@@ -69,17 +69,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), args.judging.fill())?;
     let contenders = [Contender { name: canonical(&args.method), setups }];
-    let ctx = args.learning.ctx(&session.ctx);
+    let ctx = args.learning.seeing.ctx(&session.ctx);
+    let level = args.judging.level;
     let results =
-        carry_out(&data, &contenders, &plan, given.as_deref(), args.output.as_deref(), session, &ctx)?;
+        carry_out(&data, &contenders, &plan, level, given.as_deref(), args.output.as_deref(), session, &ctx)?;
     let estimate = Estimate {
         results: &results,
         plan: &plan,
-        level: args.judging.level,
+        level,
         method: &contenders[0].name,
         data: &data.name,
         tested: tested.as_deref(),
-        metrics: results.one(plan.metric, args.judging.level)?,
+        metrics: results.one(plan.metric, level)?,
     };
     if let Some(folder) = &args.output {
         save_whole(&folder.join("summary.json"), estimate.json()?.as_bytes())?;

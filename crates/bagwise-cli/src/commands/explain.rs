@@ -20,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A file, a built-in name or a generator; labels are not needed
-    #[arg(value_name = "DATA", required_unless_present = "representatives")]
+    #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts"])]
     data: Option<String>,
     /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
     /// mi-svm-bag
@@ -33,9 +33,9 @@ pub(crate) struct Args {
     /// migraph-explicit
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// Show the concepts of the model instead: a row for each attribute, those that count most first; with --top only
+    /// Instead of explaining new bags, show the concepts of the model: a row for each attribute, those that count most first; with --top only
     /// the first K of each concept
-    #[arg(long, conflicts_with = "graph")]
+    #[arg(long, conflicts_with_all = ["data", "graph"])]
     concepts: bool,
     #[command(flatten)]
     read: Data,
@@ -58,6 +58,10 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
+    if args.concepts {
+        session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
+    }
     let Some(data) = &args.data else {
         let chosen = model.representatives();
         if chosen.is_empty() {
@@ -70,10 +74,6 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Before any work.
         GraphFormat::of(path)?;
         check_writable(path)?;
-    }
-    if args.concepts {
-        session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
-        return Ok(Outcome::Done);
     }
     let data = session.read_for(&model, data, args.read.read_options())?;
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;

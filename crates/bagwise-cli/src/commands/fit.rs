@@ -1,6 +1,6 @@
 //! `bagwise fit`: learns from all bags and writes a model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::evaluate::{Pool, Splits};
@@ -12,7 +12,7 @@ use bagwise::train::{Wanted, train};
 
 use crate::args::Data;
 use crate::learning::{AUTO, Choosing, Learning};
-use crate::output::quoted;
+use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
 
 /// Learn from labelled bags and write a model
@@ -50,6 +50,7 @@ Examples:
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    args.choosing.check_best(args.method == AUTO)?;
     let data = session.read(&args.data, &args.read.read_options())?;
     check_writable(&args.output)?;
     if args.output.is_file() && Trained::load(&args.output).is_err() {
@@ -74,24 +75,16 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let pool = Pool { target: learners[0].target, groups: data.groups.as_ref(), given: None };
     let splits = Splits::KFold(args.inner);
     splits.inner(pool, &all, session.ctx.seed, 0, 0).with_context(|| format!("--inner {}", args.inner))?;
-    let ctx = args.learning.ctx(&session.ctx);
+    let ctx = args.learning.seeing.ctx(&session.ctx);
     let model = train(&learners, &all, splits, &wanted, &ctx)?;
     model.save(&args.output)?;
     let header = &model.header;
-    let inner = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
-    let chosen = setups.len() > 1 || setups[0].grid.points.len() > 1;
-    let remark = if chosen {
-        " (optimistic: parameters were chosen by it; bagwise evaluate gives an honest estimate)"
-    } else {
-        ""
-    };
-    session.say(&format!(
-        "{} {}\n{} over {} inner folds: {inner}{remark}",
-        header.method, header.parameters, header.training.chosen_by, args.inner
-    ));
-    if let Some(threshold) = header.threshold {
-        session.say(&format!("threshold: scores from {threshold:.4} on are {}", model.positive_name()));
-    }
+    session.print_beside(&Fitted {
+        model: &model,
+        inner: args.inner,
+        chosen: setups.len() > 1 || setups[0].grid.points.len() > 1,
+        output: &args.output,
+    })?;
     if !header.training.threshold_met {
         session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
     }
@@ -117,4 +110,70 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&format!("bagwise explain cannot take this model apart: {why}"));
     }
     Ok(Outcome::Done)
+}
+
+/// A model that was learned, and what is known of it without new bags.
+struct Fitted<'a> {
+    model: &'a Trained,
+    /// Inner folds.
+    inner: usize,
+    /// Whether there was a choice, so that what the inner folds say flatters.
+    chosen: bool,
+    output: &'a Path,
+}
+
+impl Output for Fitted<'_> {
+    fn json(&self) -> Result<String> {
+        let header = &self.model.header;
+        let training = &header.training;
+        let mut object = Object::default();
+        object.put("method", &header.method).put("parameters", &header.parameters);
+        object.put("scaling", header.transform.scale.name());
+        object.put("data", &training.data).put("bags", training.bags).put("instances", training.instances);
+        object.put("seed", training.seed).put("classes", &header.classes);
+        object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
+        object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
+        object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
+        object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
+        object.put("machines", header.duels.len()).put("not_converged", training.not_converged);
+        object.put("unsettled", training.unsettled).put("model", self.output);
+        Ok(serde_json::to_string_pretty(&object)?)
+    }
+
+    fn csv(&self) -> Rows {
+        let header = &self.model.header;
+        let mut rows =
+            Rows::new(["method", "parameters", "scaling", "chosen_by", "inner_value", "threshold", "model"]);
+        rows.push(vec![
+            header.method.clone(),
+            header.parameters.to_string(),
+            header.transform.scale.name().into(),
+            header.training.chosen_by.clone(),
+            Digits::All.show(header.training.inner_value),
+            Digits::All.show(header.threshold),
+            self.output.display().to_string(),
+        ]);
+        rows
+    }
+
+    fn text(&self, _: Paint) -> String {
+        let header = &self.model.header;
+        let value = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
+        let remark = if self.chosen {
+            " (optimistic: parameters were chosen by it; bagwise evaluate gives an honest estimate)"
+        } else {
+            ""
+        };
+        let mut text = format!(
+            "{}, scaling {}\n{} over {} inner folds: {value}{remark}\n",
+            format!("{} {}", header.method, header.parameters).trim_end(),
+            header.transform.scale.name(),
+            header.training.chosen_by,
+            self.inner
+        );
+        if let Some(threshold) = header.threshold {
+            text += &format!("threshold: scores from {threshold:.4} on are {}\n", self.model.positive_name());
+        }
+        text
+    }
 }

@@ -8,7 +8,7 @@ use bagwise::methods;
 use bagwise::params::Fill;
 
 use crate::args::Data;
-use crate::learning::Learning;
+use crate::learning::Seeing;
 use crate::session::{Outcome, Session};
 
 /// Write the Gram matrix of a bag kernel
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE.npy")]
     output: PathBuf,
     #[command(flatten)]
-    learning: Learning,
+    seeing: Seeing,
     #[command(flatten)]
     read: Data,
 }
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &options)?;
     let reference = against.as_ref().unwrap_or(&data);
     let impute = args.read.fills_gaps();
-    let setup = args.learning.setup(methods::find(&args.method)?, reference, impute, Fill::Default)?;
+    let setup = args.seeing.setup(methods::find(&args.method)?, reference, impute, Fill::Default)?;
     let [point] = setup.grid.points.as_slice() else {
         bail!(
             "{} points are given, and a Gram is of one; give every parameter a single value",
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         );
     };
     check_writable(&args.output)?;
-    let ctx = args.learning.ctx(&session.ctx);
+    let ctx = args.seeing.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
     let gram = bagwise::gram(
         setup.method,

@@ -1,18 +1,18 @@
 //! `bagwise report`: a page for people from the folders of runs, without computing anything again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use bagwise::io::{check_writable, save_whole};
 use bagwise_report::{Comparison, Options, render};
 
 use crate::session::{Outcome, Session};
 
-/// Draw a report from what compare and evaluate recorded
+/// Draw a report from what compare, evaluate and run recorded
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Folders of runs, or their records.jsonl; several make one report over all their data sets
+    /// Folders of compare, evaluate and run, or their records.jsonl; several data sets make one report over all of them
     #[arg(value_name = "FOLDER", required = true)]
     runs: Vec<PathBuf>,
     /// The page to write
@@ -38,10 +38,39 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     check_writable(&args.output)?;
-    let runs = args.runs.iter().map(|path| Comparison::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
+    let mut folders = Vec::new();
+    for path in &args.runs {
+        folders.extend(runs_in(path)?);
+    }
+    let runs = folders.iter().map(|path| Comparison::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
     let options = Options { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
     session.say(&format!("wrote {}: {} kB", args.output.display(), page.len().div_ceil(1000)));
     Ok(Outcome::Done)
+}
+
+/// A path itself, or, of a folder without records (that of `run`), the folders in it that have some, by name.
+fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
+    let has_records = |folder: &Path| folder.join("records.jsonl").exists();
+    if !path.is_dir() || has_records(path) {
+        return Ok(vec![path.into()]);
+    }
+    let entries = std::fs::read_dir(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let folder = entry.with_context(|| format!("{}: cannot be read", path.display()))?.path();
+        if has_records(&folder) {
+            found.push(folder);
+        }
+    }
+    if found.is_empty() {
+        bail!(
+            "{}: there are no records, neither here nor one folder below; give a folder that bagwise compare, evaluate or \
+             run wrote, or a records.jsonl",
+            path.display()
+        );
+    }
+    found.sort();
+    Ok(found)
 }

@@ -78,6 +78,9 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
+/// The level of intervals, here and in the report.
+const LEVEL: f64 = 0.95;
+
 /// Every method of the experiment on one data set; nothing if the data are not there.
 fn on_one(
     experiment: &Experiment,
@@ -115,7 +118,7 @@ fn on_one(
         contenders.push(Contender { name: entry.name.clone(), setups: vec![setup] });
     }
     let own = folder_of(folder, position, data);
-    let results = carry_out(&set, &contenders, &plan, None, Some(&own), session, &session.ctx)
+    let results = carry_out(&set, &contenders, &plan, LEVEL, None, Some(&own), session, &session.ctx)
         .with_context(|| data.name.clone())?;
     Ok(Some((cells(experiment, &results, metric)?, results.failures())))
 }
@@ -140,7 +143,7 @@ fn plain(name: &str) -> String {
 }
 
 fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
-    let summaries = ranked(&results.records, &results.roster, metric, 0.95)?;
+    let summaries = ranked(&results.records, &results.roster, metric, LEVEL)?;
     let cell = |name: &str, ours: &Option<String>| match ours {
         None => Cell::NoMethod,
         Some(_) => match summaries.iter().find(|s| s.method == name) {
@@ -182,6 +185,19 @@ impl Table<'_> {
         if self.experiment.percent { 100.0 } else { 1.0 }
     }
 
+    /// Mean and deviation in the unit of the printed numbers.
+    fn ours(&self, cell: &Cell) -> (Option<f64>, Option<f64>) {
+        match (cell, self.experiment.measure) {
+            (Cell::Ours { mean, sd, .. }, Measure::Metric) => {
+                (mean.map(|m| m * self.unit()), sd.map(|s| s * self.unit()))
+            }
+            (Cell::Ours { repeats, seconds, .. }, Measure::Seconds) => {
+                (Some(seconds / *repeats as f64), None)
+            }
+            _ => (None, None),
+        }
+    }
+
     /// Digits behind the point that printed numbers of this size have.
     fn digits(&self) -> Digits {
         let short = self.experiment.percent || self.experiment.measure == Measure::Seconds;
@@ -206,22 +222,19 @@ impl Table<'_> {
         for (data, method, cell) in self.lines() {
             let printed = method.printed.get(&data.name).copied();
             let reference = method.reference.get(&data.name).copied();
-            let (mean, sd, seconds, remark) = match cell {
-                Cell::Ours { mean, sd, repeats, limited, fits, seconds } => {
+            let (mean, sd) = self.ours(cell);
+            let (seconds, remark) = match cell {
+                Cell::Ours { mean, limited, fits, seconds, .. } => {
                     let remark = match (mean, limited) {
                         (None, _) => "no result".to_string(),
                         (_, 0) => String::new(),
                         _ => format!("{limited} of {fits} fits ended at a limit or in a cycle"),
                     };
-                    let (mean, sd) = match self.experiment.measure {
-                        Measure::Metric => (mean.map(|m| m * self.unit()), sd.map(|s| s * self.unit())),
-                        Measure::Seconds => (Some(seconds / *repeats as f64), None),
-                    };
-                    (mean, sd, Some(*seconds), remark)
+                    (Some(*seconds), remark)
                 }
-                Cell::Missing => (None, None, None, "the data are not here".into()),
+                Cell::Missing => (None, "the data are not here".into()),
                 Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
-                Cell::NoMethod => (None, None, None, "not in bagwise".into()),
+                Cell::NoMethod => (None, "not in bagwise".into()),
             };
             let difference = printed.zip(mean).map(|(p, m)| m - p);
             let signed = |text: String| {
@@ -280,8 +293,9 @@ impl Output for Table<'_> {
             object.put("printed", method.printed.get(&data.name));
             object.put("reference", method.reference.get(&data.name));
             match cell {
-                Cell::Ours { mean, sd, repeats, limited, fits, seconds } => {
-                    object.put("mean", mean.map(|m| m * self.unit())).put("sd", sd.map(|s| s * self.unit()));
+                Cell::Ours { repeats, limited, fits, seconds, .. } => {
+                    let (mean, sd) = self.ours(cell);
+                    object.put("mean", mean).put("sd", sd);
                     object.put("repeats", repeats).put("fits", fits).put("limited", limited);
                     object.put("seconds", seconds).put("status", "done")
                 }
@@ -293,6 +307,7 @@ impl Output for Table<'_> {
         let mut object = Object::default();
         object.put("title", &self.experiment.title).put("source", &self.experiment.source);
         object.put("metric", self.metric).put("percent", self.experiment.percent);
+        object.put("measure", self.experiment.measure);
         object.put("protocol", self.protocols()).put("notes", &self.experiment.notes);
         object
             .put_list("results", self.lines().map(line).collect())

@@ -185,8 +185,8 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         .filter(|b| b.2 > 0)
         .map(|b| {
             let (said, seen) = (b.0 / b.2 as f64, b.1 as f64 / b.2 as f64);
-            // Repeats judge the same bags, so they do not make an interval shorter.
-            let bags = (b.2 as f64 / view.repeats().max(1) as f64).round().max(1.0);
+            // Another answer about the same bag does not make an interval shorter.
+            let bags = (b.2 as f64 / view.answers_per_bag(0)).round().max(1.0);
             let hits = (seen * bags).round();
             let ends = wilson(hits as u64, bags as u64, level)
                 .ok()
@@ -202,7 +202,9 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
     let lines: Vec<String> = rows
         .iter()
-        .map(|r| format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "bag")))
+        .map(|r| {
+            format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer"))
+        })
         .collect();
     let description = format!(
         "Probabilities that {} gave, in tenths, against the share that came true: {}.",

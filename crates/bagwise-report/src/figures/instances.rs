@@ -1,6 +1,8 @@
 //! Which instances decided, for the surest right answers and for wrong ones: a bar for each of the most telling
 //! instances of a bag. The model is that of the fold that tested the bag, so it had not seen it.
 
+use bagwise::evaluate::Truth;
+
 use crate::context::Explained;
 use crate::markup::{Markup, count, fixed, place};
 use crate::plot::{Scale, drawing, label, line, titled};
@@ -22,9 +24,12 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     } else {
         "A bar is the decision value of an instance by itself; that of the bag is that of the instance that decides."
     };
-    let side = explained[0].machine.split(" vs ").next().unwrap_or_default();
-    let side =
-        if side.is_empty() { String::new() } else { format!(" To the right speaks for class {side}.") };
+    // Of several machines each says in its own figure which class is to the right.
+    let one = explained.iter().all(|e| e.machine == explained[0].machine);
+    let side = match plus(&explained[0]) {
+        Some(side) if one => format!(" To the right speaks for class {side}."),
+        _ => String::new(),
+    };
     page.leaf(
         "p",
         &[("class", "lead")],
@@ -39,22 +44,32 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             .iter()
             .any(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0 && view.class(a.bag) != a.label)
     };
-    let (bad, good): (Vec<&Explained>, Vec<&Explained>) = explained.iter().partition(wrong);
-    for (title, list) in [("Wrong answers, the surest first", bad), ("Right answers, the surest first", good)]
-    {
+    let parts: Vec<(&str, Vec<&Explained>)> = match view.roster().truth {
+        Truth::Values(_) => vec![("Farthest from the truth", explained.iter().collect())],
+        Truth::Classes { .. } => {
+            let (bad, good) = explained.iter().partition(wrong);
+            vec![("Wrong answers, the surest first", bad), ("Right answers, the surest first", good)]
+        }
+    };
+    for (title, list) in parts {
         if list.is_empty() {
             continue;
         }
         page.leaf("h4", &[], title);
         page.tag("div", &[("class", "figures small")], |page| {
             for e in list {
-                bars(page, view, e);
+                bars(page, view, e, !one);
             }
         });
     }
 }
 
-fn bars(page: &mut Markup, view: &View<'_>, e: &Explained) {
+/// The class that positive values speak for.
+fn plus(e: &Explained) -> Option<&str> {
+    e.machine.split(" vs ").next().filter(|side| !side.is_empty())
+}
+
+fn bars(page: &mut Markup, view: &View<'_>, e: &Explained, name_side: bool) {
     let answer = view.answers[0].iter().find(|a| a.bag == e.bag && a.fold == e.fold);
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
     let name = if view.hide { format!("Bag {}", e.bag + 1) } else { format!("Bag {}", view.bag(e.bag)) };
@@ -64,6 +79,9 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained) {
     let mut note = format!("Decision value {}", fixed(e.output, 3));
     if let Some(bias) = e.bias.filter(|b| *b != 0.0) {
         note += &format!(", bias {}", fixed(bias, 3));
+    }
+    if let Some(side) = plus(e).filter(|_| name_side) {
+        note += &format!("; {}: to the right for {side}", e.machine);
     }
     if more > 0 {
         note += &format!("; {} not shown", count(more, "weaker instance"));

@@ -13,7 +13,7 @@ use super::metrics::Metric;
 use super::protocol::{Protocol, ProtocolName};
 use super::record::{Key, Outcome, Record, Scored, Status};
 use super::roster::Roster;
-use super::split::{Fold, FoldPlan, Pool};
+use super::split::{Fold, FoldPlan, Pool, Splits};
 use super::threshold::Threshold;
 use crate::calibrate::Calibration;
 use crate::ctx::Ctx;
@@ -53,6 +53,30 @@ pub struct Plan {
     pub seed: u64,
     /// How often the folds are drawn anew.
     pub repeats: usize,
+}
+
+impl Plan {
+    /// Refuses what the protocol would not heed; `given` if the fold of each bag is.
+    fn check(&self, given: bool) -> Result<()> {
+        let Protocol { name, outer, .. } = self.protocol;
+        let refuse = |why: String| Err(Error::Invalid(format!("protocol {} {why}", name.as_str())));
+        if given && !matches!(outer, Splits::Given | Splits::TrainTest) {
+            return refuse(
+                "makes its own folds and has no use for given ones; leave them out, or use given or train-test"
+                    .into(),
+            );
+        }
+        if self.repeats > 1 && !outer.random() {
+            return refuse(format!(
+                "draws nothing at random, so that {} repeats would all be the same; ask for 1",
+                self.repeats
+            ));
+        }
+        if self.protocol.optimistic() && self.threshold.is_some() {
+            return refuse("chooses no threshold; leave it out, or use nested".into());
+        }
+        Ok(())
+    }
 }
 
 /// A run that can be carried out, or resumed.
@@ -97,6 +121,7 @@ impl<'a> Run<'a> {
         given: Option<&'a [String]>,
     ) -> Result<Run<'a>> {
         let target = data.require_target()?;
+        plan.check(given.is_some())?;
         for setup in contenders.iter().flat_map(|c| &c.setups) {
             Learner::new(data, setup, plan.positive.as_deref())?;
             if plan.protocol.name == ProtocolName::Kfold && setup.grid.points.len() > 1 {
@@ -427,13 +452,13 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
     const SOLVER: f64 = 1e9;
     let bags = data.bags.len() as f64;
     let folds = match plan.protocol.outer {
-        super::split::Splits::KFold(k) | super::split::Splits::Half(k) => k as f64,
-        super::split::Splits::LeaveOneOut => bags,
-        super::split::Splits::Given => 10.0,
-        super::split::Splits::TrainTest => 1.0,
+        Splits::KFold(k) | Splits::Half(k) => k as f64,
+        Splits::LeaveOneOut => bags,
+        Splits::Given => 10.0,
+        Splits::TrainTest => 1.0,
     } * plan.repeats as f64;
     let inner = match plan.protocol.inner {
-        super::split::Splits::KFold(k) => k as f64,
+        Splits::KFold(k) => k as f64,
         _ => 5.0,
     };
     let machines = match &data.target {

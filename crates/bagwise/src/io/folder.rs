@@ -55,10 +55,14 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let mut warnings = Vec::new();
     let mut book;
     let mut chosen: Vec<(String, PathBuf)> = Vec::new();
+    // The columns of the table that are kept, and what they say of each bag.
+    let mut kept_names = Vec::new();
+    let mut kept_cells: Vec<Vec<String>> = Vec::new();
     match &options.labels {
         Some(table) => {
             let table = labels::read(table, options)?;
             book = Book::new(&table.source, options);
+            kept_names = table.kept;
             let mut without_file = Vec::new();
             for row in table.rows {
                 let name = row.bag.strip_suffix(".npy").unwrap_or(&row.bag).to_string();
@@ -75,6 +79,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
                 };
                 book.row(row.line, &name, row.label.as_deref(), row.group.as_deref())?;
                 chosen.push((name, path));
+                kept_cells.push(row.kept);
             }
             if chosen.is_empty() {
                 return Err(Error::data(
@@ -99,6 +104,14 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
                 ));
             }
         }
+        None if !options.keep.is_empty() => {
+            let named: Vec<String> = options.keep.iter().map(ToString::to_string).collect();
+            return Err(Error::data(
+                Place::of(&source),
+                format!("a folder has no columns to keep ({})", listed(&named)),
+                "name the table that has them with --labels FILE",
+            ));
+        }
         None if options.unlabelled => {
             book = Book::new(&source, options);
             for (line, (name, path)) in (1..).zip(files) {
@@ -121,10 +134,25 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
         book.repeat(bag, file.header.rows - 1);
     }
     let features: Arc<[Feature]> = (1..=rows.cols).map(|f| Feature::numeric(format!("f{f}"))).collect();
-    let beside = match &options.coords {
-        Some(coords) => Beside { kept: coordinates(coords, &chosen, &rows)?, instance_labels: None },
-        None => Beside::default(),
-    };
+    let mut kept: Vec<Kept> =
+        kept_names.into_iter().map(|name| Kept { name, values: Vec::with_capacity(rows.rows) }).collect();
+    for (file, cells) in rows.files.iter().zip(kept_cells) {
+        for (kept, cell) in kept.iter_mut().zip(cells) {
+            kept.values.extend(std::iter::repeat_n(cell, file.header.rows));
+        }
+    }
+    if let Some(coords) = &options.coords {
+        let coordinates = coordinates(coords, &chosen, &rows)?;
+        if let Some(twice) = kept.iter().find(|k| coordinates.iter().any(|c| c.name == k.name)) {
+            return Err(Error::data(
+                Place::of(coords.display().to_string()),
+                format!("coordinates are called '{0}', and so is a column that is kept", twice.name),
+                "give the column another heading, or do not keep it",
+            ));
+        }
+        kept.extend(coordinates);
+    }
+    let beside = Beside { kept, instance_labels: None };
     let instances = Instances::Stored(Stored::new(Arc::new(rows)));
     let data = book.finish(instances, features, beside, options, warnings).map_err(|e| e.of_data(&source))?;
     data.bags.check_read()?;
@@ -420,6 +448,43 @@ mod tests {
         save(&coords, "s2.npy", "<f4", (1, 2), &singles(&[1.0, 2.0]));
         let refused = read(&folder, &options).unwrap_err().to_string();
         assert!(refused.contains("coordinates of 1 x 2; 2 x 2 would fit"), "{refused}");
+    }
+
+    #[test]
+    fn columns_of_the_table_are_kept_for_every_instance_of_their_bag() {
+        let (top, options) = slides();
+        let folder = top.path().join("slides");
+        std::fs::write(
+            options.labels.as_ref().unwrap(),
+            "slide,msi,site,x\ns2,0,lung,7\ns9,1,skin,8\ns1,1,liver,9\n",
+        )
+        .unwrap();
+        let keep = ["x", "site"].map(|name| Column::Name(name.into())).to_vec();
+        let options = ReadOptions { keep, group: None, ..options };
+        let data = read(&folder, &options).unwrap();
+        let values = |list: [&str; 3]| list.map(String::from).to_vec();
+        assert_eq!(
+            data.kept,
+            [
+                Kept { name: "x".into(), values: values(["7", "7", "9"]) },
+                Kept { name: "site".into(), values: values(["lung", "lung", "liver"]) }
+            ]
+        );
+        // Coordinates come behind, under names of their own.
+        let coords = top.path().join("coords");
+        std::fs::create_dir(&coords).unwrap();
+        save(&coords, "s1.npy", "<f4", (1, 2), &singles(&[10.0, 20.0]));
+        save(&coords, "s2.npy", "<f4", (2, 2), &singles(&[1.0, 2.0, 3.5, 4.0]));
+        let options = ReadOptions { coords: Some(coords), ..options };
+        let refused = read(&folder, &options).unwrap_err().to_string();
+        assert!(refused.contains("coordinates are called 'x', and so is a column"), "{refused}");
+        let site = ReadOptions { keep: vec![Column::Name("site".into())], ..options };
+        let names: Vec<String> = read(&folder, &site).unwrap().kept.into_iter().map(|k| k.name).collect();
+        assert_eq!(names, ["site", "x", "y"]);
+        // Without the table there is nothing to keep.
+        let alone = ReadOptions { labels: None, coords: None, unlabelled: true, ..site };
+        let refused = read(&folder, &alone).unwrap_err().to_string();
+        assert!(refused.contains("no columns to keep ('site')"), "{refused}");
     }
 
     #[test]

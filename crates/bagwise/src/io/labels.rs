@@ -1,4 +1,4 @@
-//! The table beside a folder of bags: one row per bag with its name, label and group, under a heading.
+//! The table beside a folder of bags: one row per bag with its name, label, group and what is kept, under a heading.
 
 use std::path::Path;
 
@@ -13,11 +13,15 @@ pub(super) struct Row {
     pub(super) bag: String,
     pub(super) label: Option<String>,
     pub(super) group: Option<String>,
+    /// What the columns to keep say of it.
+    pub(super) kept: Vec<String>,
 }
 
 /// The rows of a table of labels, in its order.
 pub(super) struct Labels {
     pub(super) source: String,
+    /// The names of the columns to keep.
+    pub(super) kept: Vec<String>,
     pub(super) rows: Vec<Row>,
 }
 
@@ -36,7 +40,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
         .iter()
         .map(|cell| utf8(&source, heading_line, cell).map(|text| text.trim().to_string()))
         .collect::<Result<_>>()?;
-    let Roles { bag, label, group, .. } =
+    let Roles { bag, label, group, keep, .. } =
         find_beside(&Place::line(&source, heading_line), &heading, options)?;
     if label.is_none() && !options.unlabelled {
         return refuse(
@@ -63,6 +67,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
             bag: cell(bag)?,
             label: label.map(cell).transpose()?,
             group: group.map(cell).transpose()?,
+            kept: keep.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
         };
         if let Some(before) = lines.insert(row.bag.clone(), line) {
             return refuse(
@@ -73,5 +78,6 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
         }
         rows.push(row);
     }
-    Ok(Labels { source: source.clone(), rows })
+    let kept = keep.iter().map(|&c| heading[c].clone()).collect();
+    Ok(Labels { source: source.clone(), kept, rows })
 }

@@ -310,3 +310,45 @@ fn names_read_and_write_the_same() {
         assert!(bad.parse::<Splits>().is_err(), "{bad}");
     }
 }
+
+#[test]
+fn a_run_refuses_what_its_protocol_would_not_heed() {
+    use bagwise::evaluate::{Metric, Plan, Protocol, ProtocolName, Run, Threshold};
+    let data = bagwise::io::read("synthetic:gauss?bags=8", &bagwise::io::ReadOptions::default()).unwrap();
+    let folds: Vec<String> = (0..data.bags.len()).map(|b| (b % 2).to_string()).collect();
+    let refused = |name: ProtocolName, repeats: usize, threshold: Option<Threshold>, given: bool| {
+        let plan = Plan {
+            protocol: Protocol::new(name, 2, 2),
+            metric: Metric::Accuracy,
+            threshold,
+            best: false,
+            positive: None,
+            precision: Default::default(),
+            seed: 0,
+            repeats,
+        };
+        let run = Run::new(&data, &[], &plan, given.then_some(&folds[..]));
+        run.err().map_or(String::new(), |e| e.to_string())
+    };
+    use ProtocolName::{BestOnCv, Given, Half, Kfold, Loo, Nested};
+    for name in [Nested, Kfold, Half, BestOnCv, Loo] {
+        let said = refused(name, 1, None, true);
+        assert!(said.contains("has no use for given ones"), "{}: {said}", name.as_str());
+    }
+    for (name, given) in [(Loo, false), (Given, true)] {
+        let said = refused(name, 3, None, given);
+        assert!(said.contains("3 repeats would all be the same"), "{}: {said}", name.as_str());
+    }
+    let said = refused(BestOnCv, 1, Some(Threshold::Balanced), false);
+    assert!(said.contains("best-on-cv chooses no threshold"), "{said}");
+    assert!(refused(Given, 1, None, false).contains("fold"), "folds that are not given are missed");
+    for (name, repeats, threshold, given) in [
+        (Nested, 3, Some(Threshold::Balanced), false),
+        (Half, 2, None, false),
+        (BestOnCv, 2, None, false),
+        (Given, 1, None, true),
+        (Loo, 1, None, false),
+    ] {
+        assert_eq!(refused(name, repeats, threshold, given), "", "{}", name.as_str());
+    }
+}

@@ -221,7 +221,8 @@ fn step_of(ranks: &[u16], least: &mut [u16], levels: &[u16], row: usize, found: 
                 let l = 8 * eight + marks.trailing_zeros() as usize / 8;
                 marks &= marks - 1;
                 let (rank, before) = (ranks[l], least[l]);
-                let level = |rank: u16| levels.get(usize::from(rank)).map_or(found.len(), |&k| usize::from(k));
+                let level =
+                    |rank: u16| levels.get(usize::from(rank)).map_or(found.len(), |&k| usize::from(k));
                 let (first, last) = (level(rank), level(before));
                 for found in &mut found[first..last] {
                     found[(chunk * 32 + l) * BLOCK + row] = rank;
