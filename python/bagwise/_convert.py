@@ -81,6 +81,10 @@ def convert(
     out = Path(target)
     if _is_folder(out, output_format) and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out}: there is something of this name already; name a new folder")
+    if _is_folder(out, output_format) and reading.get("keep"):
+        raise ValueError(
+            f"{out}: a folder of .npy files has no place for columns that are carried along; write .parquet"
+        )
     if isinstance(source, Dataset):
         if reading:
             raise TypeError(f"{next(iter(reading))} is for reading, and this data set has been read")

@@ -159,17 +159,16 @@ def _judge(
 
 
 def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:
-    """Refuses folds that the protocol would not heed."""
-    takes_given = protocol in ("given", "train-test")
-    if given is not None and not takes_given:
-        raise ValueError(
-            f"protocol {protocol} draws its own folds and has no use for the fold of each bag; give their number, or leave "
-            "out protocol"
-        )
-    if given is None and takes_given:
+    """Refuses numbers of folds that the protocol would not heed; a run refuses the rest itself."""
+    if given is None and protocol in ("given", "train-test"):
         raise ValueError(f"protocol {protocol} needs the fold of each bag: folds=[…], one entry per bag")
     if folds is not None and given is None and protocol == "loo":
         raise ValueError("protocol loo has no use for a number of folds; leave one of them out")
+
+
+def _check_best(best: bool, auto: bool) -> None:
+    if best and not auto:
+        raise ValueError("best is about the choice among all methods; leave it out, or let method be 'auto'")
 
 
 def compare(
@@ -343,6 +342,7 @@ task, level, random_state, n_jobs, memory, precision
     True
     """
     auto = method == "auto"
+    _check_best(best, auto)
     own = params or {}
     return _judge(
         bags,
@@ -431,6 +431,7 @@ def fit(
     >>> model.norm, len(model.predict(data.bags))
     ('mean', 40)
     """
+    _check_best(best, method == "auto")
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(y, task, "bagwise.fit")

@@ -214,12 +214,15 @@ def test_a_model_of_data_with_gaps_fills_them_when_it_is_loaded(small: Dataset, 
 def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
     own = np.arange(40) % 4
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"protocol": "nested", "folds": own}, "protocol nested draws its own folds"),
-        ({"protocol": "kfold", "folds": own}, "protocol kfold draws its own folds"),
+        ({"protocol": "nested", "folds": own}, "protocol nested makes its own folds"),
+        ({"protocol": "kfold", "folds": own}, "protocol kfold makes its own folds"),
         ({"protocol": "given"}, "protocol given needs the fold of each bag"),
         ({"protocol": "given", "folds": 4}, "protocol given needs the fold of each bag"),
         ({"protocol": "loo", "folds": 4}, "loo has no use for a number of folds"),
+        ({"protocol": "loo", "repeats": 2}, "protocol loo draws nothing at random"),
+        ({"protocol": "best-on-cv", "decision_threshold": "recall=0.9"}, "protocol best-on-cv chooses no threshold"),
         ({"class_weight": {0: 1, 1: 5}}, "class_weight is a dictionary"),
+        ({"best": True}, "best is about the choice among all methods"),
     ]
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
