@@ -219,13 +219,13 @@ def _first(tree: Any, names: Iterable[str]) -> Any:
     return next((tree[name] for name in names if name in tree), None)
 
 
-def _text(found: Any) -> str | None:
+def _text(found: Any, place: str) -> str | None:
     """A label or group of one bag."""
     if found is None:
         return None
     array = _array(found)
     if array.size != 1:
-        return None
+        raise ValueError(f"{place}: a label or group of shape {array.shape}; a bag has one")
     value = array.reshape(-1)[0]
     whole = array.dtype.kind == "f" and float(value).is_integer()
     return str(int(value)) if whole else str(value)
@@ -290,7 +290,7 @@ def _beside(
         return None
     found = tree[name]
     if _is_tree(found):
-        return [_text(found[bag]) if bag in found else None for bag, _ in parts]
+        return [_text(found[bag], f"{path}, '{bag}'") if bag in found else None for bag, _ in parts]
     if not ordered:
         raise ValueError(
             f"{path}: it is a guess which entry of '{name}' belongs to which bag; give each bag its own as an attribute, "
@@ -299,13 +299,13 @@ def _beside(
     array = _array(found)
     if array.shape != (len(parts),):
         raise ValueError(f"{path}: '{name}' of shape {array.shape} for {len(parts)} bags; give one entry per bag")
-    return [_text(value) for value in array]
+    return [_text(value, str(path)) for value in array]
 
 
 def _one(found: Any, name: str, place: str) -> _Bag:
     """A bag: a matrix, one with its label, or features with what stands beside them."""
     if isinstance(found, (list, tuple)) and len(found) == 2 and _is_array(found[0]):
-        return _Bag(place, name, _matrix(found[0], place), label=_text(found[1]))
+        return _Bag(place, name, _matrix(found[0], place), label=_text(found[1], place))
     if _is_tree(found):
         features = _first(found, _FEATURES)
         if features is None:
@@ -317,11 +317,12 @@ def _one(found: Any, name: str, place: str) -> _Bag:
         where = _first(found, ("coords",))
         coords = None if where is None else _matrix(where, f"{place}, coords").astype(np.float64)
         rows = _matrix(features, place)
-        return _Bag(place, name, rows, coords, _text(_first(own, _LABEL)), _text(_first(own, _GROUPS)))
+        return _Bag(place, name, rows, coords, _text(_first(own, _LABEL), place), _text(_first(own, _GROUPS), place))
     if not _is_array(found):
         raise ValueError(f"{place}: a {type(found).__name__} is no bag; a matrix would do, an instance per row")
     own = dict(getattr(found, "attrs", {}))
-    return _Bag(place, name, _matrix(found, place), None, _text(_first(own, _LABEL)), _text(_first(own, _GROUPS)))
+    label, group = _text(_first(own, _LABEL), place), _text(_first(own, _GROUPS), place)
+    return _Bag(place, name, _matrix(found, place), None, label, group)
 
 
 def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:

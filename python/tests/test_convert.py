@@ -206,6 +206,11 @@ def test_what_cannot_be_converted_says_why(tmp_path: Path, monkeypatch: pytest.M
         file["b"] = np.ones(3)
     with pytest.raises(ValueError, match="odd.h5, 'b': 1 dimensions"):
         bagwise.convert(tmp_path / "odd.h5", tmp_path / "x.csv")
+    with h5py.File(tmp_path / "odd.h5", "w") as file:
+        file["features"] = np.ones((2, 3))
+        file["label"] = [0, 1]
+    with pytest.raises(ValueError, match=r"a label or group of shape \(2,\); a bag has one"):
+        bagwise.convert(tmp_path / "odd.h5", tmp_path / "x.csv")
     with pytest.raises(ValueError, match="does not say which format"):
         bagwise.convert("musk1", tmp_path / "x.xls")
     (tmp_path / "full").mkdir()
