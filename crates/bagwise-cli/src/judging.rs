@@ -1,6 +1,6 @@
 //! What `evaluate` and `compare` share: protocol options, carrying out a run with its folder, and its summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -218,6 +218,16 @@ impl Results {
             self.records.len(),
             first.key
         ))
+    }
+
+    /// The methods, if any, that drew on the bags they were judged by.
+    pub(crate) fn saw_test_bags(&self) -> Option<String> {
+        let saw = self.records.iter().filter(|r| r.saw_test_bags());
+        let methods: BTreeSet<&str> = saw.map(|r| r.key.method.as_str()).collect();
+        let methods: Vec<&str> = methods.into_iter().collect();
+        (!methods.is_empty()).then(|| {
+            format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
+        })
     }
 
     /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.

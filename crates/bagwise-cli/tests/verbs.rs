@@ -25,6 +25,19 @@ const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold -
                    -p gamma=1/median -p norm=mean -p c=10 -o m.bagwise";
 
 #[test]
+fn an_estimate_that_drew_on_test_bags_says_so() {
+    let said = |pool: &str| {
+        let line =
+            format!("evaluate synthetic:gauss?bags=30 --method isk -p psi=8 -p c=8 -p pool={pool} --folds 3");
+        let output = bagwise(folder().path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success());
+        text(&output.stderr)
+    };
+    assert!(said("all").contains("isk drew on test bags too (pool=all): the estimate is optimistic"));
+    assert!(!said("train").contains("test bags"));
+}
+
+#[test]
 fn help() {
     let verbs = [
         "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report",

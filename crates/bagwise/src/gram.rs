@@ -97,6 +97,6 @@ fn prepare(
     }
     let transform = Transform::fit(scale, impute, reference, target, &all);
     let ready = Arc::new(transform.apply(reference, ctx)?);
-    let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[] }, ctx)?;
+    let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[], pool: None }, ctx)?;
     Ok((transform, prepared))
 }

@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::evaluate::{Classified, Fold, Metric, Predictions};
 use crate::mat::Mat;
-use crate::method::{Fit, Method, Model, Prepared, Scope, Training};
+use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all};
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -224,16 +224,18 @@ impl<'a> Learner<'a> {
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
+        let pool = points.iter().any(draws_on_all).then(|| transform.apply(&self.bags, ctx)).transpose()?;
+        let pool = pool.as_ref();
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns_labels() {
             let scoped = self.duels.iter().map(|duel| {
                 let (own, y) = self.problem(duel, train);
                 let own: Vec<usize> = own.iter().filter_map(|&b| position[b]).collect();
-                prepare(&Scope { train: &own, y: &y })
+                prepare(&Scope { train: &own, y: &y, pool })
             });
             scoped.collect::<Result<_>>()?
         } else {
-            vec![prepare(&Scope { train: &all, y: &[] })?]
+            vec![prepare(&Scope { train: &all, y: &[], pool })?]
         };
         bags.check_read()?;
         Ok(Frame { transform, points: points.to_vec(), position, prepared })

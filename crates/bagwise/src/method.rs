@@ -25,7 +25,7 @@ use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 use crate::mat::{Csr, Mat};
 use crate::multiclass::Scheme;
-use crate::params::{ParamSpec, Point};
+use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
 
 /// What is known of a method before it runs.
@@ -60,6 +60,27 @@ pub struct Scope<'a> {
     pub train: &'a [usize],
     /// Their targets; empty unless the method learns from labels.
     pub y: &'a [f64],
+    /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
+    /// them by [`POOL`].
+    pub pool: Option<&'a Bags>,
+}
+
+/// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
+/// that did so, and every result says it ([`Record::saw_test_bags`](crate::evaluate::Record::saw_test_bags)).
+pub(crate) const POOL: ParamSpec = ParamSpec {
+    name: "pool",
+    help: "Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels), \
+           which is no honest estimate and exists to repeat published results.",
+    kind: Kind::Word(&["train", "all"]),
+    default: "train",
+    grid: "train",
+    level: Level::Representation,
+    regression_only: false,
+};
+
+/// Whether a point draws on all bags.
+pub(crate) fn draws_on_all(point: &Point) -> bool {
+    point.has(POOL.name) && point.word(POOL.name) == "all"
 }
 
 /// One training problem.

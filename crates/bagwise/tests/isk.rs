@@ -134,6 +134,30 @@ fn psi_above_the_pool_is_left_out_of_a_list_and_refused_alone() {
 }
 
 #[test]
+fn only_pool_all_sees_bags_that_are_not_trained_on() {
+    let data = data("bags=40&seed=4");
+    // The same training bags; what is to be judged lies elsewhere.
+    let place = |b: usize, v: f64| if b < 20 { v } else { 0.5 * v - 3.0 };
+    let bag =
+        |b: usize| data.bags.bag(b).to_dense().data().iter().map(|&v| place(b, v)).collect::<Vec<f64>>();
+    let rows = Mat::new(data.bags.instance_count(), data.bags.width(), (0..40).flat_map(bag).collect());
+    let other = Bags::new(Instances::F64(rows), data.bags.offsets().to_vec()).unwrap();
+    let other = Dataset::new("other", other).with_target(data.target.clone().unwrap()).unwrap();
+    let train: Vec<usize> = (0..20).collect();
+    let outputs = |data: &Dataset, pool: &str| {
+        let setup = setup(&[("psi", "16"), ("pool", pool)], Fill::Default, false);
+        let learner = Learner::new(data, &setup, None).unwrap();
+        let ctx = Ctx::seeded(7);
+        let frame = learner.frame(&train, &setup.grid.points, &ctx).unwrap();
+        let machines = learner.fit(&frame, &[0], &train, &ctx).unwrap().remove(0);
+        learner.outputs(&frame, &machines, &train, &train, &ctx).unwrap()
+    };
+    assert_eq!(outputs(&data, "train"), outputs(&other, "train"));
+    assert_ne!(outputs(&data, "all"), outputs(&other, "all"));
+    assert_ne!(outputs(&data, "all"), outputs(&data, "train"));
+}
+
+#[test]
 fn of_equally_good_points_the_smallest_psi_and_the_largest_epsilon_win() {
     // Labels that every point finds.
     let data = data("bags=40&distance=60&witness=1&seed=6");

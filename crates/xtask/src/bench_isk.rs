@@ -197,7 +197,8 @@ fn musk2() -> Result<()> {
     let method = methods::find("isk")?;
     let grid = Grid::new("isk", method.params(), &[("c".into(), "1".into())], Fill::Grid, false)?;
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let prepared = method.prepare(Arc::clone(&bags), &grid.points, &Scope { train: &all, y: &[] }, &ctx)?;
+    let prepared =
+        method.prepare(Arc::clone(&bags), &grid.points, &Scope { train: &all, y: &[], pool: None }, &ctx)?;
     let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
     let threads = rayon::current_num_threads();
     let entry = prepared.gram(0).map_or(0.0, |g| g.get(0, 1));

@@ -9,6 +9,7 @@ mod isk;
 mod leakage;
 mod mg;
 mod mirsvm;
+mod papers;
 mod section;
 mod speed;
 
@@ -38,6 +39,7 @@ const ALL: &[Experiment] = &[
     ("explain", "whether explanations find the instances that made a bag positive", explain::run),
     ("mirsvm", "accuracies of mirsvm beside paper and reference, and how its searches end", mirsvm::run),
     ("mg", "marginalized kernels on Musk1, 1000-Image and LJ beside the paper and the reference", mg::run),
+    ("papers", "the tables of the papers, from the files in experiments/", papers::run),
     ("leakage", "nested accuracy on labels that mean nothing", leakage::run),
 ];
 

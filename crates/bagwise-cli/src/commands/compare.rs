@@ -147,6 +147,9 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     for edge in results.edges() {
         session.warn(&edge);
     }
+    if let Some(saw) = results.saw_test_bags() {
+        session.warn(&saw);
+    }
     match results.failures() {
         Some(failures) => {
             session.warn(&failures);

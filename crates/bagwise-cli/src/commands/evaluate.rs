@@ -93,6 +93,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session
             .warn("best-on-cv chooses parameters on the folds that it reports: the estimate is optimistic");
     }
+    if let Some(saw) = results.saw_test_bags() {
+        session.warn(&saw);
+    }
     match results.failures() {
         Some(failures) => {
             session.warn(&failures);

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Place, Result};
+use crate::method::POOL;
 
 /// What a fit is of. Records sorted by key stand in the same order whatever the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,6 +132,11 @@ impl Record {
     /// True unless the fit failed.
     pub fn succeeded(&self) -> bool {
         self.outcome.status != Status::Failed
+    }
+
+    /// True if the fit drew on the bags that it was judged by, though not on their labels: the parameter `pool=all`.
+    pub fn saw_test_bags(&self) -> bool {
+        self.parameters.get(POOL.name).is_some_and(|pool| pool == "all")
     }
 
     /// The line for the file, with its newline.

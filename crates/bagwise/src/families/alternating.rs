@@ -514,7 +514,7 @@ impl<A: Alternating + Clone> Alternation<A> {
         let train: Vec<usize> = (0..bags.len()).collect();
         let means = self.0.wants_means().then(|| with_means(bags));
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let scope = Scope { train: &train, y: &[] };
+        let scope = Scope { train: &train, y: &[], pool: None };
         let kernels = kernel::prepare(&[point], stock, self.0.wants_few(), bags, &scope, ctx)?;
         let distinct = distinct(bags);
         let problem = Problem { bags, distinct: &distinct, train: &train, y, point, seed: ctx.seed };

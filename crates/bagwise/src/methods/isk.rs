@@ -13,7 +13,7 @@
 //!   Scaling must then keep zeros.
 //! * Printed eq 11 to 13 divide once more by the sizes of the bags, which the normalisation (eq 14) cancels; we leave it out.
 //!   Where eq 9 has 1/0 (epsilon = 1), an instance counts itself.
-//! * Centres are drawn from training bags. (The paper draws from all, test bags included.)
+//! * Centres are drawn from training bags. `pool=all` draws from all, test bags included, as the paper does.
 //!
 //! Cost: n t psi d multiply-adds for cells, or n^2 d where that is less; t |S|^2 / 2 comparisons for the weights of a bag.
 //!
@@ -27,7 +27,7 @@ use crate::engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Shar
 use crate::error::{Error, Result};
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
 use crate::families::svm;
-use crate::method::{Info, Method, Model, Needs, Prepared, Scope, State};
+use crate::method::{Info, Method, Model, Needs, POOL, Prepared, Scope, State, draws_on_all};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, same_representation};
 use crate::preprocess::Scale;
 
@@ -99,6 +99,7 @@ static PARAMS: &[ParamSpec] = &[
         Kind::Word(&["auto", "gram", "map"]),
         ["auto", "auto"],
     ),
+    POOL,
     // For these kernels larger costs give the same machine.
     ParamSpec { default: "8", grid: "2^-3,2^-1,2^1,2^3,2^5", ..svm::COST },
     svm::TUBE,
@@ -215,11 +216,18 @@ impl Method for Isk {
         let mut all: Vec<Option<Representation>> = distinct.iter().map(|_| None).collect();
         // Points with the same partitionings share a pass, whatever their psi.
         while let Some(first) = all.iter().position(Option::is_none) {
-            let key = |r: usize| (count(distinct[r]), distance(distinct[r]));
+            let key = |r: usize| (count(distinct[r]), distance(distinct[r]), draws_on_all(distinct[r]));
             let family: Vec<usize> = (first..all.len()).filter(|&r| key(r) == key(first)).collect();
             let largest = family.iter().map(|&r| psis[r]).max().unwrap_or(1);
-            let (t, by) = key(first);
-            let partitions = Arc::new(Partitions::draw(&bags, scope.train, t, largest, by, ctx)?);
+            let (t, by, from_all) = key(first);
+            let partitions = match scope.pool {
+                Some(pool) if from_all => {
+                    let every: Vec<usize> = (0..pool.len()).collect();
+                    Partitions::draw(pool, &every, t, largest, by, ctx)?
+                }
+                _ => Partitions::draw(&bags, scope.train, t, largest, by, ctx)?,
+            };
+            let partitions = Arc::new(partitions);
             let wanted: Vec<Wanted> = family
                 .iter()
                 .map(|&r| {

@@ -3,7 +3,14 @@
 /// The result of an experiment.
 #[derive(Default)]
 pub(super) struct Section {
-    parts: Vec<(String, Table)>,
+    parts: Vec<Part>,
+}
+
+enum Part {
+    /// A table and what is to be said before it.
+    Table(String, Table),
+    /// Markdown from elsewhere.
+    Page(String),
 }
 
 /// Cells under headings.
@@ -41,24 +48,32 @@ impl Table {
 impl Section {
     /// Adds a table and what is to be said before it.
     pub(super) fn add(&mut self, about: impl Into<String>, table: Table) {
-        self.parts.push((about.into(), table));
+        self.parts.push(Part::Table(about.into(), table));
+    }
+
+    /// Adds Markdown as it is.
+    pub(super) fn page(&mut self, text: String) {
+        self.parts.push(Part::Page(text));
     }
 
     /// For a terminal.
     pub(super) fn text(&self) -> String {
-        let part = |(about, table): &(String, Table)| {
-            let lines: Vec<String> = table.lines("  ").iter().map(|l| l.trim_end().to_string()).collect();
-            format!("{about}\n\n{}\n", lines.join("\n"))
-        };
-        self.parts.iter().map(part).collect::<Vec<_>>().join("\n")
+        self.joined(|table| table.lines("  ").iter().map(|l| l.trim_end().to_string()).collect())
     }
 
     /// For a page.
     pub(super) fn markdown(&self) -> String {
-        let part = |(about, table): &(String, Table)| {
+        self.joined(|table| {
             let mut lines: Vec<String> = table.lines(" | ").iter().map(|l| format!("| {l} |")).collect();
             lines.insert(1, format!("|{}", "---|".repeat(table.rows[0].len())));
-            format!("{about}\n\n{}\n", lines.join("\n"))
+            lines
+        })
+    }
+
+    fn joined(&self, lines: impl Fn(&Table) -> Vec<String>) -> String {
+        let part = |part: &Part| match part {
+            Part::Table(about, table) => format!("{about}\n\n{}\n", lines(table).join("\n")),
+            Part::Page(text) => text.clone(),
         };
         self.parts.iter().map(part).collect::<Vec<_>>().join("\n")
     }
@@ -74,7 +89,8 @@ mod tests {
         table.row(vec!["fox".into(), "1.5".into()]);
         let mut section = Section::default();
         section.add("Sets.", table);
-        assert_eq!(section.text(), "Sets.\n\nset  ±\nfox  1.5\n");
-        assert_eq!(section.markdown(), "Sets.\n\n| set | ±   |\n|---|---|\n| fox | 1.5 |\n");
+        section.page("* More.\n".into());
+        assert_eq!(section.text(), "Sets.\n\nset  ±\nfox  1.5\n\n* More.\n");
+        assert_eq!(section.markdown(), "Sets.\n\n| set | ±   |\n|---|---|\n| fox | 1.5 |\n\n* More.\n");
     }
 }
