@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -155,7 +156,12 @@ def _judge(
     }
     surroundings = around(random_state, n_jobs, memory, precision)
     asked = (ready._native, target, classes, owners, learn, judging, surroundings)
-    return Comparison(_native.evaluate(*asked), asked, command)
+    found = Comparison(_native.evaluate(*asked), asked, command)
+    saw = sorted({r["key"]["method"] for r in found.records if r["parameters"].get("pool") == "all"})
+    if saw:
+        sentence = f"{' and '.join(saw)} drew on test bags too (pool='all'): the estimate is optimistic"
+        warnings.warn(sentence, stacklevel=3)
+    return found
 
 
 def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:

@@ -232,6 +232,14 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
     assert tested == {tuple(np.flatnonzero(own == fold).tolist()) for fold in range(4)}
 
 
+def test_an_estimate_that_saw_test_bags_says_so(small: Dataset) -> None:
+    point: dict[str, Any] = {"psi": 8, "t": 20, "epsilon": "11/20", "c": 10}
+    with pytest.warns(UserWarning, match="isk drew on test bags too") as said:
+        bagwise.evaluate(small.bags, small.y, "isk", folds=3, params={**point, "pool": "all"})
+    assert said[0].filename == __file__
+    bagwise.evaluate(small.bags, small.y, "isk", folds=3, params=point)
+
+
 def test_a_generator_is_asked_for_one_seed(small: Dataset) -> None:
     options: dict[str, Any] = {"folds": 3, "params": {"c": 10, "gamma": 1}}
     state = np.random.RandomState(7)
