@@ -1995,6 +1995,9 @@ class ISKClassifier(FeatureMap, BagClassifier):
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
+    pool : {"train", "all"}, default="train"
+        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
+        which is no honest estimate and exists to repeat published results.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2050,6 +2053,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         "t": "t",
         "distance": "distance",
         "solver": "solver",
+        "pool": "pool",
         "c": "c",
     }
 
@@ -2061,6 +2065,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         t: int = 200,
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
+        pool: Literal["train", "all"] = "train",
         c: float = 8,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
@@ -2078,6 +2083,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.t = t
         self.distance = distance
         self.solver = solver
+        self.pool = pool
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
@@ -2118,6 +2124,9 @@ class ISKRegressor(FeatureMap, BagRegressor):
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
+    pool : {"train", "all"}, default="train"
+        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
+        which is no honest estimate and exists to repeat published results.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2166,6 +2175,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         "t": "t",
         "distance": "distance",
         "solver": "solver",
+        "pool": "pool",
         "c": "c",
         "tube": "tube",
     }
@@ -2178,6 +2188,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         t: int = 200,
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
+        pool: Literal["train", "all"] = "train",
         c: float = 8,
         tube: float = 0.01,
         scale: str | None = None,
@@ -2193,6 +2204,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.t = t
         self.distance = distance
         self.solver = solver
+        self.pool = pool
         self.c = c
         self.tube = tube
         self.scale = scale
