@@ -122,6 +122,7 @@ def _judge(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, _ = _target(y, task, "an evaluation")
+    _check_weight(class_weight, classes)
     _, owners = problem_parts(ready, target, None, groups)
     units = len(ready) if owners is None else len(set(owners))
     given = None
@@ -170,6 +171,11 @@ def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:
         raise ValueError(f"protocol {protocol} needs the fold of each bag: folds=[…], one entry per bag")
     if folds is not None and given is None and protocol == "loo":
         raise ValueError("protocol loo has no use for a number of folds; leave one of them out")
+
+
+def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
+    if class_weight is not None and classes is None:
+        raise ValueError("class_weight is about classes, and y holds numbers to predict; leave it out")
 
 
 def _check_best(best: bool, auto: bool) -> None:
@@ -441,9 +447,8 @@ def fit(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(y, task, "bagwise.fit")
+    _check_weight(class_weight, classes)
     if isinstance(class_weight, Mapping):
-        if given is None:
-            raise ValueError("class_weight is a dictionary, and there are no classes: y holds numbers to predict")
         sample_weight = weighed(class_weight, given, target, sample_weight)
     weights, owners = problem_parts(ready, target, sample_weight, groups)
     own = params or {}

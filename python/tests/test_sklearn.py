@@ -168,8 +168,9 @@ def test_weights_count(small: Dataset) -> None:
     weighed = bagwise.fit(small.bags, small.y, class_weight={1: 5}, **chosen)
     by_hand = bagwise.fit(small.bags, small.y, sample_weight=np.where(small.y == 1, 5.0, 1.0), **chosen)
     assert np.array_equal(weighed.decision_function(small.bags), by_hand.decision_function(small.bags))
-    with pytest.raises(ValueError, match="there are no classes"):
-        bagwise.fit(small.bags, small.bags.sizes() + 0.5, class_weight={1: 5}, method="mi-kernel")
+    for weight in ({1: 5}, "balanced"):
+        with pytest.raises(ValueError, match="class_weight is about classes"):
+            bagwise.fit(small.bags, small.bags.sizes() + 0.5, class_weight=weight, method="mi-kernel")
 
 
 def test_a_gram_serves_svc(musk1: tuple[Bags, np.ndarray]) -> None:

@@ -146,14 +146,11 @@ impl Data {
             group: self.group.as_ref().map(column),
             keep: self.keep.iter().map(column).collect(),
             ignore: self.ignore.iter().map(column).collect(),
-            task: match self.task.as_deref() {
-                None => Task::Auto,
-                Some("classification") => Task::Classification,
-                Some("regression") => Task::Regression,
-                Some(other) => {
-                    bail!("task '{other}' of {} is neither classification nor regression", self.name)
-                }
-            },
+            task: self
+                .task
+                .as_deref()
+                .map_or(Ok(Task::Auto), str::parse)
+                .with_context(|| self.name.clone())?,
             ..ReadOptions::default()
         })
     }
@@ -298,10 +295,10 @@ impl Experiment {
         let pick = |get: fn(&Settings) -> Option<usize>, default: usize| {
             get(&data.protocol).or(get(&self.protocol)).unwrap_or(default)
         };
-        let half = protocol == ProtocolName::Half;
         Ok(Judged {
             protocol,
-            folds: pick(|s| s.folds, if half { 5 } else { 10 }),
+            // A published protocol does not shrink with the data: data that are too few for it are refused.
+            folds: pick(|s| s.folds, protocol.default_folds(usize::MAX)),
             inner: pick(|s| s.inner, 5),
             repeats: pick(|s| s.repeats, 1),
         })

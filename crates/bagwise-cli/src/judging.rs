@@ -1,6 +1,6 @@
 //! What `evaluate` and `compare` share: protocol options, carrying out a run with its folder, and its summary.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use clap::Args;
 
 use bagwise::evaluate::{
     Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
-    Run, prediction_rows, ranked, write_predictions,
+    Run, often_on_edge, prediction_rows, ranked, write_predictions,
 };
 use bagwise::io::{Column, ReadOptions, save_whole};
 use bagwise::params::Fill;
@@ -83,9 +83,8 @@ impl Judging {
     ) -> Result<Plan> {
         self.check()?;
         let protocol = self.protocol();
-        // Ten folds by default, or as many as there are bags or groups to deal out.
         let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
-        let folds = self.folds.unwrap_or(if protocol == ProtocolName::Half { 5 } else { units.clamp(2, 10) });
+        let folds = self.folds.unwrap_or(protocol.default_folds(units));
         Ok(Plan {
             protocol: Protocol::new(protocol, folds, self.inner),
             metric: choosing.metric(data),
@@ -98,9 +97,9 @@ impl Judging {
         })
     }
 
-    /// Fixed protocols take defaults for what is not given, all others the grid.
+    /// What stands in for parameters that are not given.
     pub(crate) fn fill(&self) -> Fill {
-        if self.protocol() == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
+        self.protocol().fill()
     }
 
     /// How data are read, with the column of folds carried along.
@@ -232,25 +231,15 @@ impl Results {
 
     /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
     pub(crate) fn edges(&self) -> Vec<String> {
-        let mut count: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
-        for record in &self.records {
-            for name in record.parameters.keys() {
-                let entry = count.entry(&record.key.method).or_default().entry(name).or_default();
-                entry.1 += 1;
-                entry.0 += usize::from(record.on_edge.contains(name));
-            }
-        }
-        let sentence = |(method, names): (&str, BTreeMap<&str, (usize, usize)>)| {
-            let often: Vec<String> = names
-                .into_iter()
-                .filter(|(_, (edge, all))| 2 * edge > *all)
-                .map(|(name, (edge, all))| format!("{name} (in {edge} of {all} fits)"))
-                .collect();
-            let list = often.join(" and ");
+        let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
+        let sentence = |method: &str| {
+            let often = often_on_edge(self.records.iter().filter(|r| r.key.method == method));
+            let list: Vec<String> = often.iter().map(ToString::to_string).collect();
+            let list = list.join(" and ");
             (!often.is_empty())
                 .then(|| format!("{method} chose {list} at the end of the grid; a wider grid may do better"))
         };
-        count.into_iter().filter_map(sentence).collect()
+        methods.into_iter().filter_map(sentence).collect()
     }
 }
 

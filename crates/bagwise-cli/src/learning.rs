@@ -29,7 +29,7 @@ pub(crate) struct Seeing {
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
     /// Precision of kernel sums: f64, or f32, faster and good to about 1e-5
-    #[arg(long, value_name = "PRECISION", default_value = "f64", value_parser = precision)]
+    #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub(crate) precision: Option<Precision>,
 }
 
@@ -94,11 +94,8 @@ impl Choosing {
 
     /// The metric that inner folds select by.
     pub(crate) fn metric(&self, data: &Dataset) -> Metric {
-        let default = match data.target {
-            Some(Target::Values(_)) => Metric::Mse,
-            _ => Metric::Accuracy,
-        };
-        self.optimize.unwrap_or(default)
+        let numbers = matches!(data.target, Some(Target::Values(_)));
+        self.optimize.unwrap_or(Metric::default_for(numbers))
     }
 }
 
@@ -220,13 +217,5 @@ fn key_value(text: &str) -> Result<(String, String), String> {
             Ok((key.trim().to_string(), value.trim().to_string()))
         }
         _ => Err("write KEY=VALUE, such as gamma=0.5 or c=1,10,100".into()),
-    }
-}
-
-fn precision(text: &str) -> Result<Precision, String> {
-    match text {
-        "f64" => Ok(Precision::F64),
-        "f32" => Ok(Precision::F32),
-        _ => Err("f64 or f32".into()),
     }
 }

@@ -108,8 +108,8 @@ fn the_column_of_folds_is_no_name_of_instances() {
         ("--keep conformer", Some("conformer ")),
         ("--ignore conformer --keep scaffold", Some("scaffold ")),
     ] {
-        done(folder.path(), &format!("{run} {options} -o {}", options.replace(' ', "")));
-        let context = json(&folder.path().join(options.replace(' ', "")).join("report.json"));
+        done(folder.path(), &format!("{run} {options} -o {}", options.replace([' ', '-'], "")));
+        let context = json(&folder.path().join(options.replace([' ', '-'], "")).join("report.json"));
         let explained = context["explained"].as_array().unwrap();
         assert!(!explained.is_empty(), "{options}: {}", context["notes"]);
         for e in explained {

@@ -31,7 +31,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
             format!("evaluate synthetic:gauss?bags=30 --method isk -p psi=8 -p c=8 -p pool={pool} --folds 3");
         let output = bagwise(folder().path(), &line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success());
-        text(&output.stderr)
+        text(&output.stderr).to_string()
     };
     assert!(said("all").contains("isk drew on test bags too (pool=all): the estimate is optimistic"));
     assert!(!said("train").contains("test bags"));
@@ -151,7 +151,7 @@ fn a_fit_says_what_it_made() {
     let output = done(folder.path(), FIT);
     assert_eq!(text(&output.stdout), "");
     assert!(
-        text(&output.stderr).contains("mi-kernel norm=mean gamma=1/median c=10, scaling minmax\n"),
+        text(&output.stderr).contains("mi-kernel gamma=1/median norm=mean c=10, scaling minmax\n"),
         "{}",
         text(&output.stderr)
     );

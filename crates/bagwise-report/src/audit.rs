@@ -1,9 +1,7 @@
 //! For those who must vouch for the numbers: what was run, on what, with which versions and seeds; and a card of the
 //! winning model that can go with it.
 
-use std::collections::BTreeMap;
-
-use bagwise::evaluate::{Record, Truth};
+use bagwise::evaluate::{Record, Truth, most_chosen};
 use bagwise::methods;
 
 use crate::figures::word;
@@ -165,7 +163,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
         &[
             ("method", info.map_or(winner.into(), |i| format!("{winner}: {}", i.title))),
             ("published", info.map_or(String::new(), |i| i.reference.into())),
-            ("parameters", most_chosen(view)),
+            ("parameters", usual_point(view)),
             ("answers", answers),
             ("learned from", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
             ("how good", value),
@@ -196,31 +194,23 @@ fn explains(kind: &str) -> String {
     }
 }
 
-/// The point that most folds chose.
-fn most_chosen(view: &View<'_>) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut fits = 0;
+/// The point that most folds chose, in words.
+fn usual_point(view: &View<'_>) -> String {
+    let Some((record, n)) = most_chosen(view.records(view.winner())) else { return String::new() };
+    let fits = view.records(view.winner()).filter(|r| r.succeeded()).count();
     // Parameters with one value only were not chosen.
     let setup = view.run.context.setups.get(view.winner());
     let tuned =
         |name: &str| setup.is_none_or(|s| s.grid.iter().any(|(n, values)| n == name && values.len() > 1));
-    for record in view.records(view.winner()).filter(|r| r.succeeded()) {
-        let words: Vec<String> = record
-            .parameters
-            .iter()
-            .filter(|(k, _)| tuned(k))
-            .map(|(k, v)| format!("{k} {}", word(v)))
-            .collect();
-        *counts.entry(words.join(", ")).or_default() += 1;
-        fits += 1;
+    let words: Vec<String> =
+        record.parameters.iter().filter(|(k, _)| tuned(k)).map(|(k, v)| format!("{k} {}", word(v))).collect();
+    if words.is_empty() {
+        return String::new();
     }
-    let best = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
-    match best {
-        Some((words, n)) if !words.is_empty() => {
-            format!("{words} (chosen in {n} of {fits} folds); chosen anew on all bags when the model is made")
-        }
-        _ => String::new(),
-    }
+    format!(
+        "{} (chosen in {n} of {fits} folds); chosen anew on all bags when the model is made",
+        words.join(", ")
+    )
 }
 
 /// Seconds since 1970 as a date and time (the days of the proleptic Gregorian calendar, counted from 1 March so that the

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use bagwise::evaluate::{
-    Contender, FoldPlan, Plan, Protocol, ProtocolName, Record, Roster, Splits, Truth, Verdict,
+    Answer, Contender, FoldPlan, Plan, Protocol, ProtocolName, Record, Roster, Splits, Truth, Verdict,
+    most_chosen,
 };
 use bagwise::inspect::{Level, inspect};
 use bagwise::learn::{Learner, Setup};
@@ -57,7 +58,7 @@ pub fn basics(contenders: &[Contender], plan: &Plan, level: f64) -> Context {
         protocol: in_words(&plan.protocol),
         optimistic: plan.protocol.optimistic(),
         threshold: plan.threshold.map(|t| t.to_string()),
-        precision: format!("{:?}", plan.precision).to_lowercase(),
+        precision: plan.precision.name().into(),
         setups: contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
         ..Context::default()
     }
@@ -144,7 +145,7 @@ fn setup(contender: &Contender) -> Option<SetupSummary> {
     let [setup] = contender.setups.as_slice() else { return None };
     let mut grid: Vec<(String, Vec<String>)> = Vec::new();
     for point in &setup.grid.points {
-        for (name, value) in parameters(point) {
+        for (name, value) in point.to_map() {
             let value = value.as_str().map_or(value.to_string(), String::from);
             match grid.iter_mut().find(|(n, _)| *n == name) {
                 None => grid.push((name, vec![value])),
@@ -156,14 +157,6 @@ fn setup(contender: &Contender) -> Option<SetupSummary> {
     Some(SetupSummary { scale: setup.scale.name().into(), points: setup.grid.points.len(), grid })
 }
 
-/// A point as records have it.
-fn parameters(point: &Point) -> BTreeMap<String, serde_json::Value> {
-    match serde_json::to_value(point) {
-        Ok(serde_json::Value::Object(map)) => map.into_iter().collect(),
-        _ => BTreeMap::new(),
-    }
-}
-
 /// The winner's setup with the point that a record chose, and nothing else to choose from.
 fn chosen(winner: &Contender, record: &Record) -> Option<Setup> {
     let mut wanted = record.parameters.clone();
@@ -172,7 +165,7 @@ fn chosen(winner: &Contender, record: &Record) -> Option<Setup> {
         Some(name) => winner.setups.iter().find(|s| name == s.method.info().name)?,
         None => winner.setups.first()?,
     };
-    let point = setup.grid.points.iter().find(|p| parameters(p) == wanted)?.clone();
+    let point = setup.grid.points.iter().find(|p| p.to_map() == wanted)?.clone();
     Some(Setup { grid: Grid::of(setup.method.params(), vec![point]), ..setup.clone() })
 }
 
@@ -186,8 +179,7 @@ fn allowed(run: &Finished<'_>) -> f64 {
 struct Judged<'r> {
     record: &'r Record,
     bag: usize,
-    label: Option<u32>,
-    score: f64,
+    answer: Answer,
     sure: f64,
 }
 
@@ -199,19 +191,8 @@ fn interesting<'r>(run: &Finished<'r>) -> Vec<Judged<'r>> {
     for record in records.iter().filter(|r| r.key.method == *winner && r.key.repeat == 0 && r.succeeded()) {
         let s = &record.scored;
         for (i, &bag) in s.bags.iter().enumerate() {
-            let label = s.labels.as_ref().map(|l| l[i]);
-            let cell = |values: &[f64]| {
-                let width = values.len() / s.bags.len();
-                values[i * width + if width == 1 { 0 } else { label.unwrap_or(0) as usize }]
-            };
-            let score = cell(&s.scores);
-            let sure = match (&roster.truth, s.probabilities.as_deref().map(cell)) {
-                (Truth::Values(values), _) => (score - values[bag]).abs(),
-                (_, Some(p)) if roster.positive.is_some() => (p - 0.5).abs(),
-                (_, Some(p)) => p,
-                (_, None) => score.abs(),
-            };
-            all.push(Judged { record, bag, label, score, sure });
+            let answer = roster.answer(s, i);
+            all.push(Judged { record, bag, answer, sure: roster.sureness(bag, &answer) });
         }
     }
     all.sort_by(|a, b| b.sure.total_cmp(&a.sure).then(a.bag.cmp(&b.bag)));
@@ -221,7 +202,7 @@ fn interesting<'r>(run: &Finished<'r>) -> Vec<Judged<'r>> {
     };
     let (mut wrong, mut right) = (0, BTreeMap::<u32, usize>::new());
     all.retain(|j| match truth(j.bag) {
-        Some(class) if Some(class) == j.label => {
+        Some(class) if Some(class) == j.answer.label => {
             let n = right.entry(class).or_default();
             *n += 1;
             *n <= RIGHT && class < 4
@@ -251,11 +232,9 @@ fn explain(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> Result<Vec<Expl
         let Some(part) = run.folds.repeats[0].get(fold) else { continue };
         let learner = Learner::new(run.data, &setup, run.plan.positive.as_deref())?;
         let wanted = Wanted { metric: run.plan.metric, threshold: None, best: true };
-        let mut ctx = ctx.clone();
-        ctx.precision = run.plan.precision;
-        let model = train(&[learner], &part.train, run.plan.protocol.inner, &wanted, &ctx)?;
+        let model = train(&[learner], &part.train, run.plan.protocol.inner, &wanted, ctx)?;
         let ids: Vec<usize> = list.iter().map(|j| j.bag).collect();
-        let reasons = model.explain(&run.data.bags.select(&ids), &ctx)?;
+        let reasons = model.explain(&run.data.bags.select(&ids), ctx)?;
         for (judged, machines) in list.iter().zip(&reasons) {
             let at = bags.iter().position(|b| b.bag == judged.bag).unwrap_or(usize::MAX);
             found.extend(explained(run, judged, &model, machines).map(|e| (at, e)));
@@ -280,14 +259,15 @@ fn explained(
     let about =
         |k: usize, class: Option<u32>| class.is_none_or(|c| duels[k].plus == c || duels[k].minus == Some(c));
     let machine = (0..machines.len())
-        .find(|&k| about(k, judged.label) && about(k, truth))
-        .or_else(|| (0..machines.len()).find(|&k| about(k, judged.label)))?;
+        .find(|&k| about(k, judged.answer.label) && about(k, truth))
+        .or_else(|| (0..machines.len()).find(|&k| about(k, judged.answer.label)))?;
     let (values, bias, output) = match &machines[machine] {
         Explanation::Additive { bias, parts } => (parts, Some(*bias), bias + parts.iter().sum::<f64>()),
         Explanation::Witness { outputs, chosen } => (outputs, None, outputs[*chosen]),
     };
     // The solver stops at a tolerance and may come from another side; a larger difference is another model.
-    if machines.len() == 1 && (output - judged.score).abs() > 0.02 * (1.0 + judged.score.abs()) {
+    if machines.len() == 1 && (output - judged.answer.score).abs() > 0.02 * (1.0 + judged.answer.score.abs())
+    {
         return None;
     }
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -314,16 +294,10 @@ fn explained(
 
 /// The Gram of the winner at its most frequent point, of all bags or of some of every class.
 fn picture(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> Result<Option<GramPicture>> {
-    let mut counts: Vec<(usize, &Record)> = Vec::new();
-    for record in run.records.iter().filter(|r| r.key.method == winner.name && r.succeeded()) {
-        match counts.iter_mut().find(|(_, r)| r.parameters == record.parameters) {
-            Some((n, _)) => *n += 1,
-            None => counts.push((1, record)),
-        }
-    }
-    // The first of those chosen most often.
-    counts.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-    let Some(setup) = counts.first().and_then(|(_, record)| chosen(winner, record)) else { return Ok(None) };
+    let own = run.records.iter().filter(|r| r.key.method == winner.name);
+    let Some(setup) = most_chosen(own).and_then(|(record, _)| chosen(winner, record)) else {
+        return Ok(None);
+    };
     if setup.method.learns_labels() || setup.method.params().is_empty() {
         return Ok(None);
     }
@@ -360,7 +334,8 @@ fn picture(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> Result<Option<G
 fn tuned(winner: &Contender, point: &Point) -> String {
     let grid = setup(winner).map_or(Vec::new(), |s| s.grid);
     let several = |name: &str| grid.iter().any(|(n, values)| n == name && values.len() > 1);
-    let words: Vec<String> = parameters(point)
+    let words: Vec<String> = point
+        .to_map()
         .into_iter()
         .filter(|(name, _)| several(name))
         .map(|(name, value)| format!("{name} {}", value.as_str().map_or(value.to_string(), String::from)))
@@ -385,14 +360,18 @@ fn some_of_each(target: Option<&Target>, bags: usize) -> Vec<usize> {
     order
 }
 
+/// A kernel value as a similarity: 1 of a bag with itself.
+fn alike(gram: &Mat, i: usize, j: usize) -> f64 {
+    gram.get(i, j) / (gram.get(i, i) * gram.get(j, j)).sqrt()
+}
+
 /// Within each class, bags that resemble their class most first: what a kernel sees as one lump then shows as one.
 fn by_resemblance(gram: &Mat, target: Option<&Target>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..gram.rows()).collect();
     let Some(Target::Classes { codes, .. }) = target else { return order };
-    let alike = |i: usize, j: usize| gram.get(i, j) / (gram.get(i, i) * gram.get(j, j)).sqrt();
     let mean = |i: usize| {
         let own: Vec<f64> =
-            (0..codes.len()).filter(|&j| j != i && codes[j] == codes[i]).map(|j| alike(i, j)).collect();
+            (0..codes.len()).filter(|&j| j != i && codes[j] == codes[i]).map(|j| alike(gram, i, j)).collect();
         own.iter().sum::<f64>() / own.len().max(1) as f64
     };
     let means: Vec<f64> = order.iter().map(|&i| mean(i)).collect();
@@ -403,11 +382,10 @@ fn by_resemblance(gram: &Mat, target: Option<&Target>) -> Vec<usize> {
 /// Similarities as bytes between the smallest and the largest of two different bags; none if there are none.
 fn levels(gram: &Mat, order: &[usize]) -> Option<(Vec<u8>, (f64, f64))> {
     let n = gram.rows();
-    let alike = |i: usize, j: usize| gram.get(i, j) / (gram.get(i, i) * gram.get(j, j)).sqrt();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for i in 0..n {
         for j in (0..n).filter(|&j| j != i) {
-            let v = alike(i, j);
+            let v = alike(gram, i, j);
             if !v.is_finite() {
                 return None;
             }
@@ -418,6 +396,6 @@ fn levels(gram: &Mat, order: &[usize]) -> Option<(Vec<u8>, (f64, f64))> {
         return None;
     }
     let level = |v: f64| (255.0 * ((v - low) / (high - low)).clamp(0.0, 1.0)).round() as u8;
-    let all = (0..n * n).map(|k| level(alike(order[k / n], order[k % n]))).collect();
+    let all = (0..n * n).map(|k| level(alike(gram, order[k / n], order[k % n]))).collect();
     Some((all, (low, high)))
 }

@@ -64,10 +64,8 @@ impl Comparison {
 
     /// The metric that decides.
     pub fn metric(&self) -> Metric {
-        self.context.metric.unwrap_or(match self.roster.truth {
-            Truth::Values(_) => Metric::Mse,
-            Truth::Classes { .. } => Metric::Accuracy,
-        })
+        let numbers = matches!(self.roster.truth, Truth::Values(_));
+        self.context.metric.unwrap_or(Metric::default_for(numbers))
     }
 
     /// The level of intervals and tests.

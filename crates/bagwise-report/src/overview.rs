@@ -2,8 +2,8 @@
 //! the critical-difference diagram (Demšar 2006).
 
 use bagwise::Result;
-use bagwise::evaluate::Metric;
 use bagwise::evaluate::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon};
+use bagwise::evaluate::{Metric, Verdict};
 
 use crate::markup::{Markup, chance, count, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
@@ -25,30 +25,30 @@ pub(crate) struct Overview {
 
 impl Overview {
     /// None unless several data sets are judged by the same metric and share two methods.
-    pub(crate) fn of(views: &[View<'_>]) -> Result<Option<Overview>> {
-        let Some(first) = views.first() else { return Ok(None) };
-        let metric = first.verdict.metric;
-        if views.len() < 2 || views.iter().any(|v| v.verdict.metric != metric) {
+    pub(crate) fn of(verdicts: &[Verdict]) -> Result<Option<Overview>> {
+        let Some(first) = verdicts.first() else { return Ok(None) };
+        let metric = first.metric;
+        if verdicts.len() < 2 || verdicts.iter().any(|v| v.metric != metric) {
             return Ok(None);
         }
-        let value = |view: &View<'_>, method: &str| {
-            view.verdict.table.iter().find(|l| l.method == method).and_then(|l| l.metrics[0].mean)
+        let value = |verdict: &Verdict, method: &str| {
+            verdict.table.iter().find(|l| l.method == method).and_then(|l| l.metrics[0].mean)
         };
         let mut all: Vec<String> = Vec::new();
-        for line in views.iter().flat_map(|v| &v.verdict.table) {
+        for line in verdicts.iter().flat_map(|v| &v.table) {
             if !all.contains(&line.method) {
                 all.push(line.method.clone());
             }
         }
         let (methods, left_out): (Vec<String>, Vec<String>) =
-            all.into_iter().partition(|m| views.iter().all(|v| value(v, m).is_some()));
+            all.into_iter().partition(|m| verdicts.iter().all(|v| value(v, m).is_some()));
         if methods.len() < 2 {
             return Ok(None);
         }
-        let rows = views.iter().map(|v| methods.iter().filter_map(|m| value(v, m)).collect()).collect();
-        let names = views.iter().map(|v| v.verdict.data.clone()).collect();
+        let rows = verdicts.iter().map(|v| methods.iter().filter_map(|m| value(v, m)).collect()).collect();
+        let names = verdicts.iter().map(|v| v.data.clone()).collect();
         let ranks = RankTable::new(methods, names, rows, metric.info().larger)?;
-        Ok(Some(Overview { metric, level: first.verdict.level, ranks, left_out }))
+        Ok(Some(Overview { metric, level: first.level, ranks, left_out }))
     }
 
     fn enough(&self) -> bool {

@@ -40,14 +40,14 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
             colours.push(line.method.clone());
         }
     }
-    // Over several data sets colours go by average rank, which needs views, which need colours.
-    let overview = Overview::of(&views(runs, &verdicts, options.hide_ids, &[])?)?;
+    // Over several data sets colours go by average rank.
+    let overview = Overview::of(&verdicts)?;
     if let Some(overview) = &overview {
         let ranked = overview.methods();
         colours.retain(|m| !ranked.contains(m));
         colours = ranked.into_iter().chain(colours).collect();
     }
-    let views = views(runs, &verdicts, options.hide_ids, &colours)?;
+    let views = views(runs, verdicts, options.hide_ids, &colours)?;
     let title = options.title.clone().unwrap_or_else(|| heading(&views));
     let mut page = Markup::default();
     page.fixed("<!doctype html>\n");
@@ -87,16 +87,14 @@ fn name_shortly(verdicts: &mut [Verdict]) {
 
 fn views<'a>(
     runs: &'a [Comparison],
-    verdicts: &[Verdict],
+    verdicts: Vec<Verdict>,
     hide: bool,
     colours: &'a [String],
 ) -> Result<Vec<View<'a>>> {
     runs.iter()
         .zip(verdicts)
         .enumerate()
-        .map(|(i, (run, verdict))| {
-            View::new(run, verdict.clone(), format!("d{i}"), hide, runs.len() == 1, colours)
-        })
+        .map(|(i, (run, verdict))| View::new(run, verdict, format!("d{i}"), hide, runs.len() == 1, colours))
         .collect()
 }
 

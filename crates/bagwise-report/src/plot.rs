@@ -159,8 +159,8 @@ pub(crate) fn rect(svg: &mut Markup, class: &str, (x, y): (f64, f64), (w, h): (f
     );
 }
 
-/// A path through points; `stepped` goes sideways before it goes up.
-pub(crate) fn path(points: &[(f64, f64)], stepped: bool) -> String {
+/// A path through points.
+pub(crate) fn path(points: &[(f64, f64)]) -> String {
     let mut d = String::new();
     let mut last: Option<(String, String)> = None;
     for &(x, y) in points {
@@ -170,7 +170,6 @@ pub(crate) fn path(points: &[(f64, f64)], stepped: bool) -> String {
             Some((a, b)) if *a == x && *b == y => continue,
             Some((_, b)) if *b == y => d += &format!("H{x}"),
             Some((a, _)) if *a == x => d += &format!("V{y}"),
-            Some(_) if stepped => d += &format!("H{x}V{y}"),
             Some(_) => d += &format!("L{x} {y}"),
         }
         last = Some((x, y));
@@ -266,9 +265,6 @@ mod tests {
 
     #[test]
     fn paths_are_short() {
-        assert_eq!(
-            path(&[(0.0, 0.0), (0.0, 5.0), (5.0, 5.0), (5.01, 5.0), (9.0, 1.0)], true),
-            "M0 0V5H5H9V1"
-        );
+        assert_eq!(path(&[(0.0, 0.0), (0.0, 5.0), (5.0, 5.0), (5.01, 5.0), (9.0, 1.0)]), "M0 0V5H5L9 1");
     }
 }

@@ -399,12 +399,7 @@ fn wrong(view: &View<'_>) -> Vec<Wrong> {
     }
     let mut list: BTreeMap<usize, Wrong> = BTreeMap::new();
     for a in &view.answers[0] {
-        let weight = match (&view.roster().truth, view.roster().positive) {
-            (Truth::Values(values), _) => (a.score - values[a.bag]).abs(),
-            // The probability is that of the positive class.
-            (_, Some(_)) => a.probability.map_or(a.score.abs(), |p| (p - 0.5).abs()),
-            _ => a.probability.unwrap_or(a.score),
-        };
+        let weight = view.roster().sureness(a.bag, a);
         let counts = matches!(view.roster().truth, Truth::Values(_)) || is_wrong(a.bag, a.label);
         let w = list.entry(a.bag).or_insert(Wrong {
             bag: a.bag,

@@ -3,22 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bagwise::Result;
-use bagwise::evaluate::{BASELINE, Confusion, Record, Roster, Truth, Verdict};
+use bagwise::evaluate::{Answer, BASELINE, Confusion, Record, Roster, Truth, Verdict};
 
 use crate::load::Comparison;
 
 /// What a method said of a bag in a repeat.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Judged {
     pub(crate) bag: usize,
     pub(crate) repeat: usize,
     pub(crate) fold: usize,
-    /// The predicted class; none for real values.
-    pub(crate) label: Option<u32>,
-    /// The score of the positive class, else of the predicted one; the predicted value of a real target.
-    pub(crate) score: f64,
-    /// The probability of the same class.
-    pub(crate) probability: Option<f64>,
+    pub(crate) answer: Answer,
+}
+
+impl std::ops::Deref for Judged {
+    type Target = Answer;
+
+    fn deref(&self) -> &Answer {
+        &self.answer
+    }
 }
 
 /// A data set and what is shown of it.
@@ -26,7 +29,7 @@ pub(crate) struct View<'a> {
     pub(crate) run: &'a Comparison,
     pub(crate) verdict: Verdict,
     /// By method, in the order of the verdict.
-    pub(crate) answers: Vec<Vec<Answer>>,
+    pub(crate) answers: Vec<Vec<Judged>>,
     /// What ids of this data set's elements begin with.
     pub(crate) id: String,
     pub(crate) hide: bool,
@@ -141,7 +144,7 @@ fn judged<'r>(records: &'r [Record], method: &'r str) -> impl Iterator<Item = &'
 }
 
 /// By repeat, fold and position; checked against the roster.
-fn answers(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Answer>> {
+fn answers(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Judged>> {
     let mut sorted: BTreeMap<(usize, usize), &Record> = BTreeMap::new();
     for record in judged(records, method).filter(|r| r.succeeded()) {
         sorted.insert((record.key.repeat, record.key.fold), record);
@@ -151,20 +154,7 @@ fn answers(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Answ
         let s = &record.scored;
         roster.predictions(s)?;
         for (i, &bag) in s.bags.iter().enumerate() {
-            let label = s.labels.as_ref().map(|l| l[i]);
-            let cell = |values: &[f64]| {
-                let width = values.len() / s.bags.len();
-                let at = if width == 1 { 0 } else { roster.positive.or(label).unwrap_or(0) as usize };
-                values.get(i * width + at).copied()
-            };
-            all.push(Answer {
-                bag,
-                repeat,
-                fold,
-                label,
-                score: cell(&s.scores).unwrap_or(0.0),
-                probability: s.probabilities.as_deref().and_then(cell),
-            });
+            all.push(Judged { bag, repeat, fold, answer: roster.answer(s, i) });
         }
     }
     Ok(all)

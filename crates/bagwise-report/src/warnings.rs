@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::evaluate::{BASELINE, Status};
+use bagwise::evaluate::{BASELINE, Status, often_on_edge};
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -117,17 +117,8 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
     let mut others = Vec::new();
     for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
-        let mut often: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut fits = 0;
-        for record in view.records(&line.method) {
-            fits += 1;
-            record.on_edge.iter().for_each(|name| *often.entry(name).or_default() += 1);
-        }
-        let names: Vec<String> = often
-            .into_iter()
-            .filter(|(_, n)| 2 * n > fits)
-            .map(|(name, n)| format!("{name} (in {n} of {fits} fits)"))
-            .collect();
+        let often = often_on_edge(view.records(&line.method));
+        let names: Vec<String> = often.iter().map(ToString::to_string).collect();
         if names.is_empty() {
             continue;
         }

@@ -126,6 +126,15 @@ impl Instances {
         }) as u64
     }
 
+    /// True if every number fits in single precision as it is stored.
+    pub fn is_single(&self) -> bool {
+        match self {
+            Instances::F32(_) => true,
+            Instances::Stored(m) => m.is_single(),
+            Instances::F64(_) | Instances::Sparse(_) => false,
+        }
+    }
+
     /// "f64", "f32", "sparse", or what the rows are that are not in memory.
     pub fn kind(&self) -> &'static str {
         match self {

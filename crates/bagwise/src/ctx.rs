@@ -20,6 +20,26 @@ impl Progress for Silent {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
+impl Precision {
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        }
+    }
+}
+
+impl std::str::FromStr for Precision {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Precision> {
+        let all = [Precision::F64, Precision::F32];
+        let found = all.into_iter().find(|p| p.name() == text);
+        found.ok_or_else(|| Error::unknown("precision", text, all.map(Precision::name)))
+    }
+}
+
 /// The surroundings of a computation.
 #[derive(Clone)]
 pub struct Ctx {

@@ -6,6 +6,7 @@
 
 mod value;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::Error as _;
@@ -174,6 +175,11 @@ impl Point {
         self.0.iter().map(|(n, v)| (n.as_str(), v))
     }
 
+    /// The point as records have it: numbers as numbers, everything else as the user writes it.
+    pub fn to_map(&self) -> BTreeMap<String, serde_json::Value> {
+        self.0.iter().map(|(name, value)| (name.clone(), json(value))).collect()
+    }
+
     /// Checks a point that came from a file against the table.
     pub fn check(&self, method: &str, table: &[ParamSpec]) -> Result<()> {
         for spec in table {
@@ -205,16 +211,17 @@ impl fmt::Display for Point {
     }
 }
 
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Number(v) if v.is_finite() => serde_json::json!(v),
+        other => serde_json::json!(other.to_string()),
+    }
+}
+
 /// In files a point is an object: numbers as numbers, everything else as the user writes it.
 impl Serialize for Point {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| {
-            let json = match value {
-                Value::Number(v) if v.is_finite() => serde_json::json!(v),
-                other => serde_json::json!(other.to_string()),
-            };
-            (name, json)
-        }))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, json(value))))
     }
 }
 

@@ -19,7 +19,7 @@ GAMMAS = [2.0**e for e in range(-5, 6)]
 
 
 def data(source, folder):
-    with gzip.open(source, "rt") as file:
+    with (gzip.open if source.endswith(".gz") else open)(source, "rt") as file:
         rows = list(csv.reader(file))[1:]
     bags = [row[0] for row in rows]
     x = np.array([[float(v) for v in row[2:]] for row in rows])

@@ -6,7 +6,6 @@
 //! numpy's time. Weka runs its own search (fewer starts, other stopping rule) on the same fold, where it is installed.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,13 +19,10 @@ use bagwise::{Ctx, Dataset};
 
 use crate::bench_pairs::{best, cpu_seconds, multiply_add_peak, one_thread, released, verdict};
 use crate::run::{program, root};
-use crate::venv;
+use crate::{venv, weka};
 
 /// Steps of every climb.
 const ITERATIONS: usize = 50;
-
-/// Where Debian's package puts it.
-const WEKA: &str = "/usr/share/java/weka.jar";
 
 pub(crate) fn run() -> Result<()> {
     if released("dd")? {
@@ -47,9 +43,13 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Nine tenths of the bags, every tenth left out.
+fn training(data: &Dataset) -> Vec<usize> {
+    (0..data.bags.len()).filter(|b| b % 10 != 0).collect()
+}
+
 fn evidence(data: &Dataset) -> Result<Evidence> {
     let ctx = Ctx::default();
-    let train: Vec<usize> = (0..data.bags.len()).filter(|b| b % 10 != 0).collect();
+    let train = training(data);
     let own = data.bags.select(&train);
     let all: Vec<usize> = (0..own.len()).collect();
     let bags = Transform::fit(Scale::ZScore, false, &own, None, &all).apply(&own, &ctx)?;
@@ -115,7 +115,7 @@ fn fold(data: &Dataset, python: &Path, folder: &Path) -> Result<()> {
     });
     let gradients = gradients.fold(0.0, f64::max);
     println!("  largest relative difference to it: values {off:.1e}, gradients {gradients:.1e}");
-    weka(data, folder)
+    beside_weka(data, folder)
 }
 
 /// What the peer said and wrote.
@@ -168,22 +168,24 @@ fn numpy(evidence: &Evidence, concepts: &[Concept], python: &Path, folder: &Path
 
 /// Weka's MIDD on the same bags, with its own standardisation; its search from the largest positive bags can take hours
 /// on Musk2, so only on Musk1.
-fn weka(data: &Dataset, folder: &Path) -> Result<()> {
-    if !Path::new(WEKA).exists() {
-        println!("  Weka is left out: no {WEKA} (Debian's package weka)");
-        return Ok(());
-    }
+fn beside_weka(data: &Dataset, folder: &Path) -> Result<()> {
+    let jar = match weka::jar() {
+        Ok(jar) => jar,
+        Err(why) => {
+            println!("  Weka is left out: {why}");
+            return Ok(());
+        }
+    };
     if data.bags.instance_count() > 1000 {
         println!("  Weka is left out: it would take hours here");
         return Ok(());
     }
-    let file = folder.join("fold.arff");
-    std::fs::write(&file, arff(data)?)?;
-    let mut java = program("java", &["-cp", WEKA, "weka.classifiers.mi.MIDD", "-N", "1", "-no-cv", "-t"]);
+    let file = weka::write(&data.select(&training(data)), folder)?;
+    let mut java = program("java", &["-cp", jar, "weka.classifiers.mi.MIDD", "-N", "1", "-no-cv", "-t"]);
     java.arg(&file);
-    let start = (children_seconds(), Instant::now());
+    let start = (weka::children_seconds(), Instant::now());
     let output = java.output()?;
-    let (cpu, wall) = (children_seconds() - start.0, start.1.elapsed().as_secs_f64());
+    let (cpu, wall) = (weka::children_seconds() - start.0, start.1.elapsed().as_secs_f64());
     if output.status.success() {
         println!(
             "  Weka's MIDD, the whole fold (its own starts and stopping rule): {cpu:.2} CPU s, {wall:.2} s"
@@ -195,45 +197,4 @@ fn weka(data: &Dataset, folder: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// CPU time of processes that were waited for.
-#[cfg(unix)]
-fn children_seconds() -> f64 {
-    // SAFETY: all zeros is a value of this struct of numbers; the pointer is to it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        assert_eq!(libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage), 0, "the usage of children");
-        usage
-    };
-    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
-
-#[cfg(not(unix))]
-fn children_seconds() -> f64 {
-    cpu_seconds()
-}
-
-/// The training bags of the fold in Weka's relational form.
-fn arff(data: &Dataset) -> Result<String> {
-    let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!("Musk has classes") };
-    let train: Vec<usize> = (0..data.bags.len()).filter(|b| b % 10 != 0).collect();
-    let mut text = format!("@relation fold\n@attribute id {{{}}}\n", numbered("b", train.iter().copied()));
-    writeln!(text, "@attribute bag relational")?;
-    for k in 0..data.bags.width() {
-        writeln!(text, "  @attribute f{k} numeric")?;
-    }
-    writeln!(text, "@end bag\n@attribute class {{0,1}}\n@data")?;
-    for &b in &train {
-        let bag = data.bags.bag(b).to_dense();
-        let row = |i: usize| bag.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-        let rows: Vec<String> = (0..bag.rows()).map(row).collect();
-        writeln!(text, "b{b},\"{}\",{}", rows.join("\\n"), codes[b])?;
-    }
-    Ok(text)
-}
-
-fn numbered(letter: &str, numbers: impl Iterator<Item = usize>) -> String {
-    numbers.map(|n| format!("{letter}{n}")).collect::<Vec<_>>().join(",")
 }

@@ -5,7 +5,6 @@
 //! with some thousand edges, by the square of the number of edges. Where that is bearable the two are compared.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,7 +17,7 @@ use bagwise::preprocess::{Scale, Transform};
 use bagwise::{Bags, Ctx, methods};
 
 use crate::bench_pairs::{cpu_seconds, released, verdict};
-use crate::run::root;
+use crate::run::data_file;
 
 const GRID: &str = "2^-5..2^5";
 const TOL: f64 = 1e-8;
@@ -35,13 +34,10 @@ pub(crate) fn run() -> Result<()> {
         return Ok(());
     }
     println!("{} threads", rayon::current_num_threads());
-    let folders = [root().join("data"), root().join("../shared/data")];
-    let named = std::env::var_os("BAGWISE_DATA").map(PathBuf::from);
-    let folders: Vec<PathBuf> = named.into_iter().chain(folders).collect();
     for name in ["musk2", "text_alt_atheism", "text_comp_graphics"] {
-        match folders.iter().map(|f| f.join(format!("{name}.csv.gz"))).find(|p| p.exists()) {
-            Some(path) => measure(name, &path.display().to_string())?,
-            None => println!("\n{name}: not in $BAGWISE_DATA, data/ or ../shared/data"),
+        match data_file(name) {
+            Ok(path) => measure(name, &path.display().to_string())?,
+            Err(why) => println!("\n{why}"),
         }
     }
     Ok(())

@@ -6,8 +6,7 @@
 //! a time measured earlier stands in, and is named as such. `mirsvm-large` trains on 120,000 instances.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -20,8 +19,8 @@ use bagwise::preprocess::Scale;
 use bagwise::{Ctx, Dataset, Target, methods};
 
 use crate::bench_pairs::{cpu_seconds, peak_bytes, released, verdict};
-use crate::run::{program, root};
-use crate::venv;
+use crate::run::{data_file, program, root};
+use crate::{venv, weka};
 
 /// The grid (17) of the paper.
 pub(crate) const COSTS: &str = "0.1,1,10,100,1000,10000";
@@ -39,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
     let python = venv::python(&["numpy", "scikit-learn"])?;
     let peer = root().join("crates/xtask/peers/mirsvm.py");
     for (name, peer_folds) in [("musk1", 10), ("musk2", 2)] {
-        let path = file(name)?;
+        let path = data_file(name)?;
         let data = read(&path.display().to_string(), &ReadOptions::default())?;
         let setup = setup("mirsvm", &[("c", COSTS), ("sigma", SIGMAS)], Scale::ZScore)?;
         let (records, cpu) = carry_out(&data, setup, ProtocolName::BestOnCv)?;
@@ -62,12 +61,12 @@ pub(crate) fn run() -> Result<()> {
 
 /// mi-SVM as Weka sets it: attributes to 0..1, C 1, a Gaussian of gamma 0.01, at most 500 machines.
 fn beside_weka() -> Result<()> {
-    let data = read(&file("musk2")?.display().to_string(), &ReadOptions::default())?;
+    let data = read(&data_file("musk2")?.display().to_string(), &ReadOptions::default())?;
     let given = [("kernel", "rbf"), ("gamma", "0.01"), ("c", "1"), ("max-iter", "500")];
     let (records, cpu) = carry_out(&data, setup("mi-svm", &given, Scale::MinMax)?, ProtocolName::Kfold)?;
     println!("musk2: mi-svm, 10 folds");
     println!("  ours          {cpu:>9.2} CPU s, accuracy {:.1} %", accuracy(&records));
-    let (theirs, what) = match weka(&data) {
+    let (theirs, what) = match run_weka(&data) {
         Ok(seconds) => (seconds, "Weka".to_string()),
         Err(error) => (WEKA_ELSEWHERE, format!("recorded elsewhere, not run here: {error}")),
     };
@@ -77,22 +76,20 @@ fn beside_weka() -> Result<()> {
 }
 
 /// CPU seconds of Weka's ten folds, without its evaluation on training data.
-fn weka(data: &Dataset) -> Result<f64> {
-    const JAR: &str = "/usr/share/java/weka.jar";
-    ensure!(Path::new(JAR).exists(), "{JAR} is not there (on Debian: apt install weka)");
+fn run_weka(data: &Dataset) -> Result<f64> {
+    let jar = weka::jar()?;
     let folder = std::env::temp_dir().join(format!("bagwise-bench-mirsvm-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let arff = folder.join("musk2.arff");
-    std::fs::write(&arff, relational(data)?)?;
-    let before = children_seconds();
+    let arff = weka::write(data, &folder)?;
+    let before = weka::children_seconds();
     let output = Command::new("java")
-        .args(["-Xmx4g", "-cp", JAR, "weka.classifiers.mi.MISVM", "-x", "10", "-v", "-o", "-t"])
+        .args(["-Xmx4g", "-cp", jar, "weka.classifiers.mi.MISVM", "-x", "10", "-v", "-o", "-t"])
         .arg(&arff)
         .args(["-C", "1", "-N", "0", "-I", "500"])
         .args(["-K", "weka.classifiers.functions.supportVector.RBFKernel -C 250007 -G 0.01"])
         .output()
         .context("starting java")?;
-    let seconds = children_seconds() - before;
+    let seconds = weka::children_seconds() - before;
     std::fs::remove_dir_all(&folder)?;
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -101,38 +98,6 @@ fn weka(data: &Dataset) -> Result<f64> {
         None => bail!("Weka said: {}", text.lines().take(3).collect::<Vec<_>>().join(" / ")),
     }
     Ok(seconds)
-}
-
-/// The data as Weka's multi-instance classifiers read them: a bag is a table in one cell.
-fn relational(data: &Dataset) -> Result<String> {
-    let Some(Target::Classes { codes, .. }) = &data.target else { bail!("musk2 has classes") };
-    let ids: Vec<String> = (0..data.bags.len()).map(|b| format!("b{b}")).collect();
-    let mut text =
-        format!("@relation musk2\n@attribute id {{{}}}\n@attribute bag relational\n", ids.join(","));
-    for f in 0..data.bags.width() {
-        writeln!(text, "  @attribute f{f} numeric")?;
-    }
-    text += "@end bag\n@attribute class {0,1}\n@data\n";
-    for (b, id) in ids.iter().enumerate() {
-        let bag = data.bags.bag(b).to_dense();
-        let rows: Vec<String> = (0..bag.rows())
-            .map(|i| bag.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
-            .collect();
-        writeln!(text, "{id},\"{}\",{}", rows.join("\\n"), codes[b])?;
-    }
-    Ok(text)
-}
-
-/// CPU seconds of all children that have ended.
-fn children_seconds() -> f64 {
-    // SAFETY: the call fills in a structure of ours, for which all zeros are a value.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 struct Theirs {
@@ -162,18 +127,6 @@ fn python_side(python: &Path, peer: &Path, data: &Path, folds: u32) -> Result<Th
         best: number("best")?,
         version: word("version")?.to_string(),
     })
-}
-
-fn file(name: &str) -> Result<PathBuf> {
-    let folders = [root().join("data"), root().join("../shared/data")];
-    let named = std::env::var_os("BAGWISE_DATA").map(PathBuf::from);
-    let mut paths = named
-        .into_iter()
-        .chain(folders)
-        .flat_map(|f| ["csv.gz", "csv"].map(|end| f.join(format!("{name}.{end}"))));
-    paths
-        .find(|p| p.exists())
-        .with_context(|| format!("{name} is not in $BAGWISE_DATA, data/ or ../shared/data"))
 }
 
 fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<Setup> {

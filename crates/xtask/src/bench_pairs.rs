@@ -7,14 +7,14 @@
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use bagwise::engine::{Output, Precision, Side, instruction_set, rectangular, symmetric};
 use bagwise::{Ctx, Instances, Mat};
 
-use crate::run::{cargo, program, root, run as call};
+use crate::run::{cargo, data_file, program, root, run as call};
 use crate::venv;
 
 const REPEATS: usize = 7;
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<()> {
     if released("pairs")? {
         return Ok(());
     }
-    let musk2 = musk2()?;
+    let musk2 = data_file("musk2")?;
     let python = venv::python(&["numpy", "scikit-learn"])?;
     let folder = std::env::temp_dir().join(format!("bagwise-bench-pairs-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -63,13 +63,6 @@ pub(crate) fn released(name: &str) -> Result<bool> {
         call(cargo(&["run", "--release", "--quiet", "--package", "xtask", "--", "bench", name]))?;
     }
     Ok(cfg!(debug_assertions))
-}
-
-fn musk2() -> Result<PathBuf> {
-    let folders = [root().join("data"), root().join("../shared/data")];
-    let named = std::env::var_os("BAGWISE_DATA").map(PathBuf::from);
-    let found = named.into_iter().chain(folders).map(|f| f.join("musk2.csv.gz")).find(|p| p.exists());
-    found.context("musk2.csv.gz is not in $BAGWISE_DATA, data/ or ../shared/data")
 }
 
 /// Bags and one weight vector of ones.

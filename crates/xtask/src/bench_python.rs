@@ -1,15 +1,10 @@
 //! `cargo xtask bench python`: the Python package beside what people use today, on the same folds, in one run. The peer
 //! is `peers/python.py`; sawmil comes from the package index if it can be had, Weka's MISMO where Debian put it.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use crate::run::{program, root, run, say};
-use crate::{venv, wheel};
-
-/// Debian's package `weka`.
-const WEKA: &str = "/usr/share/java/weka.jar";
+use crate::{venv, weka, wheel};
 
 /// The sets of the promise. `BAGWISE_BENCH_SETS` names others, for a quick look.
 const SETS: &str = "musk1,elephant,musk2";
@@ -25,8 +20,8 @@ pub(crate) fn measure() -> Result<()> {
     wheel::install(&python, &file)?;
     let sets = std::env::var("BAGWISE_BENCH_SETS").unwrap_or(SETS.into());
     let mut peer = program(&python, &["crates/xtask/peers/python.py", &sets, "3"]);
-    if Path::new(WEKA).is_file() {
-        peer.arg(WEKA);
+    if let Ok(jar) = weka::jar() {
+        peer.arg(jar);
     }
     peer.current_dir(root());
     run(peer)

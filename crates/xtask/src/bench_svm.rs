@@ -238,13 +238,9 @@ fn read(path: &Path) -> Result<Vec<f64>> {
 }
 
 fn data_folder(root: &Path) -> PathBuf {
-    let named = std::env::var_os("BAGWISE_DATA").map(PathBuf::from);
-    let near = [root.join("data"), root.join("../shared/data"), root.join("../../shared/data")];
-    let candidates = named.into_iter().chain(near);
-    candidates
-        .into_iter()
-        .find(|folder| folder.join("musk1.csv").exists())
-        .unwrap_or_else(|| root.join("data"))
+    let candidates = crate::run::data_folders();
+    let found = candidates.into_iter().find(|folder| folder.join("musk1.csv").exists());
+    found.unwrap_or_else(|| root.join("data"))
 }
 
 /// A Python with scikit-learn, under `target/venv`.

@@ -19,6 +19,7 @@ mod run;
 mod steps;
 mod test;
 mod venv;
+mod weka;
 mod wheel;
 
 use std::process::ExitCode;

@@ -13,6 +13,22 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).expect("crates/xtask lies two folders below the root").to_path_buf()
 }
 
+/// Folders that may have data, the one that the user names first.
+pub(crate) fn data_folders() -> Vec<PathBuf> {
+    let named = std::env::var_os("BAGWISE_DATA").map(PathBuf::from);
+    let near = ["data", "../shared/data", "../../shared/data"].map(|folder| root().join(folder));
+    named.into_iter().chain(near).collect()
+}
+
+/// The table of a data set, packed or not.
+pub(crate) fn data_file(name: &str) -> Result<PathBuf> {
+    let in_folder = |folder: &PathBuf| ["csv.gz", "csv"].map(|end| folder.join(format!("{name}.{end}")));
+    let found = data_folders().iter().flat_map(in_folder).find(|path| path.exists());
+    found.with_context(|| {
+        format!("{name} is not in $BAGWISE_DATA, data/ or shared/data beside the repository")
+    })
+}
+
 /// Where builds go.
 pub(crate) fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {

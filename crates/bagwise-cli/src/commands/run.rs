@@ -6,7 +6,6 @@ use anyhow::{Context as _, Result};
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked};
 use bagwise::io::save_whole;
 use bagwise::methods;
-use bagwise::params::Fill;
 use bagwise_report::{Comparison, Options, render};
 
 use crate::experiment::{Data, Experiment, Measure};
@@ -106,8 +105,7 @@ fn on_one(
         seed: session.ctx.seed,
         repeats: judged.repeats,
     };
-    let fill =
-        if judged.protocol == bagwise::evaluate::ProtocolName::Kfold { Fill::Default } else { Fill::Grid };
+    let fill = judged.protocol.fill();
     let mut contenders = Vec::new();
     for entry in &experiment.method {
         let Some(name) = &entry.method else { continue };

@@ -119,7 +119,7 @@ fn rounds(page: &mut Markup, view: &View<'_>, at: usize, method: &str) {
                     _ => ("c m4", "stopped at its limit"),
                 };
                 let title = format!("repeat {}, fold {}: {end}", record.key.repeat + 1, record.key.fold + 1);
-                titled(svg, "path", &[("class", class), ("d", &path(&points, false))], &title);
+                titled(svg, "path", &[("class", class), ("d", &path(&points))], &title);
             }
         },
         None,

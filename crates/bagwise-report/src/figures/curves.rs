@@ -6,7 +6,7 @@ use bagwise::evaluate::{BASELINE, Metric, wilson};
 use crate::markup::{Markup, count, fixed, maybe, place};
 use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};
 use crate::table::{Cell, Look, numbers, table, words};
-use crate::view::{Answer, View};
+use crate::view::{Judged, View};
 
 const SIZE: (f64, f64) = (400.0, 384.0);
 /// Methods that get a colour in a figure of lines; the others are grey.
@@ -33,7 +33,7 @@ fn runs(view: &View<'_>, method: usize) -> Option<Vec<(f64, f64)>> {
     (up > 0.0 && down > 0.0).then_some(runs)
 }
 
-fn first(answers: &[Answer]) -> impl Iterator<Item = &Answer> {
+fn first(answers: &[Judged]) -> impl Iterator<Item = &Judged> {
     let repeat = answers.first().map_or(0, |a| a.repeat);
     answers.iter().filter(move |a| a.repeat == repeat)
 }
@@ -84,7 +84,7 @@ fn lines(
                 let at: Vec<(f64, f64)> = points.iter().map(|p| (half(x.at(p.0)), half(y.at(p.1)))).collect();
                 let class = if i == 0 { format!("c first {colour}") } else { format!("c {colour}") };
                 let title = format!("{method}: {}", maybe(*area, 3));
-                titled(svg, "path", &[("class", &class), ("d", &path(&at, false))], &title);
+                titled(svg, "path", &[("class", &class), ("d", &path(&at))], &title);
             }
         },
         None,

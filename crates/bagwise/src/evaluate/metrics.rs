@@ -137,6 +137,11 @@ pub struct Confusion {
 }
 
 impl Metric {
+    /// What parameters are chosen by where nothing is said: accuracy, or the mean squared error of numbers.
+    pub fn default_for(numbers: bool) -> Metric {
+        if numbers { Metric::Mse } else { Metric::Accuracy }
+    }
+
     /// Its line in the table.
     pub fn info(self) -> &'static MetricInfo {
         &METRICS[self as usize]

@@ -4,6 +4,7 @@
 //! table ([`summarise`]) is computed and can be computed again; and, over several data sets, which method is better
 //! ([`ranking`]).
 
+mod chosen;
 mod fingerprint;
 mod intervals;
 mod metrics;
@@ -18,6 +19,7 @@ mod summary;
 mod threshold;
 mod verdict;
 
+pub use chosen::{OnEdge, most_chosen, often_on_edge};
 pub use fingerprint::{data_fingerprint, fingerprint};
 pub use intervals::{
     Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
@@ -27,7 +29,7 @@ pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
 pub use record::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
-pub use roster::{Roster, Truth};
+pub use roster::{Answer, Roster, Truth};
 pub use run::{Contender, Plan, Run, estimate_seconds};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
@@ -35,4 +37,4 @@ pub use summary::{
     prediction_rows, summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};
-pub use verdict::{BASELINE, Standing, Verdict, complexity, metrics_of, ranked};
+pub use verdict::{BASELINE, Standing, Verdict, ranked};

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::split::Splits;
 use crate::error::{Error, Result};
+use crate::params::Fill;
 
 /// How a method is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +64,16 @@ impl ProtocolName {
     /// The name users write.
     pub fn as_str(self) -> &'static str {
         NAMES.iter().find(|(_, p)| *p == self).map_or("nested", |(name, _)| name)
+    }
+
+    /// What stands in for parameters that are not given: defaults where nothing is chosen, else the grid.
+    pub fn fill(self) -> Fill {
+        if self == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
+    }
+
+    /// Outer folds where nothing is said: five halves, else ten folds or as many as there are bags or groups to deal out.
+    pub fn default_folds(self, units: usize) -> usize {
+        if self == ProtocolName::Half { 5 } else { units.clamp(2, 10) }
     }
 }
 

@@ -42,6 +42,17 @@ pub struct Roster {
     pub groups: Option<Vec<String>>,
 }
 
+/// What a method said of one bag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The predicted class; none for real values.
+    pub label: Option<u32>,
+    /// The score of the positive class, else of the predicted one; the predicted value of a real target.
+    pub score: f64,
+    /// The probability of the same class.
+    pub probability: Option<f64>,
+}
+
 impl Roster {
     /// The roster of a data set. Of two classes `positive` names the positive one, else it is the last.
     pub fn new(data: &Dataset, positive: Option<&str>) -> Result<Roster> {
@@ -114,6 +125,31 @@ impl Roster {
                 }
                 Ok(Predictions::Classes(c))
             }
+        }
+    }
+}
+
+impl Roster {
+    /// What was said of the bag in a row of a record that fits this roster ([`Roster::predictions`] checks that).
+    pub fn answer(&self, scored: &Scored, row: usize) -> Answer {
+        let label = scored.labels.as_ref().map(|l| l[row]);
+        let cell = |values: &[f64]| {
+            let width = values.len() / scored.bags.len();
+            let at = if width == 1 { 0 } else { self.positive.or(label).unwrap_or(0) as usize };
+            values[row * width + at]
+        };
+        let probability = scored.probabilities.as_deref().map(cell);
+        Answer { label, score: cell(&scored.scores), probability }
+    }
+
+    /// How sure an answer is, to put the surest first; of real values how far it is from the truth.
+    pub fn sureness(&self, bag: usize, answer: &Answer) -> f64 {
+        match (&self.truth, self.positive, answer.probability) {
+            (Truth::Values(values), ..) => (answer.score - values[bag]).abs(),
+            // Probability and score are those of the positive class, whatever the answer.
+            (_, Some(_), Some(p)) => (p - 0.5).abs(),
+            (_, Some(_), None) => answer.score.abs(),
+            (_, None, probability) => probability.unwrap_or(answer.score),
         }
     }
 }

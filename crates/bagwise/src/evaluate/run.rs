@@ -405,10 +405,7 @@ fn failed(message: String) -> Outcome {
 
 /// The parameters of a point; with the method's name where it was one of several.
 fn parameters(learner: &Learner<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
-    let point = &learner.setup.grid.points[best];
-    let json = serde_json::to_value(point).expect("a point is an object of numbers and texts");
-    let mut all: BTreeMap<String, serde_json::Value> =
-        json.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut all = learner.setup.grid.points[best].to_map();
     if named {
         all.insert("method".into(), learner.setup.method.info().name.into());
     }

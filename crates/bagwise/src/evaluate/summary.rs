@@ -18,7 +18,7 @@ use super::intervals::{
 use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::record::{Record, Scored, Status};
-use super::roster::{Roster, Truth};
+use super::roster::{Answer, Roster, Truth};
 use crate::error::{Error, Result};
 
 /// Everything one repeat tested.
@@ -378,12 +378,7 @@ pub fn prediction_rows(records: &[Record], roster: &Roster) -> Result<Vec<Predic
             // Checks that the record fits the roster.
             roster.predictions(s)?;
             for (i, &bag) in s.bags.iter().enumerate() {
-                let label = s.labels.as_ref().map(|l| l[i]);
-                let cell = |values: &[f64]| {
-                    let width = values.len() / s.bags.len();
-                    let at = if width == 1 { 0 } else { roster.positive.or(label).unwrap_or(0) as usize };
-                    values[i * width + at]
-                };
+                let Answer { label, score, probability } = roster.answer(s, i);
                 let (truth, label) = match &roster.truth {
                     Truth::Values(values) => (values[bag].to_string(), String::new()),
                     Truth::Classes { codes, names } => (
@@ -396,8 +391,8 @@ pub fn prediction_rows(records: &[Record], roster: &Roster) -> Result<Vec<Predic
                     group: roster.groups.as_ref().map_or(String::new(), |g| g[bag].clone()),
                     fold: record.key.fold,
                     truth,
-                    score: cell(&s.scores),
-                    probability: s.probabilities.as_deref().map(cell),
+                    score,
+                    probability,
                     label,
                     method: method.to_string(),
                     repeat: record.key.repeat,

@@ -12,12 +12,12 @@ use crate::methods;
 pub const BASELINE: &str = "majority";
 
 /// Rank from simple to elaborate; what is not a single method comes last.
-pub fn complexity(method: &str) -> u32 {
+fn complexity(method: &str) -> u32 {
     methods::find(method).map_or(u32::MAX, |m| m.info().complexity)
 }
 
 /// The metrics that suit the records, `first` before the others.
-pub fn metrics_of(records: &[Record], roster: &Roster, first: Metric) -> Result<Vec<Metric>> {
+fn metrics_of(records: &[Record], roster: &Roster, first: Metric) -> Result<Vec<Metric>> {
     let scored = records.iter().find(|r| r.key.data == roster.data && !r.scored.bags.is_empty());
     let mut metrics = match scored {
         Some(record) => Metric::for_task(&roster.predictions(&record.scored)?),

@@ -186,13 +186,9 @@ impl Arrays<'_> {
             .zip(categorical)
             .map(|(&c, is)| Picked::new(names[c].clone(), &column(c), is))
             .collect();
-        let found: Vec<&str> =
-            picked.iter().filter(|p| p.found).map(|p| p.feature.name.as_str()).take(5).collect();
+        let found: Vec<String> = picked.iter().filter(|p| p.found).map(|p| p.feature.name.clone()).collect();
         if !found.is_empty() && options.features.is_empty() {
-            warnings.push(format!(
-                "arrays of text are taken as categories: {}; use --keep or --ignore for those that are no features",
-                found.join(", ")
-            ));
+            warnings.push(columns::taken_as_categories("arrays", &found));
         }
         let (instances, features) = Picked::join(picked, self.instances.rows());
         taken.finish(self.source, instances, features, &options, warnings)

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::columns::taken_as_categories;
 use super::text::{is_missing, number, shown, utf8};
 use crate::bags::{Feature, FeatureKind, Instances};
 use crate::error::{Error, Place, Result};
@@ -198,14 +199,7 @@ impl Cells {
         }
         let mut warnings = Vec::new();
         if !recognised.is_empty() {
-            const SHOWN: usize = 5;
-            let more = recognised.len().saturating_sub(SHOWN);
-            recognised.truncate(SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            warnings.push(format!(
-                "columns of text are taken as categories: {}{more}; use --keep or --ignore for those that are no features",
-                recognised.join(", ")
-            ));
+            warnings.push(taken_as_categories("columns", &recognised));
         }
         let instances = match self.store {
             Store::Sparse { ref values, .. }

@@ -31,6 +31,18 @@ pub(crate) struct Roles {
     pub(crate) warnings: Vec<String>,
 }
 
+/// The warning that columns (or arrays) of text became categories although nobody said so.
+pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = &names[..names.len().min(SHOWN)];
+    format!(
+        "{what} of text are taken as categories: {}{more}; use --keep or --ignore for those that are no features",
+        names.join(", ")
+    )
+}
+
 /// True if a heading is one that [`find`] looks for.
 pub(crate) fn is_usual_heading(name: &str) -> bool {
     [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))

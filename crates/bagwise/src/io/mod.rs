@@ -85,6 +85,19 @@ pub enum Task {
     Regression,
 }
 
+impl std::str::FromStr for Task {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Task> {
+        match text {
+            "auto" => Ok(Task::Auto),
+            "classification" => Ok(Task::Classification),
+            "regression" => Ok(Task::Regression),
+            _ => Err(Error::unknown("task", text, ["auto", "classification", "regression"])),
+        }
+    }
+}
+
 /// How a table is to be understood. The default finds the columns `bag`, `label`, `group` and
 /// `instance_label` by name and takes all others as features.
 #[derive(Clone, Debug, Default)]

@@ -394,11 +394,7 @@ fn beside(data: &Dataset) -> Vec<(&str, Values)> {
 
 fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::Result<()> {
     let bags = &data.bags;
-    let single = match bags.instances() {
-        Instances::F32(_) => true,
-        Instances::Stored(m) => m.is_single(),
-        _ => false,
-    };
+    let single = bags.instances().is_single();
     let (rows, cols) = (bags.instance_count(), bags.width());
     let mut pack = Pack::new(out);
     array(

@@ -236,3 +236,73 @@ fn a_roster_knows_the_positive_class() {
     let json = serde_json::to_string(&roster).unwrap();
     assert_eq!(roster, serde_json::from_str(&json).unwrap());
 }
+
+#[test]
+fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
+    use bagwise::evaluate::{most_chosen, often_on_edge};
+    let mut all: Vec<Record> = (0..6).map(|fold| record("a", 0, fold, None)).collect();
+    for (r, c) in all.iter_mut().zip([9, 1, 5, 5, 1, 7]) {
+        r.parameters = [("c".to_string(), c.into())].into();
+        r.on_edge = if c == 1 || c == 9 { vec!["c".into()] } else { Vec::new() };
+    }
+    // 1 and 5 are chosen twice each, 1 first. Where the last fit failed there are three of five at an end.
+    let (most, times) = most_chosen(&all).unwrap();
+    assert_eq!((&most.parameters["c"], times), (&1.into(), 2));
+    assert!(often_on_edge(&all).is_empty(), "three of six is not most");
+    all[5].outcome.status = Status::Failed;
+    all[5].parameters.clear();
+    let often: Vec<String> = often_on_edge(&all).iter().map(ToString::to_string).collect();
+    assert_eq!(often, ["c (in 3 of 5 fits)"]);
+    all.iter_mut().for_each(|r| r.outcome.status = Status::Failed);
+    assert!(most_chosen(&all).is_none());
+}
+
+#[test]
+fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
+    let two = roster(false);
+    let mut scored = Scored {
+        bags: vec![3, 0],
+        labels: Some(vec![0, 0]),
+        scores: vec![-2.0, -0.5],
+        probabilities: Some(vec![0.9, 0.1, 0.6, 0.4]),
+    };
+    let answer = two.answer(&scored, 1);
+    assert_eq!((answer.label, answer.score, answer.probability), (Some(0), -0.5, Some(0.4)));
+    assert!((two.sureness(0, &answer) - 0.1).abs() < 1e-15);
+    scored.probabilities = None;
+    assert_eq!(two.sureness(3, &two.answer(&scored, 0)), 2.0);
+    // Three classes: score and probability of the class that was said.
+    let names = ["x", "y", "z"].map(String::from).to_vec();
+    let three =
+        Roster { truth: Truth::Classes { codes: vec![0, 1, 2, 0], names }, positive: None, ..roster(false) };
+    let scored = Scored {
+        bags: vec![1],
+        labels: Some(vec![2]),
+        scores: vec![0.0, 1.0, 2.0],
+        probabilities: Some(vec![0.1, 0.2, 0.7]),
+    };
+    let answer = three.answer(&scored, 0);
+    assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (2.0, Some(0.7), 0.7));
+    // Numbers: the distance from the truth.
+    let real = Roster { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
+    let scored = Scored { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
+    assert_eq!(real.sureness(2, &real.answer(&scored, 0)), 1.5);
+}
+
+#[test]
+fn defaults_and_names_have_one_place() {
+    use bagwise::engine::Precision;
+    use bagwise::evaluate::ProtocolName;
+    use bagwise::io::Task;
+    use bagwise::params::Fill;
+    assert_eq!((Metric::default_for(false), Metric::default_for(true)), (Metric::Accuracy, Metric::Mse));
+    assert_eq!((ProtocolName::Kfold.fill(), ProtocolName::Half.fill()), (Fill::Default, Fill::Grid));
+    let folds = |name: ProtocolName| [1, 7, 92].map(|units| name.default_folds(units));
+    assert_eq!((folds(ProtocolName::Nested), folds(ProtocolName::Half)), ([2, 7, 10], [5, 5, 5]));
+    for precision in [Precision::F64, Precision::F32] {
+        assert_eq!(precision.name().parse::<Precision>().unwrap(), precision);
+    }
+    assert!("f16".parse::<Precision>().unwrap_err().to_string().contains("f16"));
+    assert_eq!("regression".parse::<Task>().unwrap(), Task::Regression);
+    assert!("ranking".parse::<Task>().is_err());
+}

@@ -220,6 +220,8 @@ struct Wide<'f> {
     /// The first of its features, and how many it makes.
     first: usize,
     width: usize,
+    /// The part that was read to learn the width of lists, and its row group.
+    read: Option<(usize, Column)>,
 }
 
 impl Wide<'_> {
@@ -270,7 +272,7 @@ fn table(
     for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
         let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: Kind::Text, .. })));
         let codes = (declared || is_text).then(HashMap::new);
-        let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1 };
+        let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
         if column.is_list() {
             if column.codes.is_some() {
                 let found = "it has lists of texts or categories".to_string();
@@ -281,9 +283,10 @@ fn table(
             }
             // How long the lists are, the first row group that has rows says.
             column.width = 0;
-            for group in footer.list(4).iter().filter(|group| group.int(3) != Some(0)) {
+            for (g, group) in footer.list(4).iter().enumerate().filter(|(_, group)| group.int(3) != Some(0)) {
                 let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
                 column.width = part.lengths.first().copied().unwrap_or(0);
+                column.read = Some((g, part));
                 if column.width > 0 {
                     break;
                 }
@@ -308,7 +311,7 @@ fn table(
     let mut columns: HashMap<usize, Values> = HashMap::new();
     let (mut f32s, mut f64s): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut rows = 0usize;
-    for group in footer.list(4) {
+    for (g, group) in footer.list(4).iter().enumerate() {
         let mut count = None;
         for &c in &beside {
             let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
@@ -320,7 +323,7 @@ fn table(
             }
         }
         let count = count.unwrap_or(0);
-        // All these values are still to come out of the file.
+        // No more room than the file can still fill.
         budget.allows(count.saturating_mul(total)).map_err(refuse)?;
         if single {
             f32s.resize((rows + count) * total, 0.0);
@@ -328,7 +331,10 @@ fn table(
             f64s.resize((rows + count) * total, 0.0);
         }
         for (w, &c) in wide.iter_mut().zip(&roles.features) {
-            let column = part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?;
+            let column = match w.read.take_if(|(of, _)| *of == g) {
+                Some((_, column)) => column,
+                None => part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?,
+            };
             check_width(&column, w, count, rows).map_err(|e| of_column(c, e))?;
             if single {
                 w.place(&column.values, &mut f32s[rows * total..], total, |v| v as f32)
@@ -368,11 +374,7 @@ fn table(
     }
     let mut warnings = roles.warnings;
     if !found.is_empty() && options.features.is_empty() {
-        found.truncate(5);
-        warnings.push(format!(
-            "columns of text are taken as categories: {}; use --keep or --ignore for those that are no features",
-            found.join(", ")
-        ));
+        warnings.push(columns::taken_as_categories("columns", &found));
     }
     let instances = match single {
         true => Instances::F32(Mat::new(rows, total, f32s)),

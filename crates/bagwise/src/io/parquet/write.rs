@@ -8,7 +8,7 @@ use super::super::arrays::{Values, labels};
 use super::super::{Writer, csv, save};
 use super::thrift::{Output, put_varint};
 use super::{MAGIC, Parquet, has_ending};
-use crate::bags::{FeatureKind, Instances};
+use crate::bags::FeatureKind;
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 
@@ -78,11 +78,7 @@ fn columns(data: &Dataset) -> Vec<Column<'_>> {
         columns.push(text("instance_label", Source::Texts(labels)));
     }
     columns.extend(data.kept.iter().map(|k| text(&k.name, Source::Texts(&k.values))));
-    let single = match bags.instances() {
-        Instances::F32(_) => true,
-        Instances::Stored(m) => m.is_single(),
-        _ => false,
-    };
+    let single = bags.instances().is_single();
     for (f, feature) in bags.features().iter().enumerate() {
         let kind = match feature.kind {
             FeatureKind::Categorical { .. } => Kind::Text,

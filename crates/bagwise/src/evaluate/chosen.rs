@@ -1,0 +1,51 @@
+//! What the folds of a method chose: the point that most of them took, and parameters that sit at the end of their list
+//! so often that a longer list may do better.
+
+use std::collections::BTreeMap;
+
+use super::record::Record;
+
+/// A parameter that most fits chose from an end of its list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnEdge {
+    /// The parameter.
+    pub name: String,
+    /// Fits that chose it at an end.
+    pub edge: usize,
+    /// Fits that chose it at all: a failed fit chose nothing, and methods that take turns have parameters of their own.
+    pub fits: usize,
+}
+
+impl std::fmt::Display for OnEdge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (in {} of {} fits)", self.name, self.edge, self.fits)
+    }
+}
+
+/// Parameters of one method's records that more than half of the fits chose at an end, by name.
+pub fn often_on_edge<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<OnEdge> {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for record in records {
+        for name in record.parameters.keys() {
+            let (edge, fits) = counts.entry(name).or_default();
+            *fits += 1;
+            *edge += usize::from(record.on_edge.contains(name));
+        }
+    }
+    let often = counts.into_iter().filter(|(_, (edge, fits))| 2 * edge > *fits);
+    often.map(|(name, (edge, fits))| OnEdge { name: name.into(), edge, fits }).collect()
+}
+
+/// Of one method's records the first with the parameters that most fits chose, and how many those are; of equally
+/// frequent ones those that were chosen first. None if no fit succeeded.
+pub fn most_chosen<'r>(records: impl IntoIterator<Item = &'r Record>) -> Option<(&'r Record, usize)> {
+    let mut counts: Vec<(&'r Record, usize)> = Vec::new();
+    for record in records.into_iter().filter(|r| r.succeeded()) {
+        match counts.iter_mut().find(|(first, _)| first.parameters == record.parameters) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((record, 1)),
+        }
+    }
+    let most = counts.iter().map(|(_, n)| *n).max()?;
+    counts.into_iter().find(|(_, n)| *n == most)
+}
