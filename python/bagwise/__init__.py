@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from bagwise import datasets
     from bagwise._bags import Bags, BagsLike
     from bagwise._base import BagClassifier, BagEstimator, BagRegressor, Explanation
+    from bagwise._comparison import Comparison
+    from bagwise._convert import convert
     from bagwise._data import Dataset, read
     from bagwise._estimators import *  # noqa: F403
     from bagwise._frames import from_frame
-    from bagwise._judge import Comparison, compare, evaluate, fit, gram, load, methods
+    from bagwise._judge import compare, evaluate, fit, gram, load, methods
 
 #: Where names live. They are loaded when they are first asked for, so that the command starts without scikit-learn.
 _WHERE = {
@@ -35,10 +37,11 @@ _WHERE = {
     "BagRegressor": "_base",
     "Bags": "_bags",
     "BagsLike": "_bags",
-    "Comparison": "_judge",
+    "Comparison": "_comparison",
     "Dataset": "_data",
     "Explanation": "_base",
     "compare": "_judge",
+    "convert": "_convert",
     "evaluate": "_judge",
     "fit": "_judge",
     "from_frame": "_frames",
@@ -60,6 +63,7 @@ __all__ = [
     "Explanation",
     "__version__",
     "compare",
+    "convert",
     "datasets",
     "evaluate",
     "fit",

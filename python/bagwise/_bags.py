@@ -180,6 +180,17 @@ def sparse_of(parts: _Sparse) -> Any:
     return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
+def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are missing: None, NaN, and what pandas has for them."""
+    if values.dtype.kind == "f":
+        return cast("NDArray[np.bool_]", np.isnan(values))
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=np.bool_)
+    words = ("NAType", "NaTType")
+    found = [v is None or type(v).__name__ in words or (isinstance(v, float) and v != v) for v in values]
+    return np.asarray(found, dtype=np.bool_)
+
+
 def is_frame(given: Any) -> bool:
     """True for pandas and polars frames."""
     module = type(given).__module__.partition(".")[0]
@@ -304,6 +315,9 @@ def _cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None
     given = np.asarray(bag_ids)
     if given.shape != (rows,):
         raise ValueError(f"bag_ids of shape {given.shape} for {rows} instances; give one id per row")
+    if given.dtype.kind in "Of" and gaps(given).any():
+        row = int(np.flatnonzero(gaps(given))[0])
+        raise ValueError(f"row {row} (counted from 0) has no bag; give every row the id of its bag")
     if given.dtype == object:
         given = np.asarray([str(g) for g in given])
     values, first, codes = np.unique(given, return_index=True, return_inverse=True)

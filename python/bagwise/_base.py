@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bagwise import _native
 from bagwise._bags import Bags, BagsLike, as_bags, sparse_of
 from bagwise._data import labels_of
-from bagwise._options import around, balanced_of, impute_of, learning, text_of
+from bagwise._options import around, impute_of, learning, text_of
 
 _Self = TypeVar("_Self", bound="BagEstimator")
 
@@ -94,9 +94,9 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
     def _point(self) -> dict[str, str]:
         return {own: text_of(getattr(self, name)) for name, own in self._parameters.items()}
 
-    def _learning(self) -> dict[str, Any]:
+    def _learning(self, **further: Any) -> dict[str, Any]:
         impute = impute_of(self.missing)
-        return learning([(self._method, self._point())], tuned=False, scale=self.scale, impute=impute)
+        return learning([(self._method, self._point())], tuned=False, scale=self.scale, impute=impute, **further)
 
     def _bags(self, bags: BagsLike) -> Bags:
         return as_bags(bags, missing=impute_of(self.missing))
@@ -116,12 +116,11 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             bags, y, weights = bags[some], y[some], weights[some]
             owners = None if owners is None else [owners[i] for i in some]
         inner = inner_folds(self.inner, len(bags), owners)
-        self._keep(
-            _native.fit(bags._native, y, classes, owners, weights, inner, self._learning(), self._around()), bags
-        )
+        self._keep(_native.fit(bags._native, y, classes, owners, weights, inner, self._learning(), self._around()))
+        self._warn(stacklevel=4)
         return self
 
-    def _keep(self, model: _native.Model, bags: Bags | None) -> None:
+    def _keep(self, model: _native.Model) -> None:
         header = json.loads(model.header())
         self.model_ = model
         self.n_features_in_ = len(header["features"])
@@ -130,14 +129,26 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        limited = header["training"]["not_converged"]
-        if bags is not None and limited > 0:
-            warnings.warn(
-                f"{limited} of {len(header['duels'])} machines of {type(self).__name__} reached the iteration limit; "
-                "try another scaling or a smaller c",
-                ConvergenceWarning,
-                stacklevel=4,
+
+    def _warn(self, stacklevel: int) -> None:
+        """Says what was not as it should be when the model was learned; `stacklevel` reaches the caller's caller."""
+        header = json.loads(self.model_.header())
+        training, machines = header["training"], len(header["duels"])
+        who = f"machines of {type(self).__name__}"
+        if training["not_converged"] > 0:
+            steps = "iterations" in header["parameters"]
+            advice = "more steps are iterations=N" if steps else "try another scaling or a smaller c"
+            found = f"{training['not_converged']} of {machines} {who} reached the iteration limit; {advice}"
+            warnings.warn(found, ConvergenceWarning, stacklevel=stacklevel)
+        if training["unsettled"] > 0:
+            found = (
+                f"the choices of {training['unsettled']} of {machines} {who} did not settle: "
+                "they came back in a circle or changed to the end"
             )
+            warnings.warn(found, ConvergenceWarning, stacklevel=stacklevel)
+        if not training["threshold_met"]:
+            found = "the threshold's rule could not be met on the training bags; the nearest one was taken"
+            warnings.warn(found, UserWarning, stacklevel=stacklevel)
 
     def _ready(self, bags: BagsLike) -> Bags:
         """Bags laid out as those that were learned from."""
@@ -206,7 +217,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags,)
         """
-        found: NDArray[np.bool_] = self._answer(bags)[5]
+        found: NDArray[np.bool_] = self._answer(bags)[3]
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -250,8 +261,10 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         header = json.loads(model.header())
         own = {table: name for name, table in cls._parameters.items()}
         point = {own[table]: value for table, value in header["parameters"].items()}
+        # A model that fills gaps goes on doing so.
+        params.setdefault("missing", "median" if header["transform"]["medians"] else "refuse")
         new = cls(**point, **params)
-        new._keep(model, None)
+        new._keep(model)
         if header["classes"]:
             new.classes_ = labels_of(header["classes"])
         return new
@@ -290,14 +303,13 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         tags.classifier_tags.poor_score = self._method == "majority"
         return tags
 
-    def _learning(self) -> dict[str, Any]:
-        rule = None if self.decision_threshold is None else text_of(self.decision_threshold)
-        return {
-            **super()._learning(),
-            "multiclass": self.multiclass,
-            "balanced": balanced_of(self.class_weight),
-            "threshold": rule,
-        }
+    def _learning(self, **further: Any) -> dict[str, Any]:
+        return super()._learning(
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            decision_threshold=self.decision_threshold,
+            **further,
+        )
 
     def fit(
         self: _Self,

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,18 @@ from numpy.typing import NDArray
 from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._options import around
+
+#: Name, bags, classes as text or values, groups, kept columns, labels of instances, warnings.
+Raw: TypeAlias = tuple[
+    str,
+    _native.Bags,
+    list[str] | None,
+    list[float] | None,
+    list[str] | None,
+    list[tuple[str, list[str]]],
+    list[str] | None,
+    list[str],
+]
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,58 @@ def read(
     >>> data.y[:3].tolist()
     [1, 1, 1]
     """
+    raw = raw_of(
+        path,
+        bag=bag,
+        label=label,
+        group=group,
+        instance_label=instance_label,
+        keep=keep,
+        ignore=ignore,
+        categorical=categorical,
+        header=header,
+        task=task,
+        missing=missing,
+        format=format,
+        labels=labels,
+        coords=coords,
+        max_instances=max_instances,
+        random_state=random_state,
+    )
+    name, bags, classes, values, groups, kept, truth, said = raw
+    for sentence in said:
+        warnings.warn(sentence, stacklevel=2)
+    y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)
+    return Dataset(
+        name,
+        Bags._of(bags),
+        y,
+        None if groups is None else np.asarray(groups),
+        {column: np.asarray(texts) for column, texts in kept},
+        None if truth is None else labels_of(truth),
+    )
+
+
+def raw_of(
+    path: str | os.PathLike[str],
+    *,
+    bag: str | int | None = None,
+    label: str | int | None = None,
+    group: str | int | None = None,
+    instance_label: str | int | None = None,
+    keep: Iterable[str | int] = (),
+    ignore: Iterable[str | int] = (),
+    categorical: Iterable[str | int] = (),
+    header: bool | None = None,
+    task: str = "auto",
+    missing: bool = False,
+    format: str | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    coords: str | os.PathLike[str] | None = None,
+    max_instances: int | None = None,
+    random_state: Any = 0,
+) -> Raw:
+    """What the native door reads: labels and the like as text, as they stood in the file."""
 
     def column(name: str | int | None) -> str | None:
         return None if name is None else str(name)
@@ -139,17 +203,4 @@ def read(
         "coords": coords,
         "max_instances": max_instances,
     }
-    name, bags, classes, values, groups, kept, truth, said = _native.read(
-        os.fspath(path), reading, around(random_state)
-    )
-    for sentence in said:
-        warnings.warn(sentence, stacklevel=2)
-    y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)
-    return Dataset(
-        name,
-        Bags._of(bags),
-        y,
-        None if groups is None else np.asarray(groups),
-        {column: np.asarray(texts) for column, texts in kept},
-        None if truth is None else labels_of(truth),
-    )
+    return _native.read(os.fspath(path), reading, around(random_state))

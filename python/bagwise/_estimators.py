@@ -5,37 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
+from bagwise._names import __all__ as __all__
 from bagwise._options import MEMORY
-
-__all__ = [
-    "BagMISVMClassifier",
-    "DDClassifier",
-    "DDRegressor",
-    "DDSVMClassifier",
-    "EMDDClassifier",
-    "EMDDRegressor",
-    "ExplicitMIGraphClassifier",
-    "ExplicitMIGraphRegressor",
-    "ISKClassifier",
-    "ISKRegressor",
-    "InstanceMISVMClassifier",
-    "MGACCClassifier",
-    "MGACCRegressor",
-    "MGDDVClassifier",
-    "MGDDVRegressor",
-    "MIKernelClassifier",
-    "MIKernelRegressor",
-    "MIRSVMClassifier",
-    "MajorityClassifier",
-    "MajorityRegressor",
-    "MiGraphClassifier",
-    "MiGraphRegressor",
-    "SILClassifier",
-    "SimpleMIClassifier",
-    "SimpleMIRegressor",
-    "WMKSVMClassifier",
-    "WMKSVMRegressor",
-]
 
 
 class MajorityClassifier(BagClassifier):
@@ -2024,6 +1995,9 @@ class ISKClassifier(FeatureMap, BagClassifier):
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
+    pool : {"train", "all"}, default="train"
+        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
+        which is no honest estimate and exists to repeat published results.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2079,6 +2053,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         "t": "t",
         "distance": "distance",
         "solver": "solver",
+        "pool": "pool",
         "c": "c",
     }
 
@@ -2090,6 +2065,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         t: int = 200,
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
+        pool: Literal["train", "all"] = "train",
         c: float = 8,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
@@ -2107,6 +2083,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.t = t
         self.distance = distance
         self.solver = solver
+        self.pool = pool
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
@@ -2147,6 +2124,9 @@ class ISKRegressor(FeatureMap, BagRegressor):
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
+    pool : {"train", "all"}, default="train"
+        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
+        which is no honest estimate and exists to repeat published results.
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -2195,6 +2175,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         "t": "t",
         "distance": "distance",
         "solver": "solver",
+        "pool": "pool",
         "c": "c",
         "tube": "tube",
     }
@@ -2207,6 +2188,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         t: int = 200,
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
+        pool: Literal["train", "all"] = "train",
         c: float = 8,
         tube: float = 0.01,
         scale: str | None = None,
@@ -2222,6 +2204,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.t = t
         self.distance = distance
         self.solver = solver
+        self.pool = pool
         self.c = c
         self.tube = tube
         self.scale = scale

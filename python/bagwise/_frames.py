@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagwise._bags import Bags
+from bagwise._bags import Bags, gaps
 from bagwise._data import Dataset, labels_of
 
 
 def from_frame(
     frame: Any,
     *,
-    bag: str = "bag",
-    label: str | None = None,
-    group: str | None = None,
-    keep: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    bag: str | int = "bag",
+    label: str | int | None = None,
+    group: str | int | None = None,
+    keep: Iterable[str | int] = (),
+    ignore: Iterable[str | int] = (),
     missing: bool = False,
 ) -> Dataset:
     """Bags, labels and groups from a data frame with a row per instance.
@@ -54,15 +55,17 @@ def from_frame(
     >>> data.bags.ids, data.y.tolist()
     (['a', 'b'], [1, 0])
     """
-    columns = [str(c) for c in frame.columns]
-    keep, ignore = list(keep), list(ignore)
-    for name in [bag, *(c for c in (label, group) if c is not None), *keep, *ignore]:
-        if name not in columns:
-            raise ValueError(f"the frame has no column '{name}'; it has {', '.join(columns)}")
-    roles = {bag, label, group, *keep, *ignore}
-    ids = np.asarray(frame[bag])
-    features = [c for c in columns if c not in roles]
-    matrix, features, categories = matrix_of(frame, features)
+    actual = {str(c): c for c in frame.columns}
+    if len(actual) < len(frame.columns):
+        raise ValueError(f"two columns of the frame have the same name, among {', '.join(map(str, frame.columns))}")
+    bag, label, group = str(bag), None if label is None else str(label), None if group is None else str(group)
+    carried, left_out = [str(c) for c in keep], [str(c) for c in ignore]
+    for name in [bag, *(c for c in (label, group) if c is not None), *carried, *left_out]:
+        if name not in actual:
+            raise ValueError(f"the frame has no column '{name}'; it has {', '.join(actual)}")
+    roles = {bag, label, group, *carried, *left_out}
+    ids = np.asarray(frame[actual[bag]])
+    matrix, features, categories = matrix_of(frame, [c for name, c in actual.items() if name not in roles])
     bags = Bags(matrix, ids, feature_names=features, missing=missing)
     if categories:
         bags = Bags._of(bags._native.named(features, categories))
@@ -74,7 +77,11 @@ def from_frame(
     def per_bag(column: str | None) -> NDArray[Any] | None:
         if column is None:
             return None
-        values = np.asarray(frame[column])[order]
+        values = np.asarray(frame[actual[column]])[order]
+        empty = gaps(values)
+        if empty.any():
+            name = bags.ids[int(of_row[order][np.flatnonzero(empty)[0]])]
+            raise ValueError(f"bag '{name}' has a row without a value in column '{column}'; every row needs one")
         firsts = values[bags.offsets[:-1]]
         differs = values != np.repeat(firsts, bags.sizes())
         if differs.any():
@@ -83,12 +90,12 @@ def from_frame(
         return firsts
 
     y = per_bag(label)
-    kept = {c: np.asarray(frame[c])[order] for c in keep}
+    kept = {c: np.asarray(frame[actual[c]])[order] for c in carried}
     return Dataset("the frame", bags, None if y is None else labels_of(y), per_bag(group), kept)
 
 
 def matrix_of(frame: Any, columns: list[Any]) -> tuple[NDArray[Any], list[str], dict[str, list[str]]]:
-    """Columns of a frame as one matrix; text and categories become codes."""
+    """Columns of a frame as one matrix; text and categories become codes, and what is missing NaN."""
     parts: list[NDArray[Any]] = []
     categories: dict[str, list[str]] = {}
     for column in columns:
@@ -99,10 +106,16 @@ def matrix_of(frame: Any, columns: list[Any]) -> tuple[NDArray[Any], list[str], 
             continue
         if values.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: column '{column}' must hold real numbers")
-        texts = np.asarray(["" if v is None else str(v) for v in values])
-        names, codes = np.unique(texts, return_inverse=True)
-        categories[str(column)] = [str(n) for n in names]
-        parts.append(codes.reshape(-1).astype(np.float64))
+        empty = gaps(values)
+        part = np.full(len(values), np.nan)
+        if all(isinstance(v, numbers.Real) for v in values[~empty]):
+            # Whole numbers with gaps, as pandas has them.
+            part[~empty] = values[~empty].astype(np.float64)
+        else:
+            names, codes = np.unique([str(v) for v in values[~empty]], return_inverse=True)
+            categories[str(column)] = [str(n) for n in names]
+            part[~empty] = codes.reshape(-1)
+        parts.append(part)
     if not parts:
         raise ValueError("0 feature(s): the frame has no feature columns; a minimum of 1 is required")
     kind = np.float32 if all(p.dtype == np.float32 for p in parts) else np.float64

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,11 @@ from bagwise._base import (
     inner_folds,
     numbers_of,
     problem_parts,
+    weighed,
 )
+from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._options import MEMORY, around, balanced_of, impute_of, learning, seed_of, several, text_of
+from bagwise._options import MEMORY, around, impute_of, learning, several
 
 #: What stands in every comparison.
 BASELINES = ("majority", "simple-mi")
@@ -40,129 +42,6 @@ def methods() -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = json.loads(_native.methods())
     return found
-
-
-class Comparison(Sequence[dict[str, Any]]):
-    """What came of an evaluation: one row per method, best first.
-
-    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the report.
-
-    Attributes
-    ----------
-    metric : str
-        What the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
-    protocol : str
-        How methods were judged.
-    sentence : str
-        What came out: the best, its interval, what cannot be told from it.
-    records : list of dict
-        Every fit: parameters, metrics, the scores of its test bags.
-    roster : dict
-        The bags of the data set and their truth, to which `records` refer.
-    """
-
-    def __init__(self, text: str) -> None:
-        found = json.loads(text)
-        self._text = text
-        self.sentence: str = found["sentence"]
-        self.metric: str = found["metric"]
-        self.protocol: str = found["protocol"]
-        self.optimistic: bool = found["optimistic"]
-        self.records: list[dict[str, Any]] = found["records"]
-        self.roster: dict[str, Any] = found["roster"]
-        self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
-
-    @property
-    def best(self) -> str:
-        """The method of the first row."""
-        return str(self._rows[0]["method"])
-
-    @overload
-    def __getitem__(self, key: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, key: int | slice) -> Any:
-        return self._rows[key]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._rows)
-
-    def to_frame(self) -> Any:
-        """The table as a pandas frame, a row per method."""
-        import pandas as pd
-
-        return pd.DataFrame(self._rows).set_index("method")
-
-    def report(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
-    ) -> str:
-        """The report as one HTML page that loads nothing.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            A file to write it to.
-        title : str, optional
-            Its title.
-        hide_ids : bool, default=False
-            Show bags by number instead of by name, and no groups.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        page = _native.report(self._text, title, hide_ids)
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
-
-    def _shown(self) -> list[list[str]]:
-        # The metric that decides with its interval, the next three, and what the test says.
-        columns = [*list(self._rows[0])[:7], "against_best", "seconds"]
-        columns = list(dict.fromkeys(columns))
-        rows = [[_cell(row[c]) for c in columns] for row in self._rows]
-        return [columns, *rows]
-
-    def __repr__(self) -> str:
-        table = self._shown()
-        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        return "\n".join([*lines, self.sentence])
-
-    def _repr_html_(self) -> str:
-        page = html.escape(self.report(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="comparison"></iframe>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.3f}"
-    return str(value)
-
-
-def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"method": line["method"]}
-    for i, metric in enumerate(line["metrics"]):
-        row[metric["metric"]] = _float(metric["mean"])
-        if i == 0:
-            interval = metric["interval"] or {"low": None, "high": None}
-            row["low"], row["high"] = _float(interval["low"]), _float(interval["high"])
-    return {
-        **row,
-        "against_best": standing,
-        "fits": line["fits"],
-        "failed": line["failed"],
-        "seconds": float(line["seconds"]),
-    }
-
-
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], list[str] | None, Any]:
@@ -204,7 +83,7 @@ def _chosen(
 
 def _table_name(method: dict[str, Any] | None, key: str) -> str:
     """A parameter's name in the table, which may have hyphens."""
-    own = [] if method is None else [p["name"] for p in method["params"]]
+    own = [] if method is None else [p["name"] for p in method["parameters"]]
     return next((name for name in own if name.replace("-", "_") in (key, key.removesuffix("_"))), key)
 
 
@@ -233,10 +112,17 @@ def _judge(
     n_jobs: int | None,
     memory: float,
     precision: str,
+    command: str,
 ) -> Comparison:
+    if isinstance(class_weight, Mapping):
+        raise ValueError(
+            "class_weight is a dictionary, and an evaluation weighs classes only by 'balanced'; costs of single classes "
+            "are for bagwise.fit and the estimators"
+        )
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, _ = _target(y, task, "an evaluation")
+    _check_weight(class_weight, classes)
     _, owners = problem_parts(ready, target, None, groups)
     units = len(ready) if owners is None else len(set(owners))
     given = None
@@ -248,15 +134,16 @@ def _judge(
         given = [str(f) for f in np.asarray(folds).tolist()]
         count = len(set(given))
     name = protocol or ("nested" if given is None else "given")
+    _check_folds(name, folds, given)
     learn = learning(
         _chosen(methods_wanted, params, classes is None),
         tuned=name != "kfold",
         scale=scale,
         multiclass=multiclass,
-        balanced=balanced_of(class_weight),
+        class_weight=class_weight,
         impute=impute,
         optimize=optimize,
-        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        decision_threshold=decision_threshold,
         best=best,
     )
     judging = {
@@ -267,10 +154,33 @@ def _judge(
         "given": given,
         "level": level,
         "auto": auto,
-        "seed": seed_of(random_state),
     }
     surroundings = around(random_state, n_jobs, memory, precision)
-    return Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings))
+    asked = (ready._native, target, classes, owners, learn, judging, surroundings)
+    found = Comparison(_native.evaluate(*asked), asked, command)
+    saw = sorted({r["key"]["method"] for r in found.records if r["parameters"].get("pool") == "all"})
+    if saw:
+        sentence = f"{' and '.join(saw)} drew on test bags too (pool='all'): the estimate is optimistic"
+        warnings.warn(sentence, stacklevel=3)
+    return found
+
+
+def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:
+    """Refuses numbers of folds that the protocol would not heed; a run refuses the rest itself."""
+    if given is None and protocol in ("given", "train-test"):
+        raise ValueError(f"protocol {protocol} needs the fold of each bag: folds=[…], one entry per bag")
+    if folds is not None and given is None and protocol == "loo":
+        raise ValueError("protocol loo has no use for a number of folds; leave one of them out")
+
+
+def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
+    if class_weight is not None and classes is None:
+        raise ValueError("class_weight is about classes, and y holds numbers to predict; leave it out")
+
+
+def _check_best(best: bool, auto: bool) -> None:
+    if best and not auto:
+        raise ValueError("best is about the choice among all methods; leave it out, or let method be 'auto'")
 
 
 def compare(
@@ -366,6 +276,7 @@ def compare(
         [*wanted, *BASELINES],
         params or {},
         auto=False,
+        command="bagwise.compare in Python",
         groups=groups,
         folds=folds,
         inner=inner,
@@ -443,6 +354,7 @@ task, level, random_state, n_jobs, memory, precision
     True
     """
     auto = method == "auto"
+    _check_best(best, auto)
     own = params or {}
     return _judge(
         bags,
@@ -450,6 +362,7 @@ task, level, random_state, n_jobs, memory, precision
         "all" if auto else method,
         own if auto else {method: own},
         auto=auto,
+        command="bagwise.evaluate in Python",
         groups=groups,
         folds=folds,
         inner=inner,
@@ -484,7 +397,7 @@ def fit(
     decision_threshold: float | str | None = None,
     scale: str | None = None,
     multiclass: str | None = None,
-    class_weight: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
     missing: str = "refuse",
     task: str = "auto",
     best: bool = False,
@@ -510,7 +423,9 @@ def fit(
     params : dict, optional
         Values of the method's parameters: one, or a list to choose from; with ``"auto"``, a dictionary for each method.
         Others are tuned over their own lists.
-    inner, optimize, decision_threshold, scale, multiclass, class_weight, missing, task, random_state, n_jobs, memory, precision
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
         With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
@@ -528,9 +443,13 @@ def fit(
     >>> model.norm, len(model.predict(data.bags))
     ('mean', 40)
     """
+    _check_best(best, method == "auto")
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(y, task, "bagwise.fit")
+    _check_weight(class_weight, classes)
+    if isinstance(class_weight, Mapping):
+        sample_weight = weighed(class_weight, given, target, sample_weight)
     weights, owners = problem_parts(ready, target, sample_weight, groups)
     own = params or {}
     wanted = _chosen("all", own, classes is None) if method == "auto" else _chosen(method, {method: own}, False)
@@ -539,10 +458,10 @@ def fit(
         tuned=True,
         scale=scale,
         multiclass=multiclass,
-        balanced=balanced_of(class_weight),
+        class_weight=class_weight,
         impute=impute,
         optimize=optimize,
-        threshold=None if decision_threshold is None else text_of(decision_threshold),
+        decision_threshold=decision_threshold,
         best=best,
     )
     surroundings = around(random_state, n_jobs, memory, precision)
@@ -562,6 +481,7 @@ def fit(
     new = _class_of(model)._of(model, **kept)
     if given is not None:
         new.classes_ = given
+    new._warn(stacklevel=3)
     return new
 
 

@@ -71,32 +71,29 @@ def learning(
     tuned: bool,
     scale: str | None = None,
     multiclass: str | None = None,
-    balanced: bool = False,
+    class_weight: Any = None,
     impute: bool = False,
-    positive: str | None = None,
     optimize: str | None = None,
-    threshold: str | None = None,
+    decision_threshold: float | str | None = None,
     best: bool = False,
 ) -> dict[str, Any]:
-    """How methods learn."""
+    """How methods learn. Costs of single classes are no part of it: they go into the weights of bags."""
     return {
         "methods": [(name, list(given.items())) for name, given in methods],
         "tuned": tuned,
         "scale": scale,
         "multiclass": multiclass,
-        "balanced": balanced,
+        "balanced": _balanced(class_weight),
         "impute": impute,
-        "positive": positive,
         "optimize": optimize,
-        "threshold": threshold,
+        "threshold": None if decision_threshold is None else text_of(decision_threshold),
         "best": best,
     }
 
 
-def balanced_of(class_weight: Any) -> bool:
+def _balanced(class_weight: Any) -> bool:
     """Whether every class has the same total cost."""
     if class_weight is None or isinstance(class_weight, Mapping):
-        # Costs of single classes go into the weights of their bags.
         return False
     if class_weight == "balanced":
         return True

@@ -89,6 +89,33 @@ def test_text_columns_are_categories() -> None:
     assert data.bags.categories == {"kind": ["u", "v", "w"]} and data.y.tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_missing_text_is_missing(gap: object) -> None:
+    texts = pd.Series(["u", gap, "u", "w"], dtype=object)
+    frame = pd.DataFrame({"bag": ["a", "a", "b", "b"], "kind": texts, "x": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match="instance 2 of bag 'a' has no finite value for 'kind'"):
+        Bags(frame)
+    for bags in (Bags(frame, missing=True), bagwise.from_frame(frame, missing=True).bags):
+        assert bags.categories == {"kind": ["u", "w"]}
+        assert np.array_equal(bags.instances[:, 0], [0, np.nan, 0, 1], equal_nan=True)
+    numbers = frame.assign(kind=pd.array([1, None, 3, 4], dtype="Int64"))
+    found = Bags(numbers, missing=True)
+    assert found.categories == {} and np.array_equal(found.instances[:, 0], [1, np.nan, 3, 4], equal_nan=True)
+    with pytest.raises(ValueError, match="row 1 .* has no bag"):
+        Bags(frame.assign(bag=texts), missing=True)
+    with pytest.raises(ValueError, match="bag 'a' has a row without a value in column 'kind'"):
+        bagwise.from_frame(frame, label="kind")
+
+
+def test_columns_may_have_numbers_for_names() -> None:
+    frame = pd.DataFrame([[7, 1, 0.5], [7, 1, 1.5], [8, 0, 2.5]])
+    for names in ({"bag": 0, "label": 1}, {"bag": "0", "label": "1"}):
+        data = bagwise.from_frame(frame.convert_dtypes(), **names)
+        assert data.bags.ids == ["7", "8"] and data.bags.feature_names == ["2"] and data.y.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="two columns of the frame have the same name"):
+        bagwise.from_frame(pd.DataFrame([[1, 2, 3]], columns=["bag", "x", "x"]))
+
+
 def test_columns_are_matched_by_name() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["x", "y", "z"]).assign(bag=np.repeat(np.arange(20), 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,16 @@ def test_a_fit_has_the_same_numbers(musk1: tuple[Bags, np.ndarray], tmp_path: Pa
     assert told[0] == told[1]
 
 
+def test_above_zero_is_the_second_class_whatever_the_command_was_told(
+    musk1: tuple[Bags, np.ndarray], tmp_path: Path
+) -> None:
+    words = ["fit", "musk1", "--method", "mi-kernel", "-p", "gamma=0.5", "-p", "norm=mean", "-p", "c=10"]
+    command(*words, "--positive", "0", "-o", "m.bagwise", folder=tmp_path)
+    model = bagwise.load(tmp_path / "m.bagwise")
+    values = model.decision_function(musk1[0])
+    assert np.array_equal(model.predict(musk1[0]), (values > 0).astype(int))
+
+
 def test_auto_chooses_the_same_model(tmp_path: Path) -> None:
     name = "synthetic:gauss?bags=30&features=3"
     data = bagwise.read(name)
@@ -84,6 +95,18 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     page = here.report(tmp_path / "report.html", title="A title")
     assert page == (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "A title" in page and here.best in page
+    assert "bagwise.compare in Python" in page
+    again = pickle.loads(pickle.dumps(here))
+    assert again.report(title="A title") == page
+    # What the command's report says of the winner: its folds were fitted again.
+    shown = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    own = json.loads(here._gathered())
+    for part in ("explained", "gram", "setups", "protocol", "notes", "metric", "threshold"):
+        assert own[part] == shown[part]
+    alone = bagwise.evaluate(data.bags, data.y, "mi-kernel", params={"c": 10}, folds=3, decision_threshold="recall=0.9")
+    page = alone.report()
+    assert "bagwise.evaluate in Python" in page and "recall=0.9" in page
+    assert json.loads(alone._gathered())["explained"]
     assert here._repr_html_().startswith("<iframe")
 
 

@@ -17,7 +17,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import bagwise
-from bagwise import Dataset, DDRegressor, MIKernelClassifier, MIKernelRegressor
+from bagwise import (
+    Dataset,
+    DDRegressor,
+    InstanceMISVMClassifier,
+    MIKernelClassifier,
+    MIKernelRegressor,
+    SimpleMIClassifier,
+)
 
 LONG = """
 import time, bagwise
@@ -163,9 +170,86 @@ def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:
     y = bagwise.read("synthetic:gauss?bags=30&features=3").bags.sizes()
     with pytest.warns(ConvergenceWarning, match="1 of 1 machines of DDRegressor reached the iteration limit"):
         DDRegressor().fit(bagwise.read("synthetic:gauss?bags=30&features=3").bags, y)
+        DDRegressor(iterations=2).fit(small.bags, small.bags.sizes())
+    with pytest.warns(ConvergenceWarning, match="reached the iteration limit; more steps are iterations=N") as said:
+        bagwise.fit(small.bags, small.bags.sizes() + 0.5, method="dd", params={"iterations": 2, "starts": 2})
+    assert said[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MIKernelClassifier().fit(small.bags, small.y)
+
+
+def test_choices_that_did_not_settle_are_warned_of(small: Dataset, tmp_path: Any) -> None:
+    message = "the choices of 1 of 1 machines of InstanceMISVMClassifier did not settle"
+    data = bagwise.read("synthetic:gauss?bags=40&features=3")
+    with pytest.warns(ConvergenceWarning, match=message) as said:
+        InstanceMISVMClassifier(max_iter=1).fit(data.bags, data.y).save(tmp_path / "m.bagwise")
+    assert said[0].filename == __file__
+    with pytest.warns(ConvergenceWarning, match=message):
+        bagwise.fit(data.bags, data.y, method="mi-svm", params={"max_iter": 1, "c": 10})
+    with warnings.catch_warnings():
+        # What was said when it was learned is not said again.
+        warnings.simplefilter("error")
+        bagwise.load(tmp_path / "m.bagwise")
+
+
+def test_a_rule_that_cannot_be_met_is_warned_of() -> None:
+    bags = bagwise.read("synthetic:gauss?bags=40&features=3").bags
+    chance = np.random.default_rng(0).integers(0, 2, 40)
+    with pytest.warns(UserWarning, match="the threshold's rule could not be met"):
+        SimpleMIClassifier(decision_threshold="precision=1").fit(bags, chance)
+
+
+def test_a_model_of_data_with_gaps_fills_them_when_it_is_loaded(small: Dataset, tmp_path: Any) -> None:
+    gaps = [b.copy() for b in small.bags]
+    gaps[4][0, 1] = np.nan
+    model = MIKernelClassifier(missing="median").fit(gaps, small.y)
+    model.save(tmp_path / "m.bagwise")
+    again = bagwise.load(tmp_path / "m.bagwise")
+    assert again.missing == "median" and np.array_equal(again.predict(gaps), model.predict(gaps))
+    MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "m.bagwise")
+    assert bagwise.load(tmp_path / "m.bagwise").missing == "refuse"
+
+
+def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
+    own = np.arange(40) % 4
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"protocol": "nested", "folds": own}, "protocol nested makes its own folds"),
+        ({"protocol": "kfold", "folds": own}, "protocol kfold makes its own folds"),
+        ({"protocol": "given"}, "protocol given needs the fold of each bag"),
+        ({"protocol": "given", "folds": 4}, "protocol given needs the fold of each bag"),
+        ({"protocol": "loo", "folds": 4}, "loo has no use for a number of folds"),
+        ({"protocol": "loo", "repeats": 2}, "protocol loo draws nothing at random"),
+        ({"protocol": "best-on-cv", "decision_threshold": "recall=0.9"}, "protocol best-on-cv chooses no threshold"),
+        ({"class_weight": {0: 1, 1: 5}}, "class_weight is a dictionary"),
+        ({"best": True}, "best is about the choice among all methods"),
+    ]
+    for options, message in refused:
+        with pytest.raises(ValueError, match=message):
+            bagwise.evaluate(small.bags, small.y, "simple-mi", **options)
+    found = bagwise.evaluate(small.bags, small.y, "simple-mi", folds=own, params={"c": 10, "gamma": 1})
+    tested = {tuple(r["scored"]["bags"]) for r in found.records}
+    assert tested == {tuple(np.flatnonzero(own == fold).tolist()) for fold in range(4)}
+
+
+def test_an_estimate_that_saw_test_bags_says_so(small: Dataset) -> None:
+    point: dict[str, Any] = {"psi": 8, "t": 20, "epsilon": "11/20", "c": 10}
+    with pytest.warns(UserWarning, match="isk drew on test bags too") as said:
+        bagwise.evaluate(small.bags, small.y, "isk", folds=3, params={**point, "pool": "all"})
+    assert said[0].filename == __file__
+    bagwise.evaluate(small.bags, small.y, "isk", folds=3, params=point)
+
+
+def test_a_generator_is_asked_for_one_seed(small: Dataset) -> None:
+    options: dict[str, Any] = {"folds": 3, "params": {"c": 10, "gamma": 1}}
+    state = np.random.RandomState(7)
+    drawn = bagwise.evaluate(small.bags, small.y, "simple-mi", random_state=state, **options)
+    seed = int(np.random.RandomState(7).randint(np.iinfo(np.int32).max))
+    given = bagwise.evaluate(small.bags, small.y, "simple-mi", random_state=seed, **options)
+    assert [r["scored"] for r in drawn.records] == [r["scored"] for r in given.records]
+    again = np.random.RandomState(7)
+    again.randint(np.iinfo(np.int32).max)
+    assert state.randint(1000) == again.randint(1000)
 
 
 def test_a_threshold_is_met(small: Dataset) -> None:

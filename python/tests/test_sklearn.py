@@ -164,6 +164,13 @@ def test_weights_count(small: Dataset) -> None:
     by_class = MIKernelClassifier(class_weight={0: 1, 1: 5}).fit(small.bags, small.y)
     by_bag = MIKernelClassifier().fit(small.bags, small.y, sample_weight=np.where(small.y == 1, 5.0, 1.0))
     assert np.array_equal(by_class.decision_function(small.bags), by_bag.decision_function(small.bags))
+    chosen: dict[str, Any] = {"method": "mi-kernel", "params": {"c": [1, 10]}}
+    weighed = bagwise.fit(small.bags, small.y, class_weight={1: 5}, **chosen)
+    by_hand = bagwise.fit(small.bags, small.y, sample_weight=np.where(small.y == 1, 5.0, 1.0), **chosen)
+    assert np.array_equal(weighed.decision_function(small.bags), by_hand.decision_function(small.bags))
+    for weight in ({1: 5}, "balanced"):
+        with pytest.raises(ValueError, match="class_weight is about classes"):
+            bagwise.fit(small.bags, small.bags.sizes() + 0.5, class_weight=weight, method="mi-kernel")
 
 
 def test_a_gram_serves_svc(musk1: tuple[Bags, np.ndarray]) -> None:

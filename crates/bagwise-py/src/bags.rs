@@ -44,13 +44,14 @@ impl NativeBags {
         let offsets: Vec<usize> =
             offsets.as_array().iter().map(|&o| usize::try_from(o).unwrap_or(usize::MAX)).collect();
         let made = py.detach(move || {
-            let mut bags = if missing {
-                Bags::with_missing(instances, offsets)?
-            } else {
-                Bags::new(instances, offsets)?
-            };
-            let plain: Vec<String> = bags.features().iter().map(|f| f.name.clone()).collect();
-            bags = bags.with_features(described(features.unwrap_or(plain), &categories))?;
+            let features = features.map(|names| described(names, &categories));
+            if !missing {
+                return Bags::named(instances, offsets, ids, features);
+            }
+            let mut bags = Bags::with_missing(instances, offsets)?;
+            if let Some(features) = features {
+                bags = bags.with_features(features)?;
+            }
             match ids {
                 Some(ids) => bags.with_ids(ids),
                 None => Ok(bags),

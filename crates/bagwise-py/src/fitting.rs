@@ -31,7 +31,6 @@ pub(crate) struct Learning {
     multiclass: Option<String>,
     balanced: bool,
     impute: bool,
-    pub(crate) positive: Option<String>,
     optimize: Option<String>,
     threshold: Option<String>,
     pub(crate) best: bool,
@@ -134,7 +133,7 @@ pub(crate) fn fit(
         };
         let setups = learning.setups(matches!(target, Target::Values(_)))?;
         let learner = |setup| {
-            let learner = Learner::new(&data, setup, learning.positive.as_deref())?;
+            let learner = Learner::new(&data, setup, None)?;
             match &weights {
                 Some(weights) => learner.with_bag_weights(weights.clone()),
                 None => Ok(learner),
@@ -168,14 +167,12 @@ pub(crate) struct Model {
     trained: Arc<Trained>,
 }
 
-/// Decision values (bags x 1, or bags x classes), the code of each bag's class, the probability of each class, the similarity to
-/// the nearest training bag, the share of values out of the training range, and whether the bag is familiar.
+/// Decision values (bags x 1, or bags x classes), the code of each bag's class, the probability of each class, and whether the
+/// bag is familiar.
 type Answers<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<bool>>,
 );
 
@@ -232,8 +229,11 @@ impl Model {
         let said = enter(py, &around, move |ctx| trained.predict(&bags, ctx))?;
         let header = &self.trained.header;
         let classes = header.classes.len();
-        let scores: Vec<Vec<f64>> = match header.duels.len() {
-            1 => said.iter().map(|p| p.outputs.clone()).collect(),
+        let scores: Vec<Vec<f64>> = match header.duels.as_slice() {
+            // Above 0 is the second class, as everywhere in scikit-learn, although the command line may have been told
+            // that the first is the positive one.
+            [duel] if classes == 2 && duel.plus == 0 => said.iter().map(|p| vec![-p.outputs[0]]).collect(),
+            [_] => said.iter().map(|p| p.outputs.clone()).collect(),
             _ => said.iter().map(|p| decision_values(&p.outputs, &header.duels, classes)).collect(),
         };
         let code = |label: &Option<String>| {
@@ -244,8 +244,6 @@ impl Model {
             matrix(py, &Mat::from_rows(&scores))?,
             PyArray1::from_vec(py, said.iter().map(|p| code(&p.label)).collect()),
             matrix(py, &Mat::from_rows(&probabilities))?,
-            PyArray1::from_vec(py, said.iter().map(|p| p.nearest.unwrap_or(f64::NAN)).collect()),
-            PyArray1::from_vec(py, said.iter().map(|p| p.outside).collect()),
             PyArray1::from_vec(py, said.iter().map(|p| p.familiar).collect()),
         ))
     }

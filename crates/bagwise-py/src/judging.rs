@@ -5,10 +5,12 @@ use std::time::{Instant, SystemTime};
 use bagwise::evaluate::{
     Contender, MethodSummary, Metric, Plan, Protocol, ProtocolName, Record, Roster, Run, Verdict,
 };
-use bagwise::{Error, Target};
-use bagwise_report::{Comparison, Context, Options, render};
+use bagwise::learn::Setup;
+use bagwise::{Dataset, Error, Target};
+use bagwise_report::{Comparison, Context, Finished, Options, basics, gather, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
@@ -28,7 +30,54 @@ pub(crate) struct Judging {
     level: f64,
     /// Judge the whole choice among the methods as one method, `auto`.
     auto: bool,
-    seed: u64,
+}
+
+/// Everything that an evaluation starts from; one call's arguments.
+struct Question {
+    data: Dataset,
+    contenders: Vec<Contender>,
+    plan: Plan,
+    given: Option<Vec<String>>,
+    level: f64,
+}
+
+impl Question {
+    fn new(data: Dataset, learning: &Learning, judging: Judging, around: &Around) -> PyResult<Question> {
+        let precision = around.precision()?;
+        let put = || {
+            let target = data.require_target()?;
+            let setups = learning.setups(matches!(target, Target::Values(_)))?;
+            let contenders: Vec<Contender> = if judging.auto {
+                vec![Contender { name: "auto".into(), setups }]
+            } else {
+                let one =
+                    |setup: Setup| Contender { name: setup.method.info().name.into(), setups: vec![setup] };
+                setups.into_iter().map(one).collect()
+            };
+            let name: ProtocolName = judging.protocol.parse()?;
+            let plan = Plan {
+                protocol: Protocol::new(name, judging.folds, judging.inner),
+                metric: learning.metric(target)?,
+                threshold: learning.threshold()?,
+                best: learning.best,
+                positive: None,
+                precision,
+                seed: around.seed,
+                repeats: judging.repeats,
+            };
+            Ok((contenders, plan))
+        };
+        let (contenders, plan) = put().map_err(exception)?;
+        Ok(Question { data, contenders, plan, given: judging.given, level: judging.level })
+    }
+
+    fn run(&self) -> bagwise::Result<Run<'_>> {
+        Run::new(&self.data, &self.contenders, &self.plan, self.given.as_deref())
+    }
+
+    fn verdict(&self, records: &[Record], roster: &Roster) -> bagwise::Result<Verdict> {
+        Verdict::new(records, roster, self.plan.metric, self.level, self.plan.protocol.optimistic())
+    }
 }
 
 /// Everything a table or a report is made of.
@@ -36,13 +85,12 @@ pub(crate) struct Judging {
 struct Judged {
     /// The metric that methods were chosen by.
     metric: Metric,
-    level: f64,
     optimistic: bool,
     /// How methods were judged, in words.
     protocol: String,
     seconds: f64,
     finished: Option<u64>,
-    precision: String,
+    threads: usize,
     /// What came out, in a sentence.
     sentence: String,
     /// One line per method, best first.
@@ -67,32 +115,10 @@ pub(crate) fn evaluate(
     around: Around,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let precision = around.precision()?;
+    let question = Question::new(data, &learning, judging, &around)?;
     enter(py, &around, move |ctx| {
-        let target = data.require_target()?;
-        let setups = learning.setups(matches!(target, Target::Values(_)))?;
-        let contenders: Vec<Contender> = if judging.auto {
-            vec![Contender { name: "auto".into(), setups }]
-        } else {
-            let one = |setup: bagwise::learn::Setup| Contender {
-                name: setup.method.info().name.into(),
-                setups: vec![setup],
-            };
-            setups.into_iter().map(one).collect()
-        };
-        let name: ProtocolName = judging.protocol.parse()?;
-        let plan = Plan {
-            protocol: Protocol::new(name, judging.folds, judging.inner),
-            metric: learning.metric(target)?,
-            threshold: learning.threshold()?,
-            best: learning.best,
-            positive: learning.positive.clone(),
-            precision,
-            seed: judging.seed,
-            repeats: judging.repeats,
-        };
         let started = Instant::now();
-        let run = Run::new(&data, &contenders, &plan, judging.given.as_deref())?;
+        let run = question.run()?;
         let mut records = Vec::with_capacity(run.len());
         run.carry_out(
             &|_| false,
@@ -103,48 +129,81 @@ pub(crate) fn evaluate(
             ctx,
         )?;
         records.sort_by(|a, b| a.key.cmp(&b.key));
-        let verdict =
-            Verdict::new(&records, &run.roster, plan.metric, judging.level, plan.protocol.optimistic())?;
+        let verdict = question.verdict(&records, &run.roster)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let judged = Judged {
-            metric: plan.metric,
-            level: judging.level,
+        to_json(&Judged {
+            metric: question.plan.metric,
             optimistic: verdict.optimistic,
-            protocol: plan.protocol.to_string(),
+            protocol: question.plan.protocol.to_string(),
             seconds: started.elapsed().as_secs_f64(),
             finished: now.ok().map(|d| d.as_secs()),
-            precision: format!("{precision:?}").to_lowercase(),
+            threads: rayon::current_num_threads(),
             sentence: verdict.sentence(),
             standing: verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
             table: verdict.table,
             records,
             roster: run.roster,
-        };
-        serde_json::to_string(&judged).map_err(|e| Error::Invalid(format!("the results: {e}")))
+        })
     })
 }
 
-/// The report of an evaluation, from the JSON that [`evaluate`] gave: a page that loads nothing.
+/// What a report shows beyond the records, from the arguments of [`evaluate`], what it gave, and what the user called; JSON.
 #[pyfunction]
-pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
-    let page = || {
-        let judged: Judged =
-            serde_json::from_str(judged).map_err(|e| Error::Invalid(format!("the results: {e}")))?;
-        let context = Context {
-            command: "bagwise.compare in Python".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, judged, command))]
+pub(crate) fn context(
+    py: Python<'_>,
+    bags: &Bound<'_, NativeBags>,
+    y: PyReadonlyArray1<'_, f64>,
+    classes: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
+    learning: Learning,
+    judging: Judging,
+    around: Around,
+    judged: &str,
+    command: String,
+) -> PyResult<String> {
+    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
+    let question = Question::new(data, &learning, judging, &around)?;
+    let judged: Judged = from_json(judged).map_err(exception)?;
+    enter(py, &around, move |ctx| {
+        let run = question.run()?;
+        let verdict = question.verdict(&judged.records, &judged.roster)?;
+        let finished = Finished {
+            data: &question.data,
+            source: &question.data.name,
+            contenders: &question.contenders,
+            plan: &question.plan,
+            records: &judged.records,
+            roster: &judged.roster,
+            folds: &run.folds,
+            verdict: &verdict,
+        };
+        let known = Context {
+            command,
+            threads: judged.threads,
             finished: judged.finished,
             seconds: Some(judged.seconds),
-            metric: Some(judged.metric),
-            level: Some(judged.level),
-            protocol: judged.protocol,
-            optimistic: judged.optimistic,
-            precision: judged.precision,
-            ..Context::default()
+            ..basics(&question.contenders, &question.plan, question.level)
         };
-        let comparison = Comparison::new(judged.records, judged.roster, context)?;
+        to_json(&gather(&finished, known, ctx)?)
+    })
+}
+
+/// The report of an evaluation, from the JSON that [`evaluate`] and [`context`] gave: a page that loads nothing.
+#[pyfunction]
+pub(crate) fn report(judged: &str, context: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
+    let page = || {
+        let judged: Judged = from_json(judged)?;
+        let comparison = Comparison::new(judged.records, judged.roster, from_json(context)?)?;
         render(&[comparison], &Options { hide_ids, title })
     };
     page().map_err(exception)
+}
+
+fn to_json(value: &impl Serialize) -> bagwise::Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Invalid(format!("the results: {e}")))
+}
+
+fn from_json<T: DeserializeOwned>(text: &str) -> bagwise::Result<T> {
+    serde_json::from_str(text).map_err(|e| Error::Invalid(format!("the results: {e}")))
 }

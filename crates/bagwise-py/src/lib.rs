@@ -28,9 +28,11 @@ fn bagwise_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fitting::Model>()?;
     module.add_function(wrap_pyfunction!(fitting::fit, module)?)?;
     module.add_function(wrap_pyfunction!(judging::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(judging::context, module)?)?;
     module.add_function(wrap_pyfunction!(judging::report, module)?)?;
     module.add_function(wrap_pyfunction!(tables::gram, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::write, module)?)?;
     module.add_function(wrap_pyfunction!(tables::methods, module)?)?;
     module.add_function(wrap_pyfunction!(tables::builtin_names, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)

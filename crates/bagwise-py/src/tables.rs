@@ -1,16 +1,14 @@
-//! What is read or asked for without learning: files, Gram matrices, the registry of methods.
+//! What is read, written or asked for without learning: files, Gram matrices, the registry of methods.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bagwise::io::{Column, ReadOptions, Task};
 use bagwise::learn::Setup;
-use bagwise::method::Method;
-use bagwise::methods::METHODS;
-use bagwise::{Dataset, Error, Target};
+use bagwise::methods::{METHODS, describe};
+use bagwise::{Dataset, Error, Groups, Kept, Target};
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::bags::{NativeBags, matrix};
 use crate::door::{Around, enter, exception};
@@ -128,24 +126,43 @@ pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: Aroun
     Ok((data.name, bags, labels, values, groups, kept, data.instance_labels, data.warnings))
 }
 
+/// Writes what [`read`] gave (a name, bags, labels or numbers, groups, kept columns, instance labels) to a file.
+#[pyfunction]
+#[pyo3(signature = (name, bags, labels, values, groups, kept, instance_labels, path, format))]
+pub(crate) fn write(
+    py: Python<'_>,
+    name: String,
+    bags: &Bound<'_, NativeBags>,
+    labels: Option<Vec<String>>,
+    values: Option<Vec<f64>>,
+    groups: Option<Vec<String>>,
+    kept: Vec<(String, Vec<String>)>,
+    instance_labels: Option<Vec<String>>,
+    path: PathBuf,
+    format: Option<String>,
+) -> PyResult<()> {
+    let bags = Arc::clone(&bags.get().bags);
+    let done = py.detach(move || {
+        let mut data = Dataset::new(name, bags.as_ref().clone());
+        if let Some(target) = labels.map(|l| Target::from_labels(&l)).or(values.map(Target::Values)) {
+            data = data.with_target(target)?;
+        }
+        if let Some(groups) = groups {
+            data = data.with_groups(Groups::from_names(&groups))?;
+        }
+        let column = |(name, values)| Kept { name, values };
+        data.kept = kept.into_iter().map(column).collect();
+        data.instance_labels = instance_labels;
+        bagwise::io::write(&data, &path, format.as_deref())
+    });
+    done.map_err(exception)
+}
+
 /// The registry, as JSON.
 #[pyfunction]
-pub(crate) fn methods() -> String {
-    let one = |m: &&dyn Method| {
-        let info = m.info();
-        let params = m.params().iter().map(|p| {
-            json!({
-                "name": p.name, "help": p.help, "expects": p.kind.expects(), "default": p.default,
-                "grid": p.grid, "regression_only": p.regression_only,
-            })
-        });
-        json!({
-            "name": info.name, "aliases": info.aliases, "title": info.title, "about": info.about,
-            "reference": info.reference, "family": info.family, "regression": info.regression,
-            "scale": info.scale.name(), "explains": info.explains, "params": params.collect::<Vec<_>>(),
-        })
-    };
-    json!(METHODS.iter().map(one).collect::<Vec<_>>()).to_string()
+pub(crate) fn methods() -> PyResult<String> {
+    let all: Vec<_> = METHODS.iter().map(|m| describe(*m)).collect();
+    serde_json::to_string(&all).map_err(|e| exception(Error::Invalid(format!("the registry: {e}"))))
 }
 
 /// Data sets that have names.

@@ -232,7 +232,24 @@ impl Bags {
     /// Bags from instances and offsets, checked. Bags are called "1", "2", … and attributes "f1", "f2", …
     /// until [`with_ids`](Bags::with_ids) and [`with_features`](Bags::with_features) name them.
     pub fn new(instances: Instances, offsets: Vec<usize>) -> Result<Bags> {
-        let bags = Bags::shape_checked(instances, offsets)?;
+        Bags::named(instances, offsets, None, None)
+    }
+
+    /// Like [`new`](Bags::new), with names of bags and features where they have any, so that what is refused is
+    /// refused by name.
+    pub fn named(
+        instances: Instances,
+        offsets: Vec<usize>,
+        ids: Option<Vec<String>>,
+        features: Option<Arc<[Feature]>>,
+    ) -> Result<Bags> {
+        let mut bags = Bags::shape_checked(instances, offsets)?;
+        if let Some(ids) = ids {
+            bags = bags.with_ids(ids)?;
+        }
+        if let Some(features) = features {
+            bags = bags.with_features(features)?;
+        }
         if let Some((row, column)) = bags.instances.first_not_finite() {
             return Err(bags.bad_value(row, column));
         }
@@ -574,6 +591,11 @@ mod tests {
         assert!(
             message(Bags::new(rows(), vec![0, 2]))
                 .contains("instance 2 of bag '1' has no finite value for 'f1'")
+        );
+        let names = (vec!["a".into(), "b".into()], [Feature::numeric("x")].into());
+        assert!(
+            message(Bags::named(rows(), vec![0, 1, 2], Some(names.0), Some(names.1)))
+                .contains("instance 1 of bag 'b' has no finite value for 'x'")
         );
         assert!(Bags::with_missing(rows(), vec![0, 2]).unwrap().has_missing());
         let infinite = Instances::F64(Mat::from_rows(&[[f64::INFINITY]]));

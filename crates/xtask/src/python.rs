@@ -48,7 +48,7 @@ fn path(name: &str) -> PathBuf {
 
 /// The classes, and their names alone: the package says what it has without loading it.
 fn files() -> [(&'static str, String); 2] {
-    [("_estimators.py", module()), ("_names.py", format!("{NAMES_HEAD}{}", names()))]
+    [("_estimators.py", module()), ("_names.py", names())]
 }
 
 const NAMES_HEAD: &str = "\
@@ -63,6 +63,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
+from bagwise._names import __all__ as __all__
 from bagwise._options import MEMORY
 ";
 
@@ -130,17 +131,17 @@ fn classes() -> Vec<(String, &'static dyn Method, bool)> {
     all
 }
 
-/// `__all__` of the classes.
+/// The module of names.
 fn names() -> String {
     let mut names: Vec<String> = classes().into_iter().map(|c| c.0).collect();
     names.sort_unstable();
     let lines: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
-    format!("\n__all__ = [\n{lines}]\n")
+    format!("{NAMES_HEAD}\n__all__ = [\n{lines}]\n")
 }
 
 fn module() -> String {
     let all = classes();
-    let mut page = format!("{HEAD}{}", names());
+    let mut page = String::from(HEAD);
     all.iter().for_each(|(name, method, regression)| page += &class(*method, name, *regression));
     page += "\n\n#: Classes by method and by whether they predict numbers.\n";
     page += "ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {\n";
@@ -154,10 +155,6 @@ fn module() -> String {
 
 /// The class of a method: from the table, or every word of its name with a capital.
 fn class_name(method: &str) -> String {
-    let capital = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-    };
     match CLASSES.iter().find(|(name, _)| *name == method) {
         Some((_, class)) => class.to_string(),
         None => method.split('-').map(capital).collect(),
@@ -210,14 +207,8 @@ fn documentation<'c>(
         .expect("text grows");
     page += "Parameters\n----------\n";
     for p in own {
-        let kind = match p.kind {
-            Kind::Word(words) => {
-                format!("{{{}}}", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
-            }
-            Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
-            Kind::Whole { words: [], .. } => "int".into(),
-            _ => "float or str".into(),
-        };
+        // As numpydoc writes what the annotation says.
+        let kind = annotation(p).replace("Literal[", "{").replace(']', "}").replace(" | ", " or ");
         writeln!(page, "{} : {kind}, default={}", argument(p.name), default(p)).expect("text grows");
         let help = match p.kind {
             Kind::Word(_) => sentence(p.help),

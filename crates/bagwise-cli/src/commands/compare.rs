@@ -9,13 +9,13 @@ use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, ProtocolName, 
 use bagwise::io::save_whole;
 use bagwise::methods::{self, METHODS};
 use bagwise::{Dataset, human_bytes};
-use bagwise_report::Options;
+use bagwise_report::{Context as Known, Finished, Options};
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};
 use crate::learning::{AUTO, Choosing, Learning, can_learn};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
-use crate::reporting::{self, Finished};
+use crate::reporting;
 use crate::session::{Outcome, Session};
 
 /// Compare methods on the same folds: the main job
@@ -129,13 +129,18 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
             source: name,
             contenders: &contenders,
             plan: &plan,
-            results: &results,
+            records: &results.records,
+            roster: &results.roster,
+            folds: &results.folds,
             verdict: &comparison.verdict,
-            skipped: &comparison.skipped,
-            fit_command: &comparison.fit_command,
+        };
+        let known = Known {
+            fit_command: comparison.fit_command.clone(),
+            skipped: comparison.skipped.clone(),
+            ..reporting::basics(&contenders, &plan, level, Some(results.elapsed))
         };
         let options = Options { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::write(&run, &folder, &options, &ctx)?);
+        comparison.report = Some(reporting::write(&run, known, &folder, &options, &ctx)?);
     }
     save_whole(&folder.join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;

@@ -2,10 +2,9 @@
 
 use anyhow::Result;
 use bagwise::method::Method;
-use bagwise::methods::{self, METHODS};
-use bagwise::params::ParamSpec;
+use bagwise::methods::{self, METHODS, describe};
 
-use crate::output::{BOLD, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
 /// List the methods, or one with its parameters
@@ -28,22 +27,6 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         Some(name) => session.print(&One(methods::find(name)?))?,
     }
     Ok(Outcome::Done)
-}
-
-fn describe(method: &dyn Method) -> Object {
-    let info = method.info();
-    let parameter = |p: &ParamSpec| {
-        let mut object = Object::default();
-        object.put("name", p.name).put("help", p.help).put("takes", p.kind.expects());
-        object.put("default", p.default).put("grid", p.grid);
-        object
-    };
-    let mut object = Object::default();
-    object.put("name", info.name).put("aliases", info.aliases).put("title", info.title);
-    object.put("about", info.about).put("family", info.family).put("regression", info.regression);
-    object.put("scale", info.scale.name()).put("explains", info.explains).put("reference", info.reference);
-    object.put_list("parameters", method.params().iter().map(parameter).collect());
-    object
 }
 
 struct All;

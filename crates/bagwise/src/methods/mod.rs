@@ -1,7 +1,10 @@
 //! The registry: one line per method. Help, parameter flags, Python classes and reference pages are made from it.
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::method::Method;
+use crate::params::ParamSpec;
 
 mod dd;
 mod dd_svm;
@@ -48,4 +51,55 @@ pub fn find(name: &str) -> Result<&'static dyn Method> {
         .find(answers)
         .copied()
         .ok_or_else(|| Error::unknown("method", name, METHODS.iter().map(|m| m.info().name)))
+}
+
+/// A method as other programs see it: command line and Python give it as JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    about: &'static str,
+    family: &'static str,
+    regression: bool,
+    scale: &'static str,
+    explains: &'static str,
+    reference: &'static str,
+    parameters: Vec<DescribedParameter>,
+}
+
+/// One row of the method's table.
+#[derive(Clone, Debug, Serialize)]
+struct DescribedParameter {
+    name: &'static str,
+    help: &'static str,
+    takes: String,
+    default: &'static str,
+    grid: &'static str,
+    regression_only: bool,
+}
+
+/// Describes a method.
+pub fn describe(method: &dyn Method) -> Description {
+    let info = method.info();
+    let parameter = |p: &ParamSpec| DescribedParameter {
+        name: p.name,
+        help: p.help,
+        takes: p.kind.expects(),
+        default: p.default,
+        grid: p.grid,
+        regression_only: p.regression_only,
+    };
+    Description {
+        name: info.name,
+        aliases: info.aliases,
+        title: info.title,
+        about: info.about,
+        family: info.family,
+        regression: info.regression,
+        scale: info.scale.name(),
+        explains: info.explains,
+        reference: info.reference,
+        parameters: method.params().iter().map(parameter).collect(),
+    }
 }

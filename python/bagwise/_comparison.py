@@ -1,0 +1,155 @@
+"""What came of an evaluation: a table, a sentence, a report."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from bagwise import _native
+
+
+class Comparison(Sequence[dict[str, Any]]):
+    """What came of an evaluation: one row per method, best first.
+
+    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the report.
+
+    Attributes
+    ----------
+    metric : str
+        What the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
+    protocol : str
+        How methods were judged.
+    sentence : str
+        What came out: the best, its interval, what cannot be told from it.
+    records : list of dict
+        Every fit: parameters, metrics, the scores of its test bags.
+    roster : dict
+        The bags of the data set and their truth, to which `records` refer.
+    """
+
+    def __init__(self, text: str, asked: tuple[Any, ...], command: str) -> None:
+        found = json.loads(text)
+        self._text = text
+        #: What was asked of the native door, bags included, until the report's context has been made of it.
+        self._asked: Any = asked
+        self._command = command
+        self._context = ""
+        self.sentence: str = found["sentence"]
+        self.metric: str = found["metric"]
+        self.protocol: str = found["protocol"]
+        self.optimistic: bool = found["optimistic"]
+        self.records: list[dict[str, Any]] = found["records"]
+        self.roster: dict[str, Any] = found["roster"]
+        self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
+
+    @property
+    def best(self) -> str:
+        """The method of the first row."""
+        return str(self._rows[0]["method"])
+
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self._rows[key]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rows)
+
+    def to_frame(self) -> Any:
+        """The table as a pandas frame, a row per method."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows).set_index("method")
+
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
+    ) -> str:
+        """The report as one HTML page that loads nothing.
+
+        The first call fits the best method again where that takes little of the time that the evaluation took, to show
+        which instances decided.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write it to.
+        title : str, optional
+            Its title.
+        hide_ids : bool, default=False
+            Show bags by number instead of by name, and no groups.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        page = _native.report(self._text, self._gathered(), title, hide_ids)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def _gathered(self) -> str:
+        if self._asked is not None:
+            asked = (*self._asked, self._text, self._command)
+            self._context = _native.context(*asked)
+            self._asked = None
+        return self._context
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a report shows of the bags goes along, the bags do not.
+        self._gathered()
+        return self.__dict__
+
+    def _shown(self) -> list[list[str]]:
+        # The metric that decides with its interval, the next three, and what the test says.
+        columns = [*list(self._rows[0])[:7], "against_best", "seconds"]
+        columns = list(dict.fromkeys(columns))
+        rows = [[_cell(row[c]) for c in columns] for row in self._rows]
+        return [columns, *rows]
+
+    def __repr__(self) -> str:
+        table = self._shown()
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([*lines, self.sentence])
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.report(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="comparison"></iframe>'
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"method": line["method"]}
+    for i, metric in enumerate(line["metrics"]):
+        row[metric["metric"]] = _float(metric["mean"])
+        if i == 0:
+            interval = metric["interval"] or {"low": None, "high": None}
+            row["low"], row["high"] = _float(interval["low"]), _float(interval["high"])
+    return {
+        **row,
+        "against_best": standing,
+        "fits": line["fits"],
+        "failed": line["failed"],
+        "seconds": float(line["seconds"]),
+    }
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
