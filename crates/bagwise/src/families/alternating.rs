@@ -279,6 +279,10 @@ impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
 
+    fn fits_are_heavy(&self) -> bool {
+        self.kernels.iter().any(Kernel::is_heavy)
+    }
+
     fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let found: &Found = fit.of();
         let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);

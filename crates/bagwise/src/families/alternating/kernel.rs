@@ -233,6 +233,11 @@ impl Kernel {
         }
     }
 
+    /// Whether every training takes much memory of its own.
+    pub(crate) fn is_heavy(&self) -> bool {
+        matches!(self, Kernel::Direct { .. })
+    }
+
     /// Trains a machine on some rows, from the coefficients of a similar one if there is one.
     pub(crate) fn solve(
         &self,
@@ -269,7 +274,7 @@ impl Kernel {
             }
             Kernel::Direct { gamma } => {
                 let own = stock.gather(&at);
-                // Room for the Gram beside what is prepared; a quarter each if folds run side by side.
+                // Room for the Gram beside what is prepared.
                 if gram_bytes(at.len()) <= ctx.memory / 8 {
                     let gram = gaussians(&own, &[*gamma], ctx)?.remove(0);
                     let all: Vec<usize> = (0..at.len()).collect();
