@@ -10,7 +10,7 @@ use clap::Args;
 
 use bagwise::evaluate::{
     Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
-    Run, often_on_edge, prediction_rows, ranked, write_predictions,
+    Run, often_on_edge, prediction_rows, ranked, that_saw_test_bags, write_predictions,
 };
 use bagwise::io::{Column, ReadOptions, save_whole};
 use bagwise::params::Fill;
@@ -221,9 +221,7 @@ impl Results {
 
     /// The methods, if any, that drew on the bags they were judged by.
     pub(crate) fn saw_test_bags(&self) -> Option<String> {
-        let saw = self.records.iter().filter(|r| r.saw_test_bags());
-        let methods: BTreeSet<&str> = saw.map(|r| r.key.method.as_str()).collect();
-        let methods: Vec<&str> = methods.into_iter().collect();
+        let methods = that_saw_test_bags(&self.records);
         (!methods.is_empty()).then(|| {
             format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
         })
@@ -258,13 +256,15 @@ pub(crate) fn carry_out(
     let run = Run::new(data, contenders, plan, given)?;
     let started = Instant::now();
     let mut file = folder.map(|folder| open(folder, &run, session)).transpose()?;
-    if let Some(folder) = folder {
-        // Also a run that is interrupted can be reported on.
-        reporting::save(folder, &reporting::basics(contenders, plan, level, None))?;
-    }
     let mut kept: Vec<Record> = Vec::new();
     let done: std::collections::HashSet<_> =
         file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
+    // What is known of a run that was finished before is more than this, and stays.
+    let reported = folder.filter(|f| done.len() < run.len() || !reporting::saved(f));
+    if let Some(folder) = reported {
+        // Also a run that is interrupted can be reported on.
+        reporting::save(folder, &reporting::basics(contenders, plan, level, None))?;
+    }
     // Fits are counted here; what goes on inside one would only make the bar flicker.
     let mut inside = ctx.clone();
     inside.progress = Arc::new(bagwise::Silent);
@@ -316,6 +316,8 @@ pub(crate) fn carry_out(
         let mut bytes = Vec::new();
         write_predictions(&rows, &mut bytes)?;
         save_whole(&folder.join("predictions.csv"), &bytes)?;
+    }
+    if let Some(folder) = reported {
         reporting::save(folder, &reporting::basics(contenders, plan, level, Some(elapsed)))?;
     }
     Ok(results)

@@ -33,6 +33,11 @@ pub(crate) fn save(folder: &Path, context: &Context) -> Result<()> {
     Ok(save_whole(&folder.join(CONTEXT_FILE), &serde_json::to_vec(context)?)?)
 }
 
+/// Whether something is known of the run in a folder.
+pub(crate) fn saved(folder: &Path) -> bool {
+    folder.join(CONTEXT_FILE).exists()
+}
+
 /// What is known of every run, also while it goes on (`took` nothing).
 pub(crate) fn basics(contenders: &[Contender], plan: &Plan, level: f64, took: Option<Duration>) -> Context {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -27,6 +27,10 @@ fn compare_writes_a_report_that_can_be_drawn_again() {
     let hidden = std::fs::read_to_string(at("hidden.html")).unwrap();
     assert!(hidden.contains(">bag 2<") && !hidden.contains("M02") && !hidden.contains("pyridine"));
     assert_eq!(json(&at("run/summary.json"))["report"], "run/report.html");
+    // What a finished run knows is not lost to a command that had nothing left to do.
+    let known = json(&at("run/report.json"));
+    done(folder.path(), &format!("{RUN} -o run --no-report"));
+    assert!(json(&at("run/report.json")) == known);
 
     done(folder.path(), &format!("{RUN} -o without --no-report"));
     assert!(!at("without/report.html").exists());

@@ -27,14 +27,31 @@ const FIT: &str = "fit molecules.csv --bag mol --label active --group scaffold -
 #[test]
 fn an_estimate_that_drew_on_test_bags_says_so() {
     let said = |pool: &str| {
-        let line =
-            format!("evaluate synthetic:gauss?bags=30 --method isk -p psi=8 -p c=8 -p pool={pool} --folds 3");
-        let output = bagwise(folder().path(), &line.split(' ').collect::<Vec<_>>());
-        assert!(output.status.success());
-        text(&output.stderr).to_string()
+        let line = format!(
+            "evaluate synthetic:gauss?bags=30 --method isk -p psi=8 -p c=8 -p pool={pool} --folds 3 --format json"
+        );
+        let output = done(folder().path(), &line);
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (text(&output.stderr).to_string(), found["optimistic"].as_bool().unwrap())
     };
-    assert!(said("all").contains("isk drew on test bags too (pool=all): the estimate is optimistic"));
-    assert!(!said("train").contains("test bags"));
+    let (warned, optimistic) = said("all");
+    assert!(
+        optimistic && warned.contains("isk drew on test bags too (pool=all): the estimate is optimistic")
+    );
+    let (warned, optimistic) = said("train");
+    assert!(!optimistic && !warned.contains("test bags"));
+    let folder = folder();
+    let experiment = std::fs::read_to_string(folder.path().join("experiment.toml")).unwrap();
+    let method = "\n[[method]]\nname = \"ISK\"\nmethod = \"isk\"\nparams = { pool = \"all\", psi = \"8\", epsilon = \"1\", c = \"8\" }\n";
+    std::fs::write(folder.path().join("all.toml"), experiment + method).unwrap();
+    let found = json(folder.path(), "run all.toml --quick --no-report");
+    let saw = |r: &serde_json::Value| r["name"] == "ISK" && r["saw_test_bags"] == true;
+    assert!(found["results"].as_array().unwrap().iter().any(saw), "{found}");
+    assert!(
+        std::fs::read_to_string(folder.path().join("all-quick/table.md"))
+            .unwrap()
+            .contains("drew on test bags")
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a report shows beyond the records: how the run was started, what the data look like, which values grids had,
-//! why some bags were answered as they were. `compare` writes it as `report.json` beside the records; every part
-//! may be missing, and the page then does without.
+//! why some bags were answered as they were. Every run writes what it knows as `report.json` beside the records, and
+//! `compare` adds what its data say; every part may be missing, and the page then does without.
 
 use std::collections::BTreeMap;
 

@@ -9,9 +9,9 @@
 //!                     page.rs: verdict, warnings, results, figures/, audit ──▶ Markup ──▶ HTML
 //! ```
 //!
-//! Only `gather.rs` computes from data, once, when a run is done. All else needs none: a report can be drawn again, with other
-//! options or by a later bagwise, wherever the folder is. Markup is balanced and escaped by construction (`markup.rs`), figures are SVG with text alternatives
-//! (`plot.rs`), style and script lie in `assets/`. The page reads well without the script, which adds sorting, filtering
+//! Only `gather.rs` computes from data, once, when a run is done. All else needs none: a report can be drawn again, with
+//! other options or by a later bagwise, wherever the folder is. Markup is balanced and escaped by construction
+//! (`markup.rs`), figures are SVG with text alternatives (`plot.rs`), style and script lie in `assets/`. The page reads well without the script, which adds sorting, filtering
 //! and highlighting.
 
 mod audit;

@@ -51,15 +51,13 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             "Use the nested protocol for an estimate of what to expect.",
         ));
     }
-    let saw = |method: &str| view.records(method).any(|r| r.saw_test_bags());
-    let methods = view.verdict.table.iter().map(|line| line.method.as_str());
-    let methods: Vec<String> = methods.filter(|m| saw(m)).map(String::from).collect();
+    let methods = &view.verdict.saw_test_bags;
     if !methods.is_empty() {
         all.push(warning(
             true,
             format!(
                 "{} drew on the test bags too, without their labels (pool=all): what is reported is too good for new bags.",
-                listed(&methods)
+                listed(methods)
             ),
             "Leave pool at train for an estimate of what to expect.",
         ));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::bags::Bags;
+use crate::bags::{Bags, Instances};
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 use crate::families::alternating::{Alternating, Alternation, Effort, Round};
@@ -57,7 +57,14 @@ pub fn follow(
             "some instances have missing values; fill them before following a search".into(),
         ));
     }
-    let bags = &*Arc::new(bags.clone()).in_memory(ctx)?;
+    let read;
+    let bags = match bags.instances() {
+        Instances::Stored(_) => {
+            read = Arc::new(bags.clone()).in_memory(ctx)?;
+            &*read
+        }
+        _ => bags,
+    };
     let effort = Effort { tolerance };
     match method {
         "mirsvm" => one(&mirsvm::METHOD, point, bags, y, start, effort, ctx),

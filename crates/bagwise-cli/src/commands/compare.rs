@@ -299,8 +299,8 @@ impl Comparison {
         skipped: Vec<String>,
     ) -> Result<Comparison> {
         let Results { records, roster, repeats, elapsed, .. } = results;
-        let optimistic = plan.protocol.optimistic();
-        let mut verdict = Verdict::new(records, roster, plan.metric, args.judging.level, optimistic)?;
+        let chosen_on_folds = plan.protocol.optimistic();
+        let mut verdict = Verdict::new(records, roster, plan.metric, args.judging.level, chosen_on_folds)?;
         verdict.data = data.into();
         let best = &verdict.best().method;
         // The fold column is no feature, and seed and inner folds are those of this run.
@@ -379,7 +379,7 @@ impl Output for Comparison {
         };
         let mut object = Object::default();
         object.put("data", &self.verdict.data).put("protocol", self.plan.protocol.name);
-        object.put("optimistic", self.plan.protocol.optimistic()).put("seed", self.plan.seed);
+        object.put("optimistic", self.verdict.optimistic).put("seed", self.plan.seed);
         object.put("repeats", self.repeats).put("optimized", self.plan.metric);
         object.put("verdict", self.verdict.sentence()).put("best", &self.verdict.best().method);
         object.put_list("methods", self.verdict.table.iter().map(method).collect());

@@ -158,7 +158,8 @@ impl Output for Estimate<'_> {
         if let Some(test) = self.tested {
             object.put("test", test);
         }
-        object.put("protocol", self.plan.protocol.name).put("optimistic", self.plan.protocol.optimistic());
+        let optimistic = self.plan.protocol.optimistic() || self.results.saw_test_bags().is_some();
+        object.put("protocol", self.plan.protocol.name).put("optimistic", optimistic);
         object.put("seed", self.plan.seed).put("repeats", self.results.repeats);
         object.put("optimized", self.plan.metric).put("seconds", self.results.elapsed.as_secs_f64());
         let failed = self.results.records.iter().filter(|r| !r.succeeded()).count();

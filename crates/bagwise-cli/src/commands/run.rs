@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked};
+use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked, that_saw_test_bags};
 use bagwise::io::save_whole;
 use bagwise::methods;
 use bagwise_report::{Comparison, Options, render};
@@ -52,10 +52,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
             None => table.cells.extend(experiment.method.iter().map(|_| Cell::Missing)),
-            Some((cells, failures)) => {
+            Some((cells, results)) => {
                 table.cells.extend(cells);
                 runs.push(folder_of(&folder, position, data));
-                if let Some(failures) = failures {
+                if let Some(saw) = results.saw_test_bags() {
+                    session.warn(&saw);
+                }
+                if let Some(failures) = results.failures() {
                     session.warn(&failures);
                     outcome = Outcome::FailedFits;
                 }
@@ -88,7 +91,7 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<Option<(Vec<Cell>, Option<String>)>> {
+) -> Result<Option<(Vec<Cell>, Results)>> {
     if !bagwise::io::is_here(data.read()) {
         session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
         return Ok(None);
@@ -118,7 +121,7 @@ fn on_one(
     let own = folder_of(folder, position, data);
     let results = carry_out(&set, &contenders, &plan, LEVEL, None, Some(&own), session, &session.ctx)
         .with_context(|| data.name.clone())?;
-    Ok(Some((cells(experiment, &results, metric)?, results.failures())))
+    Ok(Some((cells(experiment, &results, metric)?, results)))
 }
 
 /// The folder of one data set: numbered, so that names need not be names of folders.
@@ -141,6 +144,7 @@ fn plain(name: &str) -> String {
 }
 
 fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
+    let saw = that_saw_test_bags(&results.records);
     let summaries = ranked(&results.records, &results.roster, metric, LEVEL)?;
     let cell = |name: &str, ours: &Option<String>| match ours {
         None => Cell::NoMethod,
@@ -153,6 +157,7 @@ fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<V
                 limited: s.limited,
                 fits: s.fits,
                 seconds: s.seconds,
+                saw_test_bags: saw.iter().any(|m| m == name),
             },
         },
     };
@@ -162,7 +167,15 @@ fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<V
 /// What came out for a method on a data set.
 enum Cell {
     /// A result.
-    Ours { mean: Option<f64>, sd: Option<f64>, repeats: usize, limited: usize, fits: usize, seconds: f64 },
+    Ours {
+        mean: Option<f64>,
+        sd: Option<f64>,
+        repeats: usize,
+        limited: usize,
+        fits: usize,
+        seconds: f64,
+        saw_test_bags: bool,
+    },
     /// The data set is not there.
     Missing,
     /// bagwise does not have the method.
@@ -222,13 +235,17 @@ impl Table<'_> {
             let reference = method.reference.get(&data.name).copied();
             let (mean, sd) = self.ours(cell);
             let (seconds, remark) = match cell {
-                Cell::Ours { mean, limited, fits, seconds, .. } => {
-                    let remark = match (mean, limited) {
-                        (None, _) => "no result".to_string(),
-                        (_, 0) => String::new(),
-                        _ => format!("{limited} of {fits} fits ended at a limit or in a cycle"),
-                    };
-                    (Some(*seconds), remark)
+                Cell::Ours { mean, limited, fits, seconds, saw_test_bags, .. } => {
+                    let mut remarks = Vec::new();
+                    if mean.is_none() {
+                        remarks.push("no result".to_string());
+                    } else if *limited > 0 {
+                        remarks.push(format!("{limited} of {fits} fits ended at a limit or in a cycle"));
+                    }
+                    if *saw_test_bags {
+                        remarks.push("drew on test bags".into());
+                    }
+                    (Some(*seconds), remarks.join("; "))
                 }
                 Cell::Missing => (None, "the data are not here".into()),
                 Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
@@ -291,7 +308,8 @@ impl Output for Table<'_> {
             object.put("printed", method.printed.get(&data.name));
             object.put("reference", method.reference.get(&data.name));
             match cell {
-                Cell::Ours { repeats, limited, fits, seconds, .. } => {
+                Cell::Ours { repeats, limited, fits, seconds, saw_test_bags, .. } => {
+                    object.put("saw_test_bags", saw_test_bags);
                     let (mean, sd) = self.ours(cell);
                     object.put("mean", mean).put("sd", sd);
                     object.put("repeats", repeats).put("fits", fits).put("limited", limited);

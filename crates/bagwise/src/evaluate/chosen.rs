@@ -1,7 +1,7 @@
-//! What the folds of a method chose: the point that most of them took, and parameters that sit at the end of their list
-//! so often that a longer list may do better.
+//! What the folds of a method chose: the point that most of them took, parameters that sit at the end of their list so
+//! often that a longer list may do better, and methods whose choice let them see test bags.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::Record;
 
@@ -20,6 +20,12 @@ impl std::fmt::Display for OnEdge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (in {} of {} fits)", self.name, self.edge, self.fits)
     }
+}
+
+/// The methods, by name, that drew on the bags they were judged by: [`Record::saw_test_bags`].
+pub fn that_saw_test_bags<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<String> {
+    let saw = records.into_iter().filter(|r| r.saw_test_bags());
+    saw.map(|r| r.key.method.clone()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Parameters of one method's records that more than half of the fits chose at an end, by name.

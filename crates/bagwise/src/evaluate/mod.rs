@@ -19,7 +19,7 @@ mod summary;
 mod threshold;
 mod verdict;
 
-pub use chosen::{OnEdge, most_chosen, often_on_edge};
+pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
 pub use fingerprint::{data_fingerprint, fingerprint};
 pub use intervals::{
     Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,

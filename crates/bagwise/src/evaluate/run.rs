@@ -68,7 +68,7 @@ impl Plan {
         }
         if self.repeats > 1 && !outer.random() {
             return refuse(format!(
-                "draws nothing at random, so that {} repeats would all be the same; ask for 1",
+                "tests the same folds in every repeat, so that {} say little more than one; ask for 1",
                 self.repeats
             ));
         }

@@ -1,6 +1,7 @@
 //! What a comparison says in the end: methods from best to worst, which of them could be the best as well, and one
 //! sentence. Terminal and report take it from here, so that they never differ.
 
+use super::chosen::that_saw_test_bags;
 use super::metrics::Metric;
 use super::record::Record;
 use super::roster::Roster;
@@ -79,8 +80,12 @@ pub struct Verdict {
     pub metric: Metric,
     /// The level of intervals and tests.
     pub level: f64,
-    /// Whether parameters were chosen on the reported folds.
+    /// Whether the values are too good, for one of the next two reasons.
     pub optimistic: bool,
+    /// Whether parameters were chosen on the reported folds.
+    chosen_on_folds: bool,
+    /// Methods that drew on the bags they were judged by.
+    pub saw_test_bags: Vec<String>,
     /// The methods, best first, the metric that decides first.
     pub table: Vec<MethodSummary>,
     /// How each stands to the best.
@@ -88,13 +93,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges the records of the roster's data.
+    /// Judges the records of the roster's data; `chosen_on_folds` if the protocol chose parameters on the folds that it
+    /// reports.
     pub fn new(
         records: &[Record],
         roster: &Roster,
         metric: Metric,
         level: f64,
-        optimistic: bool,
+        chosen_on_folds: bool,
     ) -> Result<Verdict> {
         let table = ranked(records, roster, metric, level)?;
         let best = table
@@ -120,7 +126,17 @@ impl Verdict {
                 Some(_) => Standing::Ties,
             })
             .collect();
-        Ok(Verdict { data: roster.data.clone(), metric, level, optimistic, table, standing })
+        let saw_test_bags = that_saw_test_bags(records);
+        Ok(Verdict {
+            data: roster.data.clone(),
+            metric,
+            level,
+            optimistic: chosen_on_folds || !saw_test_bags.is_empty(),
+            chosen_on_folds,
+            saw_test_bags,
+            table,
+            standing,
+        })
     }
 
     /// The best method.
@@ -167,8 +183,14 @@ impl Verdict {
         } else if !ties.is_empty() {
             text += &format!(". Not distinguishable from it: {}", ties.join(", "));
         }
-        if self.optimistic {
+        if self.chosen_on_folds {
             text += ". The protocol is optimistic: parameters were chosen on the reported folds";
+        }
+        if !self.saw_test_bags.is_empty() {
+            text += &format!(
+                ". Values are too good for {}, which drew on the test bags",
+                self.saw_test_bags.join(" and ")
+            );
         }
         text.push('.');
         text

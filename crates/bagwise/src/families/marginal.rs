@@ -142,7 +142,7 @@ impl BagKernel for Marginalized {
         let gammas = resolve(points, &bags, scope, ctx);
         let (fields, field) = self.fields(&bags, points, scope, ctx)?;
         let instances = dense(&bags, ctx)?;
-        // Kept for all fields, of one twice more on its way, and once more by the engine.
+        // Kept for all fields, once more by the engine, and of one field on its way.
         let vectors = fields.iter().map(|f| f.terms()).sum::<usize>();
         let on_its_way = fields.iter().map(|f| f.terms()).max().unwrap_or(0);
         ctx.reserve(

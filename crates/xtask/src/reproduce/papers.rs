@@ -18,6 +18,11 @@ pub(super) fn run() -> Result<Section> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let folder = target().join("experiments").join(format!("{name}{}", if full { "" } else { "-quick" }));
         std::fs::create_dir_all(&folder)?;
+        // A table that is there afterwards is this run's.
+        match std::fs::remove_file(folder.join("table.md")) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+            _ => (),
+        }
         let mut command = cargo(&["run", "--release", "--quiet", "--package", "bagwise-cli", "--", "run"]);
         command.arg(&file).arg("--no-report").arg("-o").arg(&folder);
         if !full {

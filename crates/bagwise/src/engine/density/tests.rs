@@ -117,7 +117,7 @@ fn searches_give_the_same_bits_on_any_number_of_threads() {
 fn climbs_that_do_not_fit_together_find_the_same() {
     let evidence = evidence(7, 12, 5, false);
     let options = options(Distance::Weighted);
-    // Ten numbers are free: some six kilobytes a climb.
+    // Ten numbers are free: some two kilobytes a climb.
     assert_eq!(search::together(10, Ctx::default().memory), 2048);
     let mut tight = Ctx::default();
     tight.memory = 200_000;

@@ -192,8 +192,8 @@ pub(crate) fn prepare(
     ctx: &Ctx,
 ) -> Result<Vec<Kernel>> {
     let rbf = |p: &Point| p.word("kernel") == "rbf";
-    let gammas = gammas(points, bags, scope, ctx);
-    let wanted: Vec<f64> = points.iter().zip(&gammas).filter(|(p, _)| rbf(p)).map(|(_, &g)| g).collect();
+    let gaussian: Vec<&Point> = points.iter().copied().filter(|p| rbf(p)).collect();
+    let wanted = gammas(&gaussian, bags, scope, ctx);
     let rows = stock.rows();
     // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
     // to see to who divide a grid by `needs`.)
@@ -212,15 +212,16 @@ pub(crate) fn prepare(
         _ => Vec::new(),
     }
     .into_iter();
-    let kernel = |(point, &gamma): (&&Point, &f64)| match (rbf(point), &distances) {
-        (false, _) => Kernel::Linear,
-        (true, Some(distances)) => Kernel::Rows(GaussianRows::new(distances.clone(), gamma)),
-        (true, None) => match matrices.next() {
-            Some(gram) => Kernel::Gram { gamma, gram },
-            None => Kernel::Direct { gamma },
-        },
+    let mut widths = wanted.into_iter();
+    let mut kernel = |point: &&Point| {
+        let Some(gamma) = rbf(point).then(|| widths.next()).flatten() else { return Kernel::Linear };
+        match (&distances, matrices.next()) {
+            (Some(distances), _) => Kernel::Rows(GaussianRows::new(distances.clone(), gamma)),
+            (None, Some(gram)) => Kernel::Gram { gamma, gram },
+            (None, None) => Kernel::Direct { gamma },
+        }
     };
-    Ok(points.iter().zip(&gammas).map(kernel).collect())
+    Ok(points.iter().map(&mut kernel).collect())
 }
 
 impl Kernel {
