@@ -337,7 +337,7 @@ fn a_run_refuses_what_its_protocol_would_not_heed() {
     }
     for (name, given) in [(Loo, false), (Given, true)] {
         let said = refused(name, 3, None, given);
-        assert!(said.contains("3 repeats would all be the same"), "{}: {said}", name.as_str());
+        assert!(said.contains("so that 3 say little more than one"), "{}: {said}", name.as_str());
     }
     let said = refused(BestOnCv, 1, Some(Threshold::Balanced), false);
     assert!(said.contains("best-on-cv chooses no threshold"), "{said}");
