@@ -56,8 +56,9 @@ def convert(
         What :func:`read` reads, or what it gave; an ``.h5`` or ``.hdf5`` file (needs h5py), a ``.pt`` or ``.pth`` file
         (needs torch), or a folder of these. A file holds one bag (a matrix, or ``features`` and perhaps ``coords`` and
         ``label``; it is called like the file), a matrix for each bag (by name, in a list, or in ``bags``; with attributes
-        ``label`` and ``group``, or ``y`` and ``groups`` beside them), or ``X`` with all instances, ``bag`` or ``offsets``, and ``y``. Of a folder with
-        ``h5_files`` or ``pt_files`` in it, as CLAM leaves it, those are taken. Nothing in a torch file is executed.
+        ``label`` and ``group``, or ``y`` and ``groups`` beside them), or ``X`` with all instances, ``bag`` or
+        ``offsets``, and ``y``. Of a folder with ``h5_files`` or ``pt_files`` in it, as CLAM leaves it, those are taken.
+        Nothing in a torch file is executed.
     target : str or path
         The file to write; its ending says the format: .csv, .tsv, .sparse, .arff (with .gz to compress), .npz, .parquet.
         A name without an ending is a new folder with an .npy file for each bag, ``labels.csv`` and perhaps ``coords``:
@@ -107,8 +108,9 @@ def convert(
             np.savez(scratch / "all.npz", **table)
             _write(_named(raw_of(scratch / "all.npz", **reading), path), out, output_format, None)
             return
-        poured = _pour((bag for file in files for bag in _bags(file)), scratch)
-        if reading.get("labels") is None:
+        labelled = reading.get("labels") is not None
+        poured = _pour((bag for file in files for bag in _bags(file, labelled)), scratch)
+        if not labelled:
             _write_labels(scratch / "labels.csv", poured.ids, poured.labels, poured.groups)
             reading["labels"] = scratch / "labels.csv"
         if coords and poured.coords:
@@ -254,12 +256,12 @@ def _table(path: Path) -> dict[str, Any] | None:
     return arrays
 
 
-def _bags(path: Path) -> Iterator[_Bag]:
-    """The bags of a file, one after the other."""
+def _bags(path: Path, labelled: bool) -> Iterator[_Bag]:
+    """The bags of a file, one after the other; without labels and groups if a table has them."""
     with _Opened(path) as tree:
         named = _is_tree(tree)
         if _is_matrix(tree) or (named and any(_is_array(tree[n]) for n in _FEATURES if n in tree)):
-            yield _one(tree, path.stem, str(path))
+            yield _one(tree, path.stem, str(path), labelled)
             return
         beside = {n: tree[n] for n in (*_LABELS, *_GROUPS) if n in tree} if named else {}
         inside = tree["bags"] if named and "bags" in tree else tree
@@ -273,9 +275,11 @@ def _bags(path: Path) -> Iterator[_Bag]:
             raise ValueError(f"{path}: there are no bags in it")
         # HDF5 lists bags by name, in whatever order they were written.
         ordered = not _is_tree(inside) or path.suffix.lower() not in _HDF5
-        labels, groups = (_beside(beside, names, parts, ordered, path) for names in (_LABELS, _GROUPS))
+        labels = groups = None
+        if not labelled:
+            labels, groups = (_beside(beside, names, parts, ordered, path) for names in (_LABELS, _GROUPS))
         for at, (name, part) in enumerate(parts):
-            bag = _one(part, name, f"{path}, '{name}'")
+            bag = _one(part, name, f"{path}, '{name}'", labelled)
             bag.label = bag.label if labels is None else labels[at]
             bag.group = bag.group if groups is None else groups[at]
             yield bag
@@ -302,10 +306,18 @@ def _beside(
     return [_text(value, str(path)) for value in array]
 
 
-def _one(found: Any, name: str, place: str) -> _Bag:
+def _own(tree: Any, place: str, labelled: bool) -> tuple[str | None, str | None]:
+    """The label and the group that a bag has itself, unless a table has them."""
+    if labelled:
+        return None, None
+    return _text(_first(tree, _LABEL), place), _text(_first(tree, _GROUPS), place)
+
+
+def _one(found: Any, name: str, place: str, labelled: bool) -> _Bag:
     """A bag: a matrix, one with its label, or features with what stands beside them."""
     if isinstance(found, (list, tuple)) and len(found) == 2 and _is_array(found[0]):
-        return _Bag(place, name, _matrix(found[0], place), label=_text(found[1], place))
+        label, group = _own({"label": found[1]}, place, labelled)
+        return _Bag(place, name, _matrix(found[0], place), None, label, group)
     if _is_tree(found):
         features = _first(found, _FEATURES)
         if features is None:
@@ -316,13 +328,18 @@ def _one(found: Any, name: str, place: str) -> _Bag:
         own = {**getattr(found, "attrs", {}), **{k: found[k] for k in found}}
         where = _first(found, ("coords",))
         coords = None if where is None else _matrix(where, f"{place}, coords").astype(np.float64)
-        rows = _matrix(features, place)
-        return _Bag(place, name, rows, coords, _text(_first(own, _LABEL), place), _text(_first(own, _GROUPS), place))
+        label, group = _own(own, place, labelled)
+        return _Bag(place, name, _matrix(features, place), coords, label, group)
     if not _is_array(found):
         raise ValueError(f"{place}: a {type(found).__name__} is no bag; a matrix would do, an instance per row")
-    own = dict(getattr(found, "attrs", {}))
-    label, group = _text(_first(own, _LABEL), place), _text(_first(own, _GROUPS), place)
+    label, group = _own(dict(getattr(found, "attrs", {})), place, labelled)
     return _Bag(place, name, _matrix(found, place), None, label, group)
+
+
+def _check_name(bag: str, place: str) -> None:
+    """Refuses what is no file of its folder on every system: ``../x`` would be written elsewhere."""
+    if not bag or bag.startswith(".") or set(bag) & set('/\\:*?"<>|\0'):
+        raise ValueError(f"{place}: '{bag}' cannot be the name of a file; give the bag another one")
 
 
 def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:
@@ -333,8 +350,7 @@ def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:
     for bag in bags:
         if bag.name in seen:
             raise ValueError(f"{bag.place}: there is a bag '{bag.name}' already; give each its own name")
-        if not bag.name or bag.name.startswith(".") or set(bag.name) & set('/\\:*?"<>|\0'):
-            raise ValueError(f"{bag.place}: '{bag.name}' cannot be the name of a file; give the bag another one")
+        _check_name(bag.name, bag.place)
         seen.add(bag.name)
         np.save(folder / f"{bag.name}.npy", np.ascontiguousarray(bag.rows))
         if bag.coords is not None:
@@ -382,6 +398,8 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
     ):
         if there:
             raise ValueError(f"{out}: a folder of .npy files has no place for {what}; write .parquet")
+    for bag in bags.ids:
+        _check_name(bag, name)
     with tempfile.TemporaryDirectory(prefix=".bagwise-", dir=_folder_for(out)) as scratch:
         made = Path(scratch) / "made"
         made.mkdir()

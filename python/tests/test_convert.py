@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 import types
 from pathlib import Path
@@ -63,6 +64,11 @@ def test_a_file_of_one_data_set_per_bag(tmp_path: Path, table: Path) -> None:
         file["y"] = list(LABELS.values())
     with pytest.raises(ValueError, match="a guess which entry of 'y' belongs to which bag"):
         bagwise.convert(path, tmp_path / "z.npz")
+    # With a table nobody asks which is whose, nor what the bags say themselves.
+    with h5py.File(path, "a") as file:
+        file["bags/b0"].attrs["label"] = [0, 1]
+    bagwise.convert(path, tmp_path / "z.npz", labels=table, bag="slide_id", group="case_id")
+    same(bagwise.read(tmp_path / "z.npz"), LABELS)
     # Bags of equal size in one data set have an order.
     with h5py.File(tmp_path / "equal.h5", "w") as file:
         file["bags"] = RNG.normal(size=(4, 2, 3))
@@ -195,6 +201,22 @@ def test_what_others_read_and_what_is_in_memory(tmp_path: Path) -> None:
     bagwise.convert(plain, tmp_path / "folder")
     stored = bagwise.read(tmp_path / "folder", labels=tmp_path / "folder" / "labels.csv")
     assert np.array_equal(stored.y, data.y) and np.array_equal(np.asarray(stored.bags.instances), data.bags.instances)
+
+
+@pytest.mark.parametrize("name", ["a/b", "../../outside", "..", ".hidden", "c:d"])
+def test_a_bag_is_never_written_outside_its_folder(name: str, tmp_path: Path) -> None:
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    ids = ["first", name]
+    data = bagwise.Dataset("mine", bagwise.Bags([np.ones((2, 3)), np.zeros((1, 3))], ids=ids), np.array([0, 1]))
+    with pytest.raises(ValueError, match=f"mine: '{re.escape(name)}' cannot be the name of a file"):
+        bagwise.convert(data, deep / "folder")
+    # A table has a place for any name.
+    bagwise.convert(data, deep / "x.csv")
+    assert bagwise.read(deep / "x.csv").bags.ids == ids
+    with pytest.raises(ValueError, match="cannot be the name of a file"):
+        bagwise.convert(deep / "x.csv", deep / "folder")
+    assert [p.name for p in tmp_path.rglob("*")] == ["deep", "x.csv"]
 
 
 def test_what_cannot_be_converted_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
