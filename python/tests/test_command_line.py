@@ -49,14 +49,21 @@ def test_a_fit_has_the_same_numbers(musk1: tuple[Bags, np.ndarray], tmp_path: Pa
     assert told[0] == told[1]
 
 
+# Of the second method one instance decides.
+@pytest.mark.parametrize(("method", "point"), [("mi-kernel", ["-p", "norm=mean"]), ("mi-svm-bag", [])])
 def test_above_zero_is_the_second_class_whatever_the_command_was_told(
-    musk1: tuple[Bags, np.ndarray], tmp_path: Path
+    method: str, point: list[str], musk1: tuple[Bags, np.ndarray], tmp_path: Path
 ) -> None:
-    words = ["fit", "musk1", "--method", "mi-kernel", "-p", "gamma=0.5", "-p", "norm=mean", "-p", "c=10"]
+    words = ["fit", "musk1", "--method", method, "-p", "gamma=0.5", "-p", "c=10", *point]
     command(*words, "--positive", "0", "-o", "m.bagwise", folder=tmp_path)
     model = bagwise.load(tmp_path / "m.bagwise")
     values = model.decision_function(musk1[0])
     assert np.array_equal(model.predict(musk1[0]), (values > 0).astype(int))
+    why = model.explain(musk1[0])
+    assert {e.machine for e in why} == {"1 vs 0"}
+    assert all((e.chosen is None) == (method == "mi-kernel") for e in why)
+    # The same sums in another order: rounding of a few thousand terms below 10 each.
+    assert np.allclose([e.value for e in why], values, rtol=0, atol=1e-9)
 
 
 def test_auto_chooses_the_same_model(tmp_path: Path) -> None:

@@ -180,6 +180,15 @@ type Answers<'py> = (
 /// that decides (where one does).
 type Reason<'py> = (Option<f64>, Bound<'py, PyArray1<f64>>, Option<usize>);
 
+impl Model {
+    /// Whether the command line was told that the first of two classes is the positive one. In Python above 0 is the second
+    /// class, as everywhere in scikit-learn, so decision values and what explains them are turned round then.
+    fn turned(&self) -> bool {
+        let header = &self.trained.header;
+        header.classes.len() == 2 && matches!(header.duels.as_slice(), [duel] if duel.plus == 0)
+    }
+}
+
 #[pymethods]
 impl Model {
     /// A model from the bytes of its file.
@@ -215,6 +224,9 @@ impl Model {
 
     /// What each machine tells apart, in words.
     fn machines(&self) -> Vec<String> {
+        if let ([first, second], true) = (self.trained.header.classes.as_slice(), self.turned()) {
+            return vec![format!("{second} vs {first}")];
+        }
         (0..self.trained.header.duels.len()).map(|k| self.trained.machine_name(k)).collect()
     }
 
@@ -230,9 +242,7 @@ impl Model {
         let header = &self.trained.header;
         let classes = header.classes.len();
         let scores: Vec<Vec<f64>> = match header.duels.as_slice() {
-            // Above 0 is the second class, as everywhere in scikit-learn, although the command line may have been told
-            // that the first is the positive one.
-            [duel] if classes == 2 && duel.plus == 0 => said.iter().map(|p| vec![-p.outputs[0]]).collect(),
+            [_] if self.turned() => said.iter().map(|p| vec![-p.outputs[0]]).collect(),
             [_] => said.iter().map(|p| p.outputs.clone()).collect(),
             _ => said.iter().map(|p| decision_values(&p.outputs, &header.duels, classes)).collect(),
         };
@@ -260,7 +270,7 @@ impl Model {
         sparse(py, &map)
     }
 
-    /// For each bag and machine, why.
+    /// For each bag and machine, why: what adds up to the decision value of [`Model::answer`], or decides it.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -269,9 +279,12 @@ impl Model {
     ) -> PyResult<Vec<Vec<Reason<'py>>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let said = enter(py, &around, move |ctx| trained.explain(&bags, ctx))?;
+        let sign = if self.turned() { -1.0 } else { 1.0 };
+        let signed =
+            |values: Vec<f64>| PyArray1::from_vec(py, values.into_iter().map(|v| sign * v).collect());
         let reason = |explanation: Explanation| match explanation {
-            Explanation::Additive { bias, parts } => (Some(bias), PyArray1::from_vec(py, parts), None),
-            Explanation::Witness { outputs, chosen } => (None, PyArray1::from_vec(py, outputs), Some(chosen)),
+            Explanation::Additive { bias, parts } => (Some(sign * bias), signed(parts), None),
+            Explanation::Witness { outputs, chosen } => (None, signed(outputs), Some(chosen)),
         };
         Ok(said.into_iter().map(|machines| machines.into_iter().map(reason).collect()).collect())
     }
