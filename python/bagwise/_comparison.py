@@ -26,6 +26,11 @@ class Comparison(Sequence[dict[str, Any]]):
         How methods were judged.
     sentence : str
         What came out: the best, its interval, what cannot be told from it.
+    optimistic : bool
+        Whether the numbers are too good for new bags: parameters were chosen on the reported folds, or a method drew on
+        test bags.
+    saw_test_bags : list of str
+        The methods that drew on test bags, though not on their labels.
     records : list of dict
         Every fit: parameters, metrics, the scores of its test bags.
     roster : dict
@@ -43,6 +48,7 @@ class Comparison(Sequence[dict[str, Any]]):
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
         self.optimistic: bool = found["optimistic"]
+        self.saw_test_bags: list[str] = found["saw_test_bags"]
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
         self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]

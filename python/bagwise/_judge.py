@@ -124,13 +124,10 @@ def _judge(
     target, classes, _ = _target(y, task, "an evaluation")
     _check_weight(class_weight, classes)
     _, owners = problem_parts(ready, target, None, groups)
-    units = len(ready) if owners is None else len(set(owners))
-    given = None
-    if folds is None:
-        count = 5 if protocol == "half" else max(2, min(units, 10))
-    elif isinstance(folds, (int, np.integer)):
+    count = given = None
+    if isinstance(folds, (int, np.integer)):
         count = int(folds)
-    else:
+    elif folds is not None:
         given = [str(f) for f in np.asarray(folds).tolist()]
         count = len(set(given))
     name = protocol or ("nested" if given is None else "given")
@@ -158,10 +155,9 @@ def _judge(
     surroundings = around(random_state, n_jobs, memory, precision)
     asked = (ready._native, target, classes, owners, learn, judging, surroundings)
     found = Comparison(_native.evaluate(*asked), asked, command)
-    saw = sorted({r["key"]["method"] for r in found.records if r["parameters"].get("pool") == "all"})
-    if saw:
-        sentence = f"{' and '.join(saw)} drew on test bags too (pool='all'): the estimate is optimistic"
-        warnings.warn(sentence, stacklevel=3)
+    if found.saw_test_bags:
+        saw = " and ".join(found.saw_test_bags)
+        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)
     return found
 
 

@@ -235,9 +235,23 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
 def test_an_estimate_that_saw_test_bags_says_so(small: Dataset) -> None:
     point: dict[str, Any] = {"psi": 8, "t": 20, "epsilon": "11/20", "c": 10}
     with pytest.warns(UserWarning, match="isk drew on test bags too") as said:
-        bagwise.evaluate(small.bags, small.y, "isk", folds=3, params={**point, "pool": "all"})
+        found = bagwise.evaluate(small.bags, small.y, "isk", folds=3, params={**point, "pool": "all"})
     assert said[0].filename == __file__
-    bagwise.evaluate(small.bags, small.y, "isk", folds=3, params=point)
+    assert found.optimistic and found.saw_test_bags == ["isk"]
+    found = bagwise.evaluate(small.bags, small.y, "isk", folds=3, params=point)
+    assert not found.optimistic and not found.saw_test_bags
+
+
+def test_folds_and_words_are_those_of_the_library(small: Dataset) -> None:
+    given: dict[str, Any] = {"params": {"c": 10, "gamma": 1}}
+    groups = np.arange(len(small.bags)) % 4
+    for protocol, owners, folds in (("kfold", None, 10), ("kfold", groups, 4), ("half", None, 5)):
+        found = bagwise.evaluate(small.bags, small.y, "simple-mi", protocol=protocol, groups=owners, **given)
+        assert found[0]["fits"] == folds
+    with pytest.raises(ValueError, match="precision 'half'.*f64, f32"):
+        bagwise.evaluate(small.bags, small.y, "simple-mi", precision="half", **given)
+    with pytest.raises(ValueError, match="task 'ranking'.*auto, classification, regression"):
+        bagwise.read("synthetic:gauss?bags=12&features=2", task="ranking")
 
 
 def test_a_generator_is_asked_for_one_seed(small: Dataset) -> None:

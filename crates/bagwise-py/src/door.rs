@@ -33,11 +33,7 @@ pub(crate) struct Around {
 
 impl Around {
     pub(crate) fn precision(&self) -> PyResult<Precision> {
-        match self.precision.as_str() {
-            "f64" => Ok(Precision::F64),
-            "f32" => Ok(Precision::F32),
-            other => Err(exception(Error::unknown("precision", other, ["f64", "f32"]))),
-        }
+        self.precision.parse().map_err(exception)
     }
 
     fn ctx(&self) -> PyResult<Ctx> {

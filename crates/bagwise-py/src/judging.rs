@@ -22,7 +22,8 @@ use crate::fitting::{Learning, dataset};
 #[pyo3(from_item_all)]
 pub(crate) struct Judging {
     protocol: String,
-    folds: usize,
+    /// Outer folds; as many as suit the protocol if not given.
+    folds: Option<usize>,
     inner: usize,
     repeats: usize,
     /// The fold of each bag, for the protocols that need it.
@@ -55,8 +56,10 @@ impl Question {
                 setups.into_iter().map(one).collect()
             };
             let name: ProtocolName = judging.protocol.parse()?;
+            let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
+            let folds = judging.folds.unwrap_or(name.default_folds(units));
             let plan = Plan {
-                protocol: Protocol::new(name, judging.folds, judging.inner),
+                protocol: Protocol::new(name, folds, judging.inner),
                 metric: learning.metric(target)?,
                 threshold: learning.threshold()?,
                 best: learning.best,
@@ -86,6 +89,8 @@ struct Judged {
     /// The metric that methods were chosen by.
     metric: Metric,
     optimistic: bool,
+    /// The methods that drew on the bags they were judged by.
+    saw_test_bags: Vec<String>,
     /// How methods were judged, in words.
     protocol: String,
     seconds: f64,
@@ -140,6 +145,7 @@ pub(crate) fn evaluate(
             threads: rayon::current_num_threads(),
             sentence: verdict.sentence(),
             standing: verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
+            saw_test_bags: verdict.saw_test_bags,
             table: verdict.table,
             records,
             roster: run.roster,

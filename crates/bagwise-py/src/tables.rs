@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::io::{Column, ReadOptions, Task};
+use bagwise::io::{Column, ReadOptions};
 use bagwise::learn::Setup;
 use bagwise::methods::{METHODS, describe};
 use bagwise::{Dataset, Error, Groups, Kept, Target};
@@ -77,14 +77,7 @@ impl Reading {
             ignore: several(&self.ignore),
             categorical: several(&self.categorical),
             header: self.header,
-            task: match self.task.as_str() {
-                "auto" => Task::Auto,
-                "classification" => Task::Classification,
-                "regression" => Task::Regression,
-                other => {
-                    return Err(Error::unknown("task", other, ["auto", "classification", "regression"]));
-                }
-            },
+            task: self.task.parse()?,
             allow_missing: self.missing,
             // Data without labels can be read; what learns from them asks for labels.
             unlabelled: true,
