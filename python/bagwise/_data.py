@@ -187,14 +187,18 @@ def raw_of(
     def column(name: str | int | None) -> str | None:
         return None if name is None else str(name)
 
+    def columns(names: Iterable[str | int]) -> list[str]:
+        # A single name is a name, not its letters.
+        return [names] if isinstance(names, str) else [str(name) for name in names]
+
     reading = {
         "bag": column(bag),
         "label": column(label),
         "group": column(group),
         "instance_label": column(instance_label),
-        "keep": [str(c) for c in keep],
-        "ignore": [str(c) for c in ignore],
-        "categorical": [str(c) for c in categorical],
+        "keep": columns(keep),
+        "ignore": columns(ignore),
+        "categorical": columns(categorical),
         "header": header,
         "task": task,
         "missing": missing,

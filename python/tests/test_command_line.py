@@ -130,3 +130,9 @@ def test_a_file_reads_as_its_source(single: int, tmp_path: Path) -> None:
     table, source = bagwise.read(tmp_path / "x.csv"), bagwise.read(name)
     assert np.array_equal(table.y, source.y) and np.array_equal(table.groups, source.groups)
     assert np.array_equal(np.asarray(table.bags.instances), np.asarray(source.bags.instances, dtype=float))
+
+
+def test_a_single_column_is_named_without_a_list(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("bag,label,shape,x\na,0,1,2\nb,1,3,4\n")
+    assert bagwise.read(tmp_path / "x.csv", ignore="shape").bags.n_features == 1
+    assert bagwise.read(tmp_path / "x.csv", keep="shape").bags.n_features == 1
