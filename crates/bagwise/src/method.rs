@@ -61,7 +61,7 @@ pub struct Scope<'a> {
     /// Their targets; empty unless the method learns from labels.
     pub y: &'a [f64],
     /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
-    /// them by [`POOL`].
+    /// them by the parameter `pool`.
     pub pool: Option<&'a Bags>,
 }
 

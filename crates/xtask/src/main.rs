@@ -31,7 +31,7 @@ type Word = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<(
 
 const WORDS: &[Word] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
-    ("lint", "", "formatting, house rules and clippy", |_| steps::run(test::LINT)),
+    ("lint", "", "formatting, house rules, clippy and the reference", |_| steps::run(test::LINT)),
     ("test", "[STEP]", "everything that must pass, or one step of it", test::run_named),
     (
         "browser",

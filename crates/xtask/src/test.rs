@@ -35,9 +35,9 @@ const PYTHON: Step = Step { name: "python", repeat: "cargo xtask test python", r
 pub(crate) const BROWSER: Step = Step { name: "browser", repeat: "cargo xtask browser", run: browser::check };
 
 /// What `cargo xtask lint` runs.
-pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY];
+pub(crate) const LINT: &[Step] = &[FORMAT, HOUSE, CLIPPY, DOCS];
 /// What `cargo xtask test` runs.
-pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, TESTS, DOCTESTS, DOCS, EXAMPLES, BROWSER, PYTHON];
+pub(crate) const ALL: &[Step] = &[FORMAT, HOUSE, CLIPPY, DOCS, TESTS, DOCTESTS, EXAMPLES, BROWSER, PYTHON];
 
 /// Runs all steps, or the one that is named.
 pub(crate) fn run_named(args: &[String]) -> Result<()> {
