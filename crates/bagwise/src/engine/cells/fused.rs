@@ -7,10 +7,12 @@
 //! a tile. Centres pass by in groups that stay in the first cache.
 //!
 //! Where the two smallest are closer than rounding can tell (see `limit`), the row is compared with the list again
-//! by the definition. So the result never depends on precision, tiles or instruction set. Single precision is used for
-//! data in single precision: the products only sift.
+//! by the definition. So the result never depends on precision, tiles or instruction set: the products only sift, and
+//! single precision, which is twice as fast, sifts data in double precision as well. Where it leaves too many rows in
+//! doubt (values far from the others, differences in the last digits) the block goes on in double precision.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use super::{BLOCK, Partitions, literal};
 use crate::bags::Instances;
@@ -27,6 +29,65 @@ const SWEEP: usize = 128;
 
 /// Bytes of centres that pass by together: half of a first-level cache.
 const GROUP: usize = 16_384;
+
+/// Lists a block is compared with before it is asked whether single precision will do for the others.
+const TRIAL: usize = 8;
+
+/// One row in doubt among this many costs what double precision costs for all of them.
+const DOUBT: usize = 25;
+
+/// Both precisions; double only when a block first needs it.
+pub(super) struct Sieve {
+    single: Fused<f32>,
+    double: OnceLock<Option<Fused<f64>>>,
+    trial: usize,
+}
+
+impl Sieve {
+    pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<Sieve> {
+        let single = Fused::new(p, psis, f32::kernels()[0], ctx)?;
+        Ok(Sieve { single, double: OnceLock::new(), trial: TRIAL })
+    }
+
+    /// Cells of `count` rows.
+    pub(super) fn find<X: Element>(
+        &self,
+        p: &Partitions,
+        x: &[X],
+        count: usize,
+        found: &mut [Vec<u16>],
+        ctx: &Ctx,
+    ) {
+        let trial = self.trial.min(p.t);
+        let doubts = self.single.find(p, 0..trial, x, count, found);
+        if trial == p.t {
+            return;
+        }
+        let double = if doubts * DOUBT >= trial * count * self.single.psis.len() {
+            // Without the memory for it, single precision finds the same, only later.
+            let make = || Fused::new(p, &self.single.psis, f64::kernels()[0], ctx).ok();
+            self.double.get_or_init(make).as_ref()
+        } else {
+            None
+        };
+        match double {
+            Some(double) => double.find(p, trial..p.t, x, count, found),
+            None => self.single.find(p, trial..p.t, x, count, found),
+        };
+    }
+
+    /// With these loops: rows are compared in single precision with the first `trial` lists.
+    #[cfg(test)]
+    pub(super) fn with(single: Fused<f32>, double: Fused<f64>, trial: usize) -> Sieve {
+        Sieve { single, double: Some(double).into(), trial }
+    }
+
+    /// Whether a block needed double precision.
+    #[cfg(test)]
+    pub(super) fn went_on_in_double(&self) -> bool {
+        self.double.get().is_some()
+    }
+}
 
 pub(super) struct Fused<T: Element> {
     kernel: &'static Kernel<T>,
@@ -49,7 +110,7 @@ pub(super) struct Fused<T: Element> {
 /// The loop for one instruction set.
 pub(super) struct Kernel<T: Element> {
     #[cfg(test)]
-    pub(super) name: &'static str,
+    name: &'static str,
     mr: usize,
     points: usize,
     /// Lets tiles pass by a panel: panel, width, centres, halves, number of the first tile, state.
@@ -79,11 +140,7 @@ fn limit<T: Element>(width: usize, length: f64) -> T {
 }
 
 impl<T: Race> Fused<T> {
-    pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<Fused<T>> {
-        Fused::with(p, psis, T::kernels()[0], ctx)
-    }
-
-    pub(super) fn with(
+    pub(super) fn new(
         p: &Partitions,
         psis: &[usize],
         kernel: &'static Kernel<T>,
@@ -147,8 +204,20 @@ impl<T: Race> Fused<T> {
         Ok(fused)
     }
 
-    /// Cells of `count` rows.
-    pub(super) fn find<X: Element>(&self, p: &Partitions, x: &[X], count: usize, found: &mut [Vec<u16>]) {
+    #[cfg(test)]
+    pub(super) fn kernel_name(&self) -> &'static str {
+        self.kernel.name
+    }
+
+    /// Cells of `count` rows in these lists; returns how often the definition had to be asked.
+    fn find<X: Element>(
+        &self,
+        p: &Partitions,
+        lists: Range<usize>,
+        x: &[X],
+        count: usize,
+        found: &mut [Vec<u16>],
+    ) -> usize {
         let (mr, points, width) = (self.kernel.mr, self.kernel.points, p.width());
         let panels = count.div_ceil(points);
         let mut packed: Buffer<T> = Buffer::zeros(panels * points * width);
@@ -166,7 +235,8 @@ impl<T: Race> Fused<T> {
         // Smallest, second smallest and tile of the smallest, for each point of a panel.
         let mut states: Buffer<T> = Buffer::zeros(panels * 3 * points);
         let limits: Vec<T> = lengths.iter().map(|&length| limit(width, length)).collect();
-        for i in 0..p.t {
+        let mut doubts = 0;
+        for i in lists {
             for state in states.chunks_exact_mut(3 * points) {
                 state[..2 * points].fill(T::HIGHEST);
                 state[2 * points..].fill(T::default());
@@ -193,12 +263,13 @@ impl<T: Race> Fused<T> {
                     }
                 }
                 from = end;
-                self.read(p, i, psi, x, count, &states, &limits, &mut found[i * BLOCK..]);
+                doubts += self.read(p, i, psi, x, count, &states, &limits, &mut found[i * BLOCK..]);
             }
         }
+        doubts
     }
 
-    /// Turns states into cells, and settles what is too close to call.
+    /// Turns states into cells, and settles what is too close to call; returns how many rows that were.
     fn read<X: Element>(
         &self,
         p: &Partitions,
@@ -209,7 +280,7 @@ impl<T: Race> Fused<T> {
         states: &[T],
         limits: &[T],
         found: &mut [u16],
-    ) {
+    ) -> usize {
         let (mr, points) = (self.kernel.mr, self.kernel.points);
         // Panels may reach beyond the block's last row.
         let mut close = [0u8; BLOCK + 64];
@@ -237,11 +308,13 @@ impl<T: Race> Fused<T> {
             }
         }
         if !any {
-            return;
+            return 0;
         }
         let width = p.width();
         let mut wide = vec![0.0; width];
+        let mut doubts = 0;
         for row in (0..count).filter(|&row| close[row] == 1) {
+            doubts += 1;
             wide.iter_mut().zip(&x[row * width..]).for_each(|(w, x)| *w = x.to_f64());
             found[row] = match &p.centres {
                 Instances::F64(z) => settle(&wide, z.data(), &p.list(i)[..psi]),
@@ -249,6 +322,7 @@ impl<T: Race> Fused<T> {
                 _ => unreachable!("centres are in memory, and sparse ones are scanned"),
             };
         }
+        doubts
     }
 }
 

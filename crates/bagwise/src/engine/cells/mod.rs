@@ -38,7 +38,7 @@ pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
 pub use map::map_rows;
 
-use fused::Fused;
+use fused::Sieve;
 use walk::Walk;
 
 /// How far two instances are from each other.
@@ -203,8 +203,7 @@ pub enum Strategy {
 
 enum Way {
     Literal,
-    Fused64(Fused<f64>),
-    Fused32(Fused<f32>),
+    Fused(Sieve),
     Walk(Walk),
     Scan(lanes::Lanes),
     SparseScan,
@@ -251,10 +250,7 @@ impl<'a> Mapper<'a> {
             Strategy::Walk => Way::Walk(Walk::new(partitions, psis)),
             Strategy::Scan if sparse => Way::SparseScan,
             Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
-                match &partitions.centres {
-                    Instances::F32(_) => Way::Fused32(Fused::new(partitions, psis, ctx)?),
-                    _ => Way::Fused64(Fused::new(partitions, psis, ctx)?),
-                }
+                Way::Fused(Sieve::new(partitions, psis, ctx)?)
             }
             Strategy::Fused if sparse => Way::SparseScan,
             _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)),
@@ -272,8 +268,9 @@ impl<'a> Mapper<'a> {
         let largest = *psis.last().unwrap_or(&1) as f64;
         let plain =
             matches!(partitions.centres, Instances::Sparse(_)) || partitions.distance == Distance::Text;
-        // Distances by the definition take three operations where products take one; a sparse merge many more.
-        let scan = t * largest * (if plain { 3.0 * d } else { d } + 4.0);
+        // Distances by the definition take three operations where products take half a one, since they are in single
+        // precision; a sparse merge many more.
+        let scan = t * largest * if plain { 3.0 * d + 4.0 } else { 0.5 * d + 2.0 };
         let walk =
             n * (3.0 * d + walk::PER_CENTRE) + walk::lookups(partitions.centres.rows(), partitions.t, psis);
         if walk < scan && partitions.centres.rows() <= walk::MOST_ROWS {
@@ -315,7 +312,7 @@ impl<'a> Mapper<'a> {
             let block = self.block(instances, here.clone());
             // Partitioning after partitioning, rows side by side, for each psi.
             let mut found = vec![vec![0u16; p.t * BLOCK]; self.psis.len()];
-            self.find(&block, here.len(), &mut found);
+            self.find(&block, here.len(), &mut found, ctx);
             for (piece, found) in pieces.iter_mut().zip(&found) {
                 piece.take(found, BLOCK, p.t);
             }
@@ -358,13 +355,11 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
+    fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>], ctx: &Ctx) {
         let p = self.partitions;
         match (&self.way, block) {
-            (Way::Fused64(fused), Block::F64(x)) => fused.find(p, x, count, found),
-            (Way::Fused64(fused), Block::F32(x)) => fused.find(p, x, count, found),
-            (Way::Fused32(fused), Block::F32(x)) => fused.find(p, x, count, found),
-            (Way::Fused32(fused), Block::F64(x)) => fused.find(p, x, count, found),
+            (Way::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
+            (Way::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
             (Way::Walk(walk), _) => walk.find(p, block, count, found),
             (Way::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
             (Way::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
 
-use super::fused::{Fused, Race};
+use super::fused::{Fused, Race, Sieve};
 use super::walk::Walk;
 use super::*;
 
@@ -111,15 +111,16 @@ fn check(case: &Case) {
                 if distance == Distance::Text || matches!(centres, Instances::Sparse(_)) {
                     continue;
                 }
-                for kernel in <f64 as Race>::kernels() {
-                    let way = Way::Fused64(Fused::with(&partitions, &case.psis, kernel, &ctx).unwrap());
-                    let found = ids_by(way, &partitions, &case.psis, &rows);
-                    assert_cells(&found, &expected, &what(kernel.name));
-                }
-                for kernel in <f32 as Race>::kernels() {
-                    let way = Way::Fused32(Fused::with(&partitions, &case.psis, kernel, &ctx).unwrap());
-                    let found = ids_by(way, &partitions, &case.psis, &rows);
-                    assert_cells(&found, &expected, &what(kernel.name));
+                let singles = <f32 as Race>::kernels();
+                for (single, double) in singles.into_iter().zip(<f64 as Race>::kernels()) {
+                    for trial in [0, 1, usize::MAX] {
+                        let single = Fused::new(&partitions, &case.psis, single, &ctx).unwrap();
+                        let double = Fused::new(&partitions, &case.psis, double, &ctx).unwrap();
+                        let name = double.kernel_name();
+                        let way = Way::Fused(Sieve::with(single, double, trial));
+                        let found = ids_by(way, &partitions, &case.psis, &rows);
+                        assert_cells(&found, &expected, &what(&format!("{name} after {trial}")));
+                    }
                 }
             }
         }
@@ -163,12 +164,15 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
             let found = mapper.ids(&rows, 0..50, &Ctx::default()).unwrap();
             assert_cells(&found, &expected, &format!("{strategy:?}, scale {scale:e}"));
         }
-        let way = Way::Fused32(Fused::new(&partitions, &case.psis, &Ctx::default()).unwrap());
-        assert_cells(
-            &ids_by(way, &partitions, &case.psis, &rows),
-            &expected,
-            &format!("f32, scale {scale:e}"),
-        );
+        // Single precision alone, double alone.
+        for trial in [usize::MAX, 0] {
+            let ctx = Ctx::default();
+            let single = Fused::new(&partitions, &case.psis, <f32 as Race>::kernels()[0], &ctx).unwrap();
+            let double = Fused::new(&partitions, &case.psis, <f64 as Race>::kernels()[0], &ctx).unwrap();
+            let way = Way::Fused(Sieve::with(single, double, trial));
+            let found = ids_by(way, &partitions, &case.psis, &rows);
+            assert_cells(&found, &expected, &format!("{trial} lists in f32, scale {scale:e}"));
+        }
     }
 }
 
@@ -186,7 +190,26 @@ fn random_numbers_rarely_need_the_definition_and_always_get_it() {
             Partitions::new(centres.clone(), case.lists.clone(), 30, Distance::Euclidean).unwrap();
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
         assert_cells(&mapper.ids(centres, 0..900, &Ctx::default()).unwrap(), &expected, centres.kind());
+        let Way::Fused(sieve) = &mapper.way else { unreachable!() };
+        assert!(!sieve.went_on_in_double(), "single precision tells random numbers apart");
     }
+}
+
+#[test]
+fn differences_that_single_precision_cannot_see_are_left_to_double() {
+    // One value far away spreads the limit over all rows; the others differ by less than it.
+    let mut rng = Rng::new(10, "cells test", &[]);
+    let mut rows: Vec<Vec<f64>> = (0..300).map(|_| (0..6).map(|_| 1e-6 * rng.normal()).collect()).collect();
+    rows[0][0] = 1.0;
+    let lists = (0..20).flat_map(|_| [vec![0], rng.sample(299, 31)].concat()).map(|r| r as u32).collect();
+    let case = Case { rows, lists, t: 20, psis: vec![8, 32] };
+    let rows = &case.storages()[0];
+    let partitions = Partitions::new(rows.clone(), case.lists.clone(), 20, Distance::Euclidean).unwrap();
+    let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
+    let found = mapper.ids(rows, 0..300, &Ctx::default()).unwrap();
+    assert_cells(&found, &expected(&case, Distance::Euclidean), "differences of a millionth");
+    let Way::Fused(sieve) = &mapper.way else { unreachable!() };
+    assert!(sieve.went_on_in_double());
 }
 
 #[test]
