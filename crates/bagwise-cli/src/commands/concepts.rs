@@ -53,7 +53,7 @@ impl Concepts {
 
     fn table(&self, digits: Digits) -> Rows {
         let mut rows =
-            Rows::new(["machine", "concept", "belief", "log density", "attribute", "place", "weight"]);
+            Rows::new(["machine", "concept", "belief", "log_density", "attribute", "place", "weight"]);
         for line in &self.0 {
             rows.push(vec![
                 line.machine.clone(),
