@@ -51,7 +51,7 @@ pub fn table(name: &str, format: &str, bytes: &[u8]) {
             Err(error) => {
                 let message = error.to_string();
                 assert!(message.contains("; "), "no remedy: {message}");
-                assert!(message.len() < 1500, "{message}");
+                assert!(message.chars().count() < 1500, "{message}");
             }
         }
     }

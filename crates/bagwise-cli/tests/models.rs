@@ -125,6 +125,16 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
     // The options of `fit` may be given again, though there is neither label nor group here.
     assert_eq!(labels("new.csv --bag mol --label active --group scaffold"), before);
 
+    // What is the same throughout a bag comes along.
+    let output = done(
+        folder.path(),
+        "predict m.bagwise molecules.csv --bag mol --keep scaffold,conformer --format csv",
+    );
+    assert!(
+        text(&output.stdout).starts_with("bag,label,score,probability,nearest,outside,status,scaffold\n")
+    );
+    assert!(text(&output.stderr).contains("conformer left out: instances of a bag differ in it"));
+
     // Other order, other columns between, some with gaps, one that looks like a label.
     let text_of = std::fs::read_to_string(folder.path().join("new.csv")).unwrap();
     let mixed: String = text_of

@@ -171,6 +171,18 @@ fn concepts_need_no_data() {
             assert!(object.get(column).is_some(), "{line}: {column}");
         }
     }
+    // With the other class as the positive one, the same bags come near.
+    let near = found[0]["near"].clone();
+    assert!(["0", "1"].contains(&near.as_str().unwrap()), "{found}");
+    done(
+        folder.path(),
+        &format!("fit {TABLE} --method em-dd -p starts=4 --inner 2 --quiet --positive 0 -o concepts.bagwise"),
+    );
+    let other = json(folder.path(), "explain concepts.bagwise --concepts --top 2");
+    assert_eq!(
+        (&other[0]["machine"], &other[0]["near"], &other[0]["place"]),
+        (&"0 vs 1".into(), &near, &found[0]["place"])
+    );
 }
 
 #[test]

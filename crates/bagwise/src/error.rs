@@ -108,9 +108,10 @@ impl std::fmt::Display for Place {
 }
 
 impl Error {
-    /// A problem with the data: where, what was found, what would do.
+    /// A problem with the data: where, what was found, what would do. Of what is very long, because it quotes a name
+    /// that is, beginning and end are kept.
     pub fn data(place: Place, found: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::Data { place, found: found.into(), remedy: remedy.into() }
+        Error::Data { place, found: legible(found.into()), remedy: legible(remedy.into()) }
     }
 
     /// The same error, of the data set `name` if it does not say of which.
@@ -148,6 +149,19 @@ impl Error {
         let suggestion = near.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
         Error::Unknown { kind, name: name.into(), suggestion }
     }
+}
+
+/// Text of at most 400 characters and a bit.
+fn legible(text: String) -> String {
+    const FRONT: usize = 300;
+    const BACK: usize = 100;
+    let count = text.chars().count();
+    if count <= FRONT + BACK {
+        return text;
+    }
+    let front: String = text.chars().take(FRONT).collect();
+    let back: String = text.chars().skip(count - BACK).collect();
+    format!("{front} … {back}")
 }
 
 fn shorten(known: &[&str]) -> String {
@@ -207,6 +221,17 @@ mod tests {
             error.to_string(),
             "musk1.csv, line 214: bag 'MUSK-88' has 165 features; the first bag has 166"
         );
+    }
+
+    #[test]
+    fn a_name_without_end_does_not_make_a_message_without_end() {
+        let found = format!("bag '{}' has no label", "ä".repeat(5000));
+        let message = Error::data(Place::line("a.data", 1), found, "give it one").to_string();
+        assert!(
+            message.starts_with("a.data, line 1: bag 'ää")
+                && message.ends_with("ä' has no label; give it one")
+        );
+        assert!(message.chars().count() < 450, "{message}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::ctx::Ctx;
 use crate::dataset::Target;
 use crate::error::{Error, Result};
 use crate::mat::{Csr, Mat};
-use crate::method::{Method, Prepared, Scope};
+use crate::method::{Method, Prepared, Scope, draws_on_all};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 
@@ -27,6 +27,13 @@ pub fn gram(
     let reference = against.unwrap_or(bags);
     if !impute && bags.has_missing() {
         return Err(missing());
+    }
+    if against.is_some() && draws_on_all(point) {
+        return Err(Error::param(
+            method.info().name,
+            "pool",
+            "a Gram against other bags draws from those alone; leave pool=all out",
+        ));
     }
     ctx.reserve(
         "the Gram matrix",

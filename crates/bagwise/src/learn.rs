@@ -228,8 +228,15 @@ impl<'a> Learner<'a> {
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
-        let pool = points.iter().any(draws_on_all).then(|| transform.apply(self.bags, ctx)).transpose()?;
-        let pool = pool.as_ref();
+        let transformed;
+        let pool = match points.iter().any(draws_on_all) {
+            false => None,
+            true if transform.is_identity(self.bags) => Some(self.bags),
+            true => {
+                transformed = transform.apply(self.bags, ctx)?;
+                Some(&transformed)
+            }
+        };
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns_labels() {
             let scoped = self.duels.iter().map(|duel| {
@@ -424,7 +431,11 @@ impl<'a> Learner<'a> {
         let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
         let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
         let points = &self.setup.grid.points;
-        let fits = |&i: &usize| self.setup.method.admits(&points[i], fewest.unwrap_or(0));
+        let drawn_from = |point: &Point| match draws_on_all(point) {
+            true => self.bags.instance_count(),
+            false => fewest.unwrap_or(0),
+        };
+        let fits = |&i: &usize| self.setup.method.admits(&points[i], drawn_from(&points[i]));
         let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
         if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
     }

@@ -183,8 +183,8 @@ pub trait Method: Send + Sync {
         None
     }
 
-    /// Whether a point has a meaning for so many training instances. Of a grid those without one are left out; if
-    /// none is left, `prepare` says why.
+    /// Whether a point has a meaning where reference points are drawn from so many instances. Of a grid those without one
+    /// are left out; if none is left, `prepare` says why.
     fn admits(&self, _point: &Point, _instances: usize) -> bool {
         true
     }
@@ -313,6 +313,8 @@ pub struct Believed {
     pub belief: f64,
     /// The log density it was found with.
     pub log_density: f64,
+    /// True if bags of the plus side come near it (or larger values); false if it was found with the sides swapped.
+    pub of_plus: bool,
 }
 
 /// A trained model without its training data.

@@ -278,14 +278,16 @@ impl Trained {
         self.header.classes.get(self.header.duels[0].plus as usize).map_or("", String::as_str)
     }
 
+    /// The two sides of a machine, plus and minus: classes, or "rest"; nothing for real values.
+    pub fn sides(&self, machine: usize) -> Option<(&str, &str)> {
+        let (Duel { plus, minus }, classes) = (self.header.duels[machine], &self.header.classes);
+        let minus = minus.map_or("rest", |m| classes[m as usize].as_str());
+        Some((classes.get(plus as usize)?, minus))
+    }
+
     /// What a machine tells apart, in words: "1 vs 0", "cat vs rest"; empty for real values.
     pub fn machine_name(&self, machine: usize) -> String {
-        let (Duel { plus, minus }, classes) = (self.header.duels[machine], &self.header.classes);
-        match (classes.get(plus as usize), minus.map(|m| &classes[m as usize])) {
-            (None, _) => String::new(),
-            (Some(plus), Some(minus)) => format!("{plus} vs {minus}"),
-            (Some(plus), None) => format!("{plus} vs rest"),
-        }
+        self.sides(machine).map_or(String::new(), |(plus, minus)| format!("{plus} vs {minus}"))
     }
 
     /// Bags in pieces of bounded size: aligned to the model's columns, and transformed.

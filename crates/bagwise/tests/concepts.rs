@@ -66,6 +66,7 @@ fn the_planted_concept_is_found_and_its_instance_named() {
     for method in ["dd", "em-dd"] {
         let model = fit(method, &[], &data).unwrap();
         let concept = &model.concepts().unwrap()[0][0];
+        assert!(concept.of_plus, "{method}: the positive bags come near");
         let columns: Vec<_> = model.header.transform.outputs().collect();
         let place = |k: usize| columns[k].restore(concept.concept.point[k]).unwrap();
         // Spread 0.1 around the place; the best of many climbs is well inside.

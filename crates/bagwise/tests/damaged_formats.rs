@@ -445,6 +445,12 @@ fn mat_cases() -> Vec<Case> {
     vec![
         case("a.mat", hdf, &[": this is version 7.3", "save(file, '-v7')"]),
         case("a.mat", &b"\x89HDF\r\n\x1a\n"[..], &[": this is version 7.3"]),
+        case(
+            "a.h5",
+            [&b"\x89HDF\r\n\x1a\n"[..], &[0; 100]].concat(),
+            &[": this is an HDF5 file", "bagwise.convert"],
+        ),
+        case("a.pt", b"PK\x03\x04\0\0".to_vec(), &[": this is a torch file", "bagwise.convert"]),
         case("a.mat", "", &[": the file is damaged: it is shorter than its header"]),
         case("a.mat", &good[..100], &[": the file is damaged: it is shorter than its header"]),
         case("a.mat", vec![7; 400], &[": this is not version 5", "savemat"]),

@@ -2,8 +2,8 @@
 //! kernel adapts to density as the paper's figures show.
 
 use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
-use bagwise::evaluate::{Metric, Splits};
-use bagwise::learn::{Learner, Setup};
+use bagwise::evaluate::{Fold, Metric, Splits};
+use bagwise::learn::{Frames, Learner, Setup};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
@@ -155,6 +155,43 @@ fn only_pool_all_sees_bags_that_are_not_trained_on() {
     assert_eq!(outputs(&data, "train"), outputs(&other, "train"));
     assert_ne!(outputs(&data, "all"), outputs(&other, "all"));
     assert_ne!(outputs(&data, "all"), outputs(&data, "train"));
+}
+
+#[test]
+fn psi_is_bounded_by_what_it_is_drawn_from() {
+    // The training bags of a fold of three have 26 or 28 of the 40 instances; pool=all draws from all.
+    let data = data("bags=20&min=2&max=2&seed=5");
+    let drawn = |pool: &str, given: &str| {
+        let setup = setup(&[("psi", given), ("pool", pool)], Fill::Default, false);
+        let learner = Learner::new(&data, &setup, None).unwrap();
+        let all: Vec<usize> = (0..20).collect();
+        let fold = |k: usize| {
+            let (test, train) = all.iter().partition(|&&b| b % 3 == k);
+            Fold { train, test }
+        };
+        let inner: Vec<Fold> = (0..3).map(fold).collect();
+        learner.tune(&all, &inner, Metric::Accuracy, Frames::PerFold, &Ctx::default()).map(|tuned| tuned.best)
+    };
+    let error = drawn("train", "36").unwrap_err().to_string();
+    assert!(
+        error.contains("36 centres cannot be drawn from 26 training instances (in cross-validation"),
+        "{error}"
+    );
+    assert!(drawn("all", "36").is_ok());
+    assert!(drawn("all", "41").is_err());
+}
+
+#[test]
+fn a_gram_against_others_has_no_pool_of_all() {
+    let data = data("bags=10&seed=5");
+    let setup = setup(&[("psi", "8"), ("pool", "all")], Fill::Default, false);
+    let gram = |against| {
+        let (bags, ctx) = (&data.bags, Ctx::default());
+        gram(setup.method, &setup.grid.points[0], setup.scale, false, bags, against, None, &ctx)
+    };
+    assert!(gram(None).is_ok());
+    let error = gram(Some(&data.bags)).unwrap_err().to_string();
+    assert!(error.contains("parameter pool of isk") && error.contains("leave pool=all out"), "{error}");
 }
 
 #[test]

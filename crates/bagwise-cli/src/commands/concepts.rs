@@ -10,6 +10,8 @@ struct Line {
     machine: String,
     /// Counted from 1 within its machine, most believed first.
     concept: usize,
+    /// The class whose bags come near; empty for real values.
+    near: String,
     belief: f64,
     log_density: f64,
     attribute: String,
@@ -29,6 +31,9 @@ impl Concepts {
             let input = &model.header.features[columns[k].input].name;
             columns[k].class.as_ref().map_or(input.clone(), |class| format!("{input} ({class})"))
         };
+        let side = |machine: usize, plus: bool| {
+            model.sides(machine).map_or("", |sides| if plus { sides.0 } else { sides.1 }).to_string()
+        };
         let mut lines = Vec::new();
         for (machine, concepts) in model.concepts()?.into_iter().enumerate() {
             for (c, believed) in concepts.into_iter().enumerate() {
@@ -39,6 +44,7 @@ impl Concepts {
                 lines.extend(order.into_iter().map(|k| Line {
                     machine: model.machine_name(machine),
                     concept: c + 1,
+                    near: side(machine, believed.of_plus),
                     belief: believed.belief,
                     log_density: believed.log_density,
                     attribute: name(k),
@@ -52,12 +58,21 @@ impl Concepts {
     }
 
     fn table(&self, digits: Digits) -> Rows {
-        let mut rows =
-            Rows::new(["machine", "concept", "belief", "log_density", "attribute", "place", "weight"]);
+        let mut rows = Rows::new([
+            "machine",
+            "concept",
+            "near",
+            "belief",
+            "log_density",
+            "attribute",
+            "place",
+            "weight",
+        ]);
         for line in &self.0 {
             rows.push(vec![
                 line.machine.clone(),
                 line.concept.to_string(),
+                line.near.clone(),
                 digits.show(Some(line.belief)),
                 digits.show(Some(line.log_density)),
                 line.attribute.clone(),
@@ -73,7 +88,8 @@ impl Output for Concepts {
     fn json(&self) -> Result<String> {
         let object = |line: &Line| {
             let mut object = Object::default();
-            object.put("machine", &line.machine).put("concept", line.concept).put("belief", line.belief);
+            object.put("machine", &line.machine).put("concept", line.concept);
+            object.put("near", &line.near).put("belief", line.belief);
             object.put("log_density", line.log_density).put("attribute", &line.attribute);
             object.put("place", line.place).put("weight", line.weight);
             object

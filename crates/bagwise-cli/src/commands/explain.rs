@@ -50,7 +50,8 @@ per training bag that has one, with the output of the instance.
 
 With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
 place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
-units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `belief` is its share.
+units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `near` is the class \
+whose bags come near it, `belief` its share.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bagwise::model::{Prediction, Trained};
+use bagwise::{Dataset, Kept};
 
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows};
@@ -26,7 +27,8 @@ pub(crate) struct Args {
 const HELP: &str = "\
 Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
 nearest training bag (nearest), the share of its values outside the training range (outside), and a \
-status: unfamiliar means that the bag looks like nothing in training and the answer is a guess.
+status: unfamiliar means that the bag looks like nothing in training and the answer is a guess. Columns given with \
+--keep come along where they are the same for all instances of a bag.
 
 Examples:
   bagwise predict musk1.bagwise musk1
@@ -37,7 +39,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read_for(&model, &args.data, args.read.read_options())?;
     let predictions = model.predict(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
-    session.print(&Answers { model: &model, predictions: &predictions })?;
+    // Coordinates and the like that a format keeps by itself are not asked for here.
+    let asked = if args.read.keep.is_empty() { &[] } else { data.kept.as_slice() };
+    let (kept, uneven): (Vec<&Kept>, Vec<&Kept>) = asked.iter().partition(|k| is_of_bags(k, &data));
+    session.print(&Answers { model: &model, predictions: &predictions, data: &data, kept })?;
+    if !uneven.is_empty() {
+        let names: Vec<&str> = uneven.iter().map(|k| k.name.as_str()).collect();
+        session.warn(&format!(
+            "{} left out: instances of a bag differ in it, and here is one row per bag; bagwise explain has one per \
+             instance",
+            names.join(", ")
+        ));
+    }
     if strange > 0 {
         session.warn(&format!(
             "{strange} of {} bags are unfamiliar: they look like nothing in training, so their answers are guesses",
@@ -47,9 +60,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// True if all instances of a bag have the same value.
+fn is_of_bags(kept: &Kept, data: &Dataset) -> bool {
+    (0..data.bags.len()).all(|b| kept.values[data.bags.rows(b)].windows(2).all(|w| w[0] == w[1]))
+}
+
 struct Answers<'a> {
     model: &'a Trained,
     predictions: &'a [Prediction],
+    data: &'a Dataset,
+    /// Columns that say something of bags.
+    kept: Vec<&'a Kept>,
+}
+
+impl Answers<'_> {
+    /// Names and values of the columns that come along with a bag.
+    fn kept(&self, bag: usize) -> impl Iterator<Item = (&str, &str)> {
+        let first = self.data.bags.rows(bag).start;
+        self.kept.iter().map(move |k| (k.name.as_str(), k.values[first].as_str()))
+    }
 }
 
 impl Answers<'_> {
@@ -75,8 +104,9 @@ impl Answers<'_> {
             }
         }
         columns.extend(["nearest", "outside", "status"].map(String::from));
+        columns.extend(self.kept.iter().map(|k| k.name.clone()));
         let mut rows = Rows::new(columns);
-        for p in self.predictions {
+        for (bag, p) in self.predictions.iter().enumerate() {
             let mut row = vec![p.bag.clone()];
             row.extend(p.label.clone());
             row.extend(p.outputs.iter().map(|v| digits.show(Some(*v))));
@@ -85,12 +115,13 @@ impl Answers<'_> {
                 None => row.extend(p.probabilities.iter().map(|v| fewer.show(Some(*v)))),
             }
             row.extend([fewer.show(p.nearest), fewer.show(Some(p.outside)), status(p).into()]);
+            row.extend(self.kept(bag).map(|(_, value)| value.to_string()));
             rows.push(row);
         }
         rows
     }
 
-    fn object(&self, p: &Prediction) -> Object {
+    fn object(&self, bag: usize, p: &Prediction) -> Object {
         let header = &self.model.header;
         let mut object = Object::default();
         object.put("bag", &p.bag);
@@ -115,6 +146,9 @@ impl Answers<'_> {
             }
         }
         object.put("nearest", p.nearest).put("outside", p.outside).put("status", status(p));
+        self.kept(bag).for_each(|(name, value)| {
+            object.put(name, value);
+        });
         object
     }
 }
@@ -125,7 +159,7 @@ fn status(prediction: &Prediction) -> &'static str {
 
 impl Output for Answers<'_> {
     fn json(&self) -> Result<String> {
-        let all: Vec<Object> = self.predictions.iter().map(|p| self.object(p)).collect();
+        let all: Vec<Object> = self.predictions.iter().enumerate().map(|(b, p)| self.object(b, p)).collect();
         Ok(serde_json::to_string_pretty(&all)?)
     }
 

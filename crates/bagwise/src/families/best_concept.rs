@@ -318,7 +318,8 @@ impl Ready {
                 }
             };
             if best.as_ref().is_none_or(|b| right > b.right) {
-                let rule = Rule { believed: sought.found.as_ref().map(believed), output };
+                let rule =
+                    Rule { believed: sought.found.as_ref().map(|found| believed(found, *side)), output };
                 best = Some(Learned { rule, sought, right });
             }
         }
@@ -326,8 +327,9 @@ impl Ready {
     }
 }
 
-fn believed(found: &Found) -> Believed {
-    Believed { concept: found.concept.clone(), belief: 1.0, log_density: found.log_density }
+fn believed(found: &Found, side: Side) -> Believed {
+    let Found { concept, log_density, .. } = found.clone();
+    Believed { concept, belief: 1.0, log_density, of_plus: side != Side::Minus }
 }
 
 /// The first of the largest.

@@ -153,6 +153,7 @@ pub(crate) fn save_concepts(state: &mut State, width: usize, concepts: &[Believe
     state.put_mat("scales", &gather(|c| &c.weights));
     state.put("belief", &concepts.iter().map(|b| b.belief).collect::<Vec<_>>());
     state.put("log_densities", &concepts.iter().map(|b| b.log_density).collect::<Vec<_>>());
+    state.put_counts("of_plus", concepts.iter().map(|b| usize::from(b.of_plus)));
 }
 
 /// What [`save_concepts`] wrote.
@@ -163,6 +164,10 @@ pub(crate) fn load_concepts(state: &State) -> Result<Vec<Believed>> {
     }
     let belief = state.vector("belief", points.rows())?;
     let log_densities = state.vector("log_densities", points.rows())?;
+    let of_plus = state.counts("of_plus")?;
+    if of_plus.len() != points.rows() || of_plus.iter().any(|&side| side > 1) {
+        return Err(refuse("the sides of its concepts are not one 0 or 1 for each"));
+    }
     if belief.iter().any(|b| !(0.0..=1.0).contains(b)) {
         return Err(refuse("a belief is not a share of 1"));
     }
@@ -170,6 +175,7 @@ pub(crate) fn load_concepts(state: &State) -> Result<Vec<Believed>> {
         concept: Concept { point: points.row(i).to_vec(), weights: scales.row(i).to_vec() },
         belief: belief[i],
         log_density: log_densities[i],
+        of_plus: of_plus[i] == 1,
     };
     Ok((0..points.rows()).map(one).collect())
 }

@@ -276,7 +276,12 @@ impl Marginalized {
             .zip(&belief)
             .zip(found)
             .filter(|((_, b), _)| **b > negligible)
-            .map(|((concept, &belief), f)| Believed { concept, belief, log_density: f.log_density })
+            .map(|((concept, &belief), f)| Believed {
+                concept,
+                belief,
+                log_density: f.log_density,
+                of_plus: true,
+            })
             .collect();
         believed.sort_by(|a, b| b.belief.total_cmp(&a.belief));
         Ok(believed)

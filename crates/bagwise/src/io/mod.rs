@@ -230,7 +230,7 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
             } else {
                 Vec::new()
             };
-            READERS.iter().find(|r| r.recognises(path, &head)).ok_or_else(|| not_recognised(path))?
+            READERS.iter().find(|r| r.recognises(path, &head)).ok_or_else(|| not_recognised(path, &head))?
         }
     };
     reader.read(path, options)
@@ -270,10 +270,21 @@ pub fn check_writable(path: &Path) -> Result<()> {
     save::possible(path)
 }
 
-fn not_recognised(path: &Path) -> Error {
+fn not_recognised(path: &Path, head: &[u8]) -> Error {
     let place = Place::of(path.display().to_string());
     if path.is_dir() {
         return compress::explain(place, std::io::ErrorKind::IsADirectory.into());
+    }
+    let is_hdf = head.starts_with(b"\x89HDF");
+    if is_hdf || plain_extension(path).is_some_and(|e| e == "pt" || e == "pth") {
+        return Error::data(
+            place,
+            format!(
+                "this is {}, which is not read here",
+                if is_hdf { "an HDF5 file" } else { "a torch file" }
+            ),
+            "the Python package makes another of it: bagwise.convert(FILE, \"data.npz\")",
+        );
     }
     let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
     Error::data(

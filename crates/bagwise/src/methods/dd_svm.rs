@@ -130,10 +130,15 @@ fn concepts(bags: &Bags, scope: &Scope<'_>, point: &Point, ctx: &Ctx) -> Result<
         let y: Vec<f64> = scope.y.iter().map(|y| sign * y).collect();
         let evidence = Evidence::new(bags, scope.train, class_targets(&y), ctx)?;
         let found = Producer::DiverseDensity.search(&evidence, &options(point), ctx)?;
-        all.extend(distinct(&evidence, found, ctx)?);
+        all.extend(distinct(&evidence, found, ctx)?.into_iter().map(|found| (found, sign > 0.0)));
     }
-    let share = 1.0 / all.len().max(1) as f64;
-    let believed = |f: Found| Believed { concept: f.concept, belief: share, log_density: f.log_density };
+    let belief = 1.0 / all.len().max(1) as f64;
+    let believed = |(Found { concept, log_density, .. }, of_plus): (Found, bool)| Believed {
+        concept,
+        belief,
+        log_density,
+        of_plus,
+    };
     Ok(all.into_iter().map(believed).collect())
 }
 

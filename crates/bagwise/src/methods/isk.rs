@@ -134,7 +134,8 @@ fn centres(point: &Point, pool: usize) -> Result<usize> {
             INFO.name,
             "psi",
             format!(
-                "{psi} centres cannot be drawn from {pool} training instances; take at most {pool}, or psi=auto"
+                "{psi} centres cannot be drawn from {pool} training instances (in cross-validation, those of one \
+                 fold); take at most {pool}, or psi=auto"
             ),
         )),
     }
@@ -201,8 +202,12 @@ impl Method for Isk {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let (distinct, representation) = representations(PARAMS, points);
-        let pool = scope.train.iter().map(|&b| bags.rows(b).len()).sum();
-        let psis = distinct.iter().map(|p| centres(p, pool)).collect::<Result<Vec<usize>>>()?;
+        let own = scope.train.iter().map(|&b| bags.rows(b).len()).sum();
+        let from = |p: &Point| match scope.pool {
+            Some(pool) if draws_on_all(p) => pool.instance_count(),
+            _ => own,
+        };
+        let psis = distinct.iter().map(|p| centres(p, from(p))).collect::<Result<Vec<usize>>>()?;
         let mut all: Vec<Option<Representation>> = distinct.iter().map(|_| None).collect();
         // Points with the same partitionings share a pass, whatever their psi.
         while let Some(first) = all.iter().position(Option::is_none) {

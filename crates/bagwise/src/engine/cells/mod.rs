@@ -203,7 +203,7 @@ pub enum Strategy {
 
 enum Way {
     Literal,
-    Fused(Sieve),
+    Fused(Box<Sieve>),
     Walk(Walk),
     Scan(lanes::Lanes),
     SparseScan,
@@ -250,7 +250,7 @@ impl<'a> Mapper<'a> {
             Strategy::Walk => Way::Walk(Walk::new(partitions, psis)),
             Strategy::Scan if sparse => Way::SparseScan,
             Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
-                Way::Fused(Sieve::new(partitions, psis, ctx)?)
+                Way::Fused(Box::new(Sieve::new(partitions, psis, ctx)?))
             }
             Strategy::Fused if sparse => Way::SparseScan,
             _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)),
