@@ -205,7 +205,7 @@ fn an_experiment_that_cannot_be_read_says_what_would_do() {
     );
     std::fs::write(
         folder.path().join("experiments/one.toml"),
-        "title = 't'\nmetrik = 'accuracy'\n[[method]]\n",
+        "title = 't'\nmetrik = 'accuracy'\n[[method]]\nname = 'm'\n",
     )
     .unwrap();
     assert!(said("elsewhere/x.toml").ends_with("there are: experiments/one.toml\n"));
