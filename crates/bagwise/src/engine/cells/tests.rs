@@ -117,7 +117,7 @@ fn check(case: &Case) {
                         let single = Fused::new(&partitions, &case.psis, single, &ctx).unwrap();
                         let double = Fused::new(&partitions, &case.psis, double, &ctx).unwrap();
                         let name = double.kernel_name();
-                        let way = Way::Fused(Sieve::with(single, double, trial));
+                        let way = Way::Fused(Box::new(Sieve::with(single, double, trial)));
                         let found = ids_by(way, &partitions, &case.psis, &rows);
                         assert_cells(&found, &expected, &what(&format!("{name} after {trial}")));
                     }
@@ -169,7 +169,7 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
             let ctx = Ctx::default();
             let single = Fused::new(&partitions, &case.psis, <f32 as Race>::kernels()[0], &ctx).unwrap();
             let double = Fused::new(&partitions, &case.psis, <f64 as Race>::kernels()[0], &ctx).unwrap();
-            let way = Way::Fused(Sieve::with(single, double, trial));
+            let way = Way::Fused(Box::new(Sieve::with(single, double, trial)));
             let found = ids_by(way, &partitions, &case.psis, &rows);
             assert_cells(&found, &expected, &format!("{trial} lists in f32, scale {scale:e}"));
         }
