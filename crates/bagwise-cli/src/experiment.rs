@@ -42,7 +42,7 @@ use bagwise::evaluate::{Metric, ProtocolName};
 use bagwise::io::{Column, ReadOptions, Task};
 use bagwise::multiclass::Scheme;
 use bagwise::preprocess::Scale;
-use bagwise::{Error, methods};
+use bagwise::{Error, Place, methods};
 use serde::{Deserialize, Serialize};
 
 use crate::learning::{Learning, Seeing};
@@ -205,15 +205,24 @@ impl Experiment {
     /// Reads a file and checks what it names.
     pub(crate) fn read(path: &Path, quick: bool) -> Result<Experiment> {
         let place = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("{place}: cannot be read"))?;
-        let mut experiment = Experiment::parse(&text, quick).with_context(|| place.to_string())?;
+        if path.is_dir() {
+            bail!("{place}: this is a folder, not an experiment; {}", at_hand(path, path));
+        }
+        let text = match std::fs::read_to_string(path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                let beside = path.parent().unwrap_or(Path::new(""));
+                bail!("{place}: there is no such file; {}", at_hand(path, beside));
+            }
+            other => other.with_context(|| format!("{place}: cannot be read"))?,
+        };
+        let mut experiment = Experiment::parse(&place.to_string(), &text, quick)?;
         experiment.title = experiment.title.trim().to_string();
         Ok(experiment)
     }
 
-    fn parse(text: &str, quick: bool) -> Result<Experiment> {
-        let mut experiment: Experiment = toml::from_str(text)?;
-        experiment.check()?;
+    fn parse(place: &str, text: &str, quick: bool) -> Result<Experiment> {
+        let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
+        experiment.check().with_context(|| place.to_string())?;
         if quick {
             let Quick { folds, inner, repeats, data, methods, params } =
                 std::mem::take(&mut experiment.quick);
@@ -305,6 +314,40 @@ impl Experiment {
     }
 }
 
+/// What is wrong with a file, as one line: the parser's own message is a picture of several.
+fn misread(place: &str, text: &str, error: &toml::de::Error) -> Error {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let place = match before {
+        Some(before) => Place::line(place, before.matches('\n').count() as u64 + 1),
+        None => Place::of(place),
+    };
+    let found: Vec<&str> = error.message().lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    Error::data(place, found.join("; "), "docs/experiments.md tells what a file may hold")
+}
+
+/// What could have been meant by a file that is not there: those in a folder, and in `experiments`.
+fn at_hand(path: &Path, folder: &Path) -> String {
+    let mut found = Vec::new();
+    for folder in [folder, Path::new("experiments")] {
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        for entry in std::fs::read_dir(here).into_iter().flatten().flatten() {
+            let file = folder.join(entry.file_name());
+            // Many a folder has TOML files of other programs.
+            let ours = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("[[method]]"));
+            if file.extension().is_some_and(|e| e == "toml") && ours() {
+                found.push(file.display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    let name = path.display().to_string();
+    match Error::unknown("experiment", &name, found.iter().map(String::as_str)) {
+        Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
+        _ => "give the TOML file of an experiment, which docs/experiments.md describes".into(),
+    }
+}
+
 impl How {
     fn scale(&self) -> Result<Option<Scale>> {
         Ok(self.scale.as_deref().map(str::parse).transpose()?)
@@ -374,7 +417,7 @@ printed = { images = 82.6 }
 
     #[test]
     fn settings_of_a_data_set_win_over_common_ones() {
-        let e = Experiment::parse(GOOD, false).unwrap();
+        let e = Experiment::parse("e.toml", GOOD, false).unwrap();
         let (musk, images) = (e.judged(&e.data[0]).unwrap(), e.judged(&e.data[1]).unwrap());
         assert_eq!((musk.protocol, musk.folds, musk.inner, musk.repeats), (ProtocolName::Nested, 10, 5, 5));
         assert_eq!(
@@ -389,7 +432,7 @@ printed = { images = 82.6 }
 
     #[test]
     fn in_a_hurry_there_is_less_of_everything() {
-        let e = Experiment::parse(GOOD, true).unwrap();
+        let e = Experiment::parse("e.toml", GOOD, true).unwrap();
         assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
         assert_eq!(e.method[0].learning("musk1").unwrap().seeing.params[1].1, "1");
     }
@@ -423,7 +466,7 @@ printed = { images = 82.6 }
     #[test]
     fn slips_are_named() {
         let refused = |from: &str, to: &str| {
-            let error = Experiment::parse(&GOOD.replace(from, to), false).err().unwrap();
+            let error = Experiment::parse("e.toml", &GOOD.replace(from, to), false).err().unwrap();
             format!("{error:#}")
         };
         assert!(refused("metric = \"accuracy\"", "metric = \"acuracy\"").contains("accuracy"));
@@ -432,7 +475,16 @@ printed = { images = 82.6 }
         assert!(refused("data = [\"musk1\"]", "data = [\"musk2\"]").contains("unknown data set 'musk2'"));
         assert!(refused("\"minmax\"", "\"mimax\"").contains("unknown scaling 'mimax'"));
         assert!(refused("name = \"B\"", "name = \"A\"").contains("stands there twice"));
-        assert!(refused("source", "sauce").contains("sauce"));
+        let sauce = refused("source", "sauce");
+        assert!(
+            sauce.starts_with("e.toml, line 3: unknown field `sauce`, expected one of `title`, "),
+            "{sauce}"
+        );
+        for (from, to) in [("\n[protocol]", "\n[protocol"), ("repeats = 5", "repeats = five")] {
+            let broken = refused(from, to);
+            assert!(broken.starts_with("e.toml, line "), "{broken}");
+            assert!(!broken.contains(char::is_control), "{broken:?}");
+        }
         assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
     }
 }

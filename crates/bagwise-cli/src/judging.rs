@@ -195,7 +195,7 @@ pub(crate) struct Results {
     pub(crate) folds: FoldPlan,
     /// Repeats there were; one where the folds are not drawn at random.
     pub(crate) repeats: usize,
-    /// Time the run took.
+    /// Time the run took, earlier sessions included.
     pub(crate) elapsed: Duration,
 }
 
@@ -259,6 +259,8 @@ pub(crate) fn carry_out(
     let mut kept: Vec<Record> = Vec::new();
     let done: std::collections::HashSet<_> =
         file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
+    // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
+    let earlier: f64 = file.iter().flat_map(RecordFile::records).map(|r| r.seconds).sum();
     // What is known of a run that was finished before is more than this, and stays.
     let reported = folder.filter(|f| done.len() < run.len() || !reporting::saved(f));
     if let Some(folder) = reported {
@@ -309,7 +311,7 @@ pub(crate) fn carry_out(
     let mut records = file.map_or(kept, RecordFile::into_records);
     records.sort_by(|a, b| a.key.cmp(&b.key));
     let repeats = run.folds.repeats.len();
-    let elapsed = started.elapsed();
+    let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
     let results = Results { records, roster: run.roster, folds: run.folds, repeats, elapsed };
     if let Some(folder) = folder {
         let rows = prediction_rows(&results.records, &results.roster)?;

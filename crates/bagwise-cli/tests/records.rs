@@ -116,6 +116,34 @@ fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
 }
 
 #[test]
+fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
+    let folder = folder();
+    let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";
+    done(folder.path(), run);
+    let file = folder.path().join("run/records.jsonl");
+    let page = std::fs::read_to_string(&file).unwrap();
+    // As if each fit had taken a hundred seconds; the last is done again.
+    let slow: Vec<String> = page
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            record["seconds"] = 100.0.into();
+            record.to_string() + "\n"
+        })
+        .collect();
+    assert_eq!(slow.len(), 6);
+    for kept in [5, 6] {
+        std::fs::write(&file, slow[..kept].concat()).unwrap();
+        let output = done(folder.path(), run);
+        let known: Value =
+            serde_json::from_slice(&std::fs::read(folder.path().join("run/report.json")).unwrap()).unwrap();
+        let (took, earlier) = (known["seconds"].as_f64().unwrap(), 100.0 * kept as f64);
+        assert!((earlier..earlier + 60.0).contains(&took), "{took} s with {kept} fits there");
+        assert!(text(&output.stdout).contains(&format!("run, {took:.1} s")), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
 fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     let folder = folder();
     done(folder.path(), &format!("{RUN} -o whole"));

@@ -160,6 +160,17 @@ fn concepts_need_no_data() {
     );
     let found = json(folder.path(), "explain concepts.bagwise --concepts --top 2");
     assert_eq!(found.as_array().unwrap().len(), 2, "{found}");
+    // A column is called the same in every format that programs read.
+    let csv = |line: &str| text(&done(folder.path(), &format!("{line} --format csv")).stdout).to_string();
+    for (line, object) in [
+        ("explain concepts.bagwise --concepts --top 2", &found[0]),
+        ("methods", &json(folder.path(), "methods")[0]),
+        ("methods dd", &json(folder.path(), "methods dd")["parameters"][0]),
+    ] {
+        for column in csv(line).lines().next().unwrap().split(',') {
+            assert!(object.get(column).is_some(), "{line}: {column}");
+        }
+    }
     // With the other class as the positive one, the same bags come near.
     let near = found[0]["near"].clone();
     assert!(["0", "1"].contains(&near.as_str().unwrap()), "{found}");
@@ -172,6 +183,35 @@ fn concepts_need_no_data() {
         (&other[0]["machine"], &other[0]["near"], &other[0]["place"]),
         (&"0 vs 1".into(), &near, &found[0]["place"])
     );
+}
+
+#[test]
+fn an_experiment_that_cannot_be_read_says_what_would_do() {
+    let folder = folder();
+    std::fs::write(folder.path().join("Cargo.toml"), "[package]\n").unwrap();
+    let said = |file: &str| {
+        let output = bagwise(folder.path(), &["run", file]);
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr).to_string()
+    };
+    assert_eq!(
+        said("nosuch.toml"),
+        "error: nosuch.toml: there is no such file; there are: experiment.toml\n"
+    );
+    assert!(said("experimant.toml").ends_with("there is no such file; did you mean 'experiment.toml'?\n"));
+    std::fs::create_dir(folder.path().join("experiments")).unwrap();
+    assert!(
+        said("experiments").contains("experiments: this is a folder, not an experiment; give the TOML file")
+    );
+    std::fs::write(
+        folder.path().join("experiments/one.toml"),
+        "title = 't'\nmetrik = 'accuracy'\n[[method]]\nname = 'm'\n",
+    )
+    .unwrap();
+    assert!(said("elsewhere/x.toml").ends_with("there are: experiments/one.toml\n"));
+    let slip = said("experiments/one.toml");
+    assert!(slip.starts_with("error: experiments/one.toml, line 2: unknown field `metrik`"), "{slip}");
+    assert!(!slip.contains('\u{fffd}') && slip.ends_with("docs/experiments.md tells what a file may hold\n"));
 }
 
 #[test]

@@ -123,9 +123,10 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             format!(", {:.0} % interval {} to {}", 100.0 * i.level, fixed(i.low, d), fixed(i.high, d))
         });
         format!(
-            "{} {}{interval}, on bags not seen in training",
+            "{} {}{interval}, {}",
             heading(best.metric),
-            fixed(mean, digits(best.metric))
+            fixed(mean, digits(best.metric)),
+            judged_on(view)
         )
     });
     let info = methods::find(winner).ok().map(|m| m.info());
@@ -180,6 +181,21 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             ("known limits", limits),
         ],
     );
+}
+
+/// What the bags that the winner was judged by had to do with training it.
+fn judged_on(view: &View<'_>) -> String {
+    let mut seen = Vec::new();
+    if view.winner_saw_test_bags() {
+        seen.push("on bags that training had drawn on, without their labels (pool=all)");
+    }
+    if view.run.optimistic() {
+        seen.push("on the folds that its parameters were chosen on");
+    }
+    if seen.is_empty() {
+        return "on bags not seen in training".into();
+    }
+    format!("{}: too good for new bags", listed(&seen))
 }
 
 /// How a method explains itself, in words.

@@ -26,7 +26,7 @@ pub struct Context {
     pub threads: usize,
     /// When it was done, in seconds since 1970.
     pub finished: Option<u64>,
-    /// How long this command took.
+    /// How long the run took; of one that was interrupted, the fits that were there already and the last session.
     pub seconds: Option<f64>,
     /// The metric that decides.
     pub metric: Option<Metric>,

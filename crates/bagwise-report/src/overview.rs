@@ -1,10 +1,15 @@
 //! Several data sets: the table of methods by data sets, average ranks, and from five data sets on the tests over them and
-//! the critical-difference diagram (Demšar 2006).
+//! the critical-difference diagram, or for two methods Wilcoxon's test alone (Demšar 2006).
+//!
+//! All of these take data sets for independent, and the same data twice are not. Runs of the same data, told by their
+//! fingerprint, therefore count once: by the run that was named first, with its values as they are. A mean over them would mix
+//! what may differ in protocol or parameters. The others are shown by themselves, and the page names them.
 
 use bagwise::Result;
-use bagwise::evaluate::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon};
+use bagwise::evaluate::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon, wilcoxon_p};
 use bagwise::evaluate::{Metric, Verdict};
 
+use crate::load::Comparison;
 use crate::markup::{Markup, chance, count, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
 use crate::results::{digits, heading};
@@ -21,15 +26,56 @@ pub(crate) struct Overview {
     ranks: RankTable,
     /// Methods that some data set has no value for.
     left_out: Vec<String>,
+    /// The runs that count: the first of each data set.
+    counted: Vec<usize>,
+    /// Names of runs that do not count, and of the run of the same data that does.
+    again: Vec<(String, String)>,
+}
+
+/// What several runs come to.
+pub(crate) enum Together {
+    /// Several data sets are judged by the same metric and share two methods.
+    Ranked(Overview),
+    /// They are not or do not: why, as a sentence.
+    Apart(String),
+}
+
+/// Which runs do not count, as a sentence behind another; nothing if all do.
+fn same_data(again: &[(String, String)]) -> String {
+    if again.is_empty() {
+        return String::new();
+    }
+    let pairs: Vec<String> = again.iter().map(|(run, first)| format!("{run} repeats {first}")).collect();
+    format!(" The same data count once, by the run named first: {}.", listed(&pairs))
 }
 
 impl Overview {
-    /// None unless several data sets are judged by the same metric and share two methods.
-    pub(crate) fn of(verdicts: &[Verdict]) -> Result<Option<Overview>> {
-        let Some(first) = verdicts.first() else { return Ok(None) };
+    /// The ranks, or why there are none.
+    pub(crate) fn of(runs: &[Comparison], verdicts: &[Verdict]) -> Result<Together> {
+        let first_of = |i: usize| {
+            let same = |r: &Comparison| r.roster.fingerprint == runs[i].roster.fingerprint;
+            runs.iter().position(same).unwrap_or(i)
+        };
+        let (counted, others): (Vec<usize>, Vec<usize>) =
+            (0..verdicts.len()).partition(|&i| first_of(i) == i);
+        let name = |i: usize| verdicts[i].data.clone();
+        let again: Vec<(String, String)> = others.into_iter().map(|i| (name(i), name(first_of(i)))).collect();
+        let verdicts: Vec<&Verdict> = counted.iter().map(|&i| &verdicts[i]).collect();
+        let [first, _, ..] = verdicts.as_slice() else {
+            let why = "All runs are of the same data, and one data set has no average ranks; bagwise compare puts methods side by \
+                       side on the same folds.";
+            return Ok(Together::Apart(why.into()));
+        };
         let metric = first.metric;
-        if verdicts.len() < 2 || verdicts.iter().any(|v| v.metric != metric) {
-            return Ok(None);
+        if let Some(other) = verdicts.iter().find(|v| v.metric != metric) {
+            return Ok(Together::Apart(format!(
+                "There are no average ranks: {} is judged by {}, {} by {}.{}",
+                first.data,
+                heading(metric),
+                other.data,
+                heading(other.metric),
+                same_data(&again)
+            )));
         }
         let value = |verdict: &Verdict, method: &str| {
             verdict.table.iter().find(|l| l.method == method).and_then(|l| l.metrics[0].mean)
@@ -43,16 +89,26 @@ impl Overview {
         let (methods, left_out): (Vec<String>, Vec<String>) =
             all.into_iter().partition(|m| verdicts.iter().all(|v| value(v, m).is_some()));
         if methods.len() < 2 {
-            return Ok(None);
+            return Ok(Together::Apart(format!(
+                "There are no average ranks: fewer than two methods have a value on every data set.{}",
+                same_data(&again)
+            )));
         }
         let rows = verdicts.iter().map(|v| methods.iter().filter_map(|m| value(v, m)).collect()).collect();
         let names = verdicts.iter().map(|v| v.data.clone()).collect();
         let ranks = RankTable::new(methods, names, rows, metric.info().larger)?;
-        Ok(Some(Overview { metric, level: first.level, ranks, left_out }))
+        let level = first.level;
+        Ok(Together::Ranked(Overview { metric, level, ranks, left_out, counted, again }))
     }
 
     fn enough(&self) -> bool {
-        self.ranks.data.len() >= ENOUGH && self.ranks.methods.len() > 2
+        self.ranks.data.len() >= ENOUGH
+    }
+
+    /// The test of the only two methods there are.
+    fn pair(&self) -> Option<(usize, usize)> {
+        let best = self.ranks.best();
+        (self.ranks.methods.len() == 2).then_some((best, 1 - best))
     }
 
     fn alpha(&self) -> f64 {
@@ -71,8 +127,12 @@ impl Overview {
         self.order().into_iter().map(|m| self.ranks.methods[m].clone()).collect()
     }
 
-    /// What came out, in a sentence or two.
+    /// What came out, in a sentence or two, and what does not count.
     pub(crate) fn sentence(&self) -> String {
+        self.outcome() + &same_data(&self.again)
+    }
+
+    fn outcome(&self) -> String {
         let (n, k) = (self.ranks.data.len(), self.ranks.methods.len());
         let best = self.ranks.best();
         let name = &self.ranks.methods[best];
@@ -84,6 +144,9 @@ impl Overview {
         if !self.enough() {
             text += ". So few data sets allow no test over them; see each by itself.";
             return text;
+        }
+        if let Some((first, second)) = self.pair() {
+            return text + &self.told_apart(first, second);
         }
         let friedman = self.ranks.friedman();
         let p = friedman.iman_davenport.map_or(friedman.p, |f| f.p);
@@ -107,6 +170,24 @@ impl Overview {
         text
     }
 
+    /// What Wilcoxon's test says of two methods: Friedman's asks about more, and knows only who was better.
+    fn told_apart(&self, first: usize, second: usize) -> String {
+        let other = &self.ranks.methods[second];
+        let Some(w) = wilcoxon(&self.ranks.differences(first, second)) else {
+            return format!(". {other} has the same value on every data set.");
+        };
+        let p = chance(w.p);
+        if w.p <= self.alpha() {
+            return format!(". It is better than {other} (Wilcoxon's signed ranks, p {p}).");
+        }
+        let hopeless = if wilcoxon_p(w.n, 0.0) > self.alpha() {
+            format!("; with {} no outcome could", count(w.n, "difference"))
+        } else {
+            String::new()
+        };
+        format!(". Wilcoxon's signed ranks do not tell it from {other} (p {p}){hopeless}.")
+    }
+
     /// The table and the tests.
     pub(crate) fn write(&self, page: &mut Markup, views: &[View<'_>]) {
         page.tag("section", &[("id", "overview")], |page| {
@@ -122,9 +203,15 @@ impl Overview {
                     ),
                 );
             }
-            if self.enough() {
-                self.diagram(page);
-                self.tests(page);
+            if !self.enough() {
+                return;
+            }
+            match self.pair() {
+                Some((first, second)) => self.one_test(page, first, second),
+                None => {
+                    self.diagram(page);
+                    self.tests(page);
+                }
             }
         });
     }
@@ -134,7 +221,7 @@ impl Overview {
         let mut columns = vec![words("data set"), numbers("bags")];
         columns.extend(order.iter().map(|&m| numbers(&self.ranks.methods[m])));
         let digits = digits(self.metric);
-        let rows = views.iter().enumerate().map(|(d, view)| {
+        let rows = self.counted.iter().map(|&i| &views[i]).enumerate().map(|(d, view)| {
             let row = &self.ranks.values[d];
             let best = row.iter().copied().reduce(|a, b| if self.metric.better(b, a) { b } else { a });
             let mut cells = vec![
@@ -161,6 +248,21 @@ impl Overview {
             rows.collect(),
             vec![foot],
         );
+    }
+
+    fn one_test(&self, page: &mut Markup, first: usize, second: usize) {
+        if let Some(w) = wilcoxon(&self.ranks.differences(first, second)) {
+            let text = format!(
+                "Wilcoxon's signed ranks of {} against {}, exact: R+ {}, R\u{2212} {} over {} that differ, p {}.",
+                self.ranks.methods[first],
+                self.ranks.methods[second],
+                fixed(w.plus, 1),
+                fixed(w.minus, 1),
+                count(w.n, "data set"),
+                chance(w.p)
+            );
+            page.leaf("p", &[("class", "lead tests")], &text);
+        }
     }
 
     fn tests(&self, page: &mut Markup) {

@@ -7,7 +7,7 @@ use bagwise::{Error, Result};
 use crate::audit::{date, model_card, provenance};
 use crate::load::Comparison;
 use crate::markup::{Markup, count, listed};
-use crate::overview::Overview;
+use crate::overview::{Overview, Together};
 use crate::view::View;
 use crate::warnings::{self, warnings};
 use crate::{figures, results};
@@ -41,8 +41,8 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
         }
     }
     // Over several data sets colours go by average rank.
-    let overview = Overview::of(&verdicts)?;
-    if let Some(overview) = &overview {
+    let overview = Overview::of(runs, &verdicts)?;
+    if let Together::Ranked(overview) = &overview {
         let ranked = overview.methods();
         colours.retain(|m| !ranked.contains(m));
         colours = ranked.into_iter().chain(colours).collect();
@@ -59,7 +59,7 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
                 page.leaf("h1", &[], &title);
                 page.leaf("p", &[("class", "sub")], &subtitle(&views));
             });
-            page.tag("main", &[], |page| body(page, &views, overview.as_ref()));
+            page.tag("main", &[], |page| body(page, &views, &overview));
             page.tag("footer", &[], |page| {
                 page.text("Drawn by bagwise ");
                 page.text(env!("CARGO_PKG_VERSION"));
@@ -71,16 +71,22 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
     Ok(page.into_string())
 }
 
-/// A path is called by its last part, unless two would then be called alike.
+/// A path is called by its last part, unless two would then be called alike; runs of the same name are numbered.
 fn name_shortly(verdicts: &mut [Verdict]) {
     let last = |name: &str| match name.contains('?') {
         true => name.to_string(),
         false => name.rsplit(['/', '\\']).next().unwrap_or(name).to_string(),
     };
-    let short: Vec<String> = verdicts.iter().map(|v| last(&v.data)).collect();
+    let whole: Vec<String> = verdicts.iter().map(|v| v.data.clone()).collect();
+    let short: Vec<String> = whole.iter().map(|name| last(name)).collect();
     for (i, verdict) in verdicts.iter_mut().enumerate() {
-        if !short[i].is_empty() && short.iter().filter(|s| **s == short[i]).count() == 1 {
+        let clear = short.iter().zip(&whole).all(|(s, w)| *s != short[i] || *w == whole[i]);
+        if !short[i].is_empty() && clear {
             verdict.data = short[i].clone();
+        }
+        let same = |w: &&String| **w == whole[i];
+        if whole.iter().filter(same).count() > 1 {
+            verdict.data += &format!(" (run {})", whole[..=i].iter().filter(same).count());
         }
     }
 }
@@ -103,9 +109,15 @@ fn heading(views: &[View<'_>]) -> String {
         [one] => format!("{} on {}", count(one.verdict.table.len(), "method"), one.verdict.data),
         _ => {
             let methods = views.iter().map(|v| v.verdict.table.len()).max().unwrap_or(0);
-            format!("{} on {}", count(methods, "method"), count(views.len(), "data set"))
+            format!("{} on {}", count(methods, "method"), count(distinct(views).count(), "data set"))
         }
     }
+}
+
+/// The first view of each data set.
+fn distinct<'v, 'a>(views: &'v [View<'a>]) -> impl Iterator<Item = &'v View<'a>> {
+    let earlier = |i: usize, print: &str| views[..i].iter().any(|v| v.roster().fingerprint == print);
+    views.iter().enumerate().filter(move |(i, v)| !earlier(*i, &v.roster().fingerprint)).map(|(_, v)| v)
 }
 
 fn subtitle(views: &[View<'_>]) -> String {
@@ -119,8 +131,11 @@ fn subtitle(views: &[View<'_>]) -> String {
         let protocol = &view.run.context.protocol;
         parts.push(if protocol.is_empty() { view.run.records[0].protocol.clone() } else { protocol.clone() });
     } else {
-        let bags: usize = views.iter().map(|v| v.roster().bags.len()).sum();
+        let bags: usize = distinct(views).map(|v| v.roster().bags.len()).sum();
         parts.push(count(bags, "bag"));
+        if distinct(views).count() < views.len() {
+            parts.push(count(views.len(), "run"));
+        }
         parts.push(count(views.iter().map(|v| v.run.records.len()).sum(), "fit"));
     }
     if views[0].repeats() > 1 {
@@ -151,18 +166,23 @@ fn head(page: &mut Markup, title: &str) {
     });
 }
 
-fn body(page: &mut Markup, views: &[View<'_>], overview: Option<&Overview>) {
+fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
     if let [view] = views {
         page.leaf("p", &[("class", "verdict")], &spoken(&view.verdict));
         data_set(page, view);
         return;
     }
-    if let Some(overview) = overview {
-        page.leaf("p", &[("class", "verdict")], &overview.sentence());
+    let sentence = match overview {
+        Together::Ranked(overview) => overview.sentence(),
+        Together::Apart(why) => {
+            let names: Vec<&str> = views.iter().map(|v| v.verdict.data.as_str()).collect();
+            format!("Judged one by one: {}. {why}", listed(&names))
+        }
+    };
+    page.leaf("p", &[("class", "verdict")], &format!("{sentence}{}", too_good(views)));
+    warnings::write(page, &warnings::severe_of_all(views));
+    if let Together::Ranked(overview) = overview {
         overview.write(page, views);
-    } else {
-        let names: Vec<&str> = views.iter().map(|v| v.verdict.data.as_str()).collect();
-        page.leaf("p", &[("class", "verdict")], &format!("Judged one by one: {}.", listed(&names)));
     }
     for view in views {
         page.tag("details", &[("class", "set"), ("id", &view.id)], |page| {
@@ -173,6 +193,27 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: Option<&Overview>) {
             data_set(page, view);
         });
     }
+}
+
+/// What flatters the values of several runs, as the sentence of each says it; nothing where nothing does.
+fn too_good(views: &[View<'_>]) -> String {
+    let runs = |of: &dyn Fn(&View<'_>) -> bool| {
+        let runs: Vec<&str> = views.iter().filter(|v| of(v)).map(|v| v.verdict.data.as_str()).collect();
+        if runs.len() == views.len() { String::new() } else { format!(" on {}", listed(&runs)) }
+    };
+    let mut text = String::new();
+    if views.iter().any(|v| v.run.optimistic()) {
+        let runs = runs(&|v| v.run.optimistic());
+        text += &format!(" The protocol is optimistic{runs}: parameters were chosen on the reported folds.");
+    }
+    let mut methods: Vec<&String> = views.iter().flat_map(|v| &v.verdict.saw_test_bags).collect();
+    methods.sort();
+    methods.dedup();
+    for method in methods {
+        let runs = runs(&|v| v.verdict.saw_test_bags.contains(method));
+        text += &format!(" Values are too good for {method}, which drew on the test bags{runs}.");
+    }
+    text
 }
 
 /// The sentence with the name of the metric as readers know it.

@@ -59,7 +59,9 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         numbers(heading(first)).hint(first.info().formula),
         words(&format!("{:.0} % interval", 100.0 * v.level)),
     ];
-    columns.push(words("against best").hint("paired corrected t-test on the same folds"));
+    if view.several_methods() {
+        columns.push(words("against best").hint("paired corrected t-test on the same folds"));
+    }
     for &i in &shown {
         let metric = v.best().metrics[i].metric;
         columns.push(numbers(heading(metric)).hint(metric.info().formula));
@@ -73,7 +75,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
     let scale = Scale::new((low, high), (5.0, 125.0));
     let rows = v.table.iter().zip(&v.standing).map(|(line, standing)| {
         let colour = view.colour(&line.method);
-        let best = *standing == Standing::Best;
+        let best = *standing == Standing::Best && view.several_methods();
         let mut cells = vec![
             Cell::of(|m| {
                 m.tag("span", &[("class", "who"), ("data-m", &colour)], |m| {
@@ -94,14 +96,19 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
             Standing::Best | Standing::Ties => "pill good",
             _ => "pill",
         };
-        cells.push(Cell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+        if view.several_methods() {
+            cells.push(Cell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+        }
         cells.extend(
             shown.iter().map(|&i| Cell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
         );
         cells.push(Cell::shown(line.seconds, &duration(line.seconds)));
         (if best { "best".to_string() } else { String::new() }, cells)
     });
-    let caption = format!("Methods on {}, best first by {}", v.data, heading(first));
+    let caption = match view.several_methods() {
+        true => format!("Methods on {}, best first by {}", v.data, heading(first)),
+        false => format!("{} on {}, judged by {}", view.winner(), v.data, heading(first)),
+    };
     let look = Look { caption: &caption, sortable: true, class: "results", ..Look::default() };
     table(page, look, &columns, rows.collect());
     all_metrics(page, view);
@@ -326,8 +333,13 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         let note = if real {
             format!("By the mean distance of the answers of {} from the truth.{shown}", view.winner())
         } else {
+            let seen = if view.winner_saw_test_bags() { "its label" } else { "it" };
+            let all = match view.several_methods() {
+                true => " A bag that all methods get wrong may carry a wrong label.",
+                false => "",
+            };
             format!(
-                "{total} of {} bags, each answered by a model that had not seen it; the surest mistakes first. A bag that all methods get wrong may carry a wrong label.{shown}",
+                "{total} of {} bags, each answered by a model that had not seen {seen}; the surest mistakes first.{all}{shown}",
                 view.roster().bags.len()
             )
         };
@@ -348,7 +360,9 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
             if several {
                 columns.push(words("wrong in").hint("answers about the bag"));
             }
-            columns.push(words("methods wrong").hint("how many methods get it wrong"));
+            if view.several_methods() {
+                columns.push(words("methods wrong").hint("how many methods get it wrong"));
+            }
         }
         let rows = list.iter().map(|w| {
             let mut cells = vec![Cell::name(&view.bag(w.bag)).sorted_by_bag(w.bag, view.hide)];
@@ -366,7 +380,9 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
                 if several {
                     cells.push(Cell::text(&format!("{} of {}", w.wrong, w.judged)).sorted(w.wrong as f64 / w.judged as f64));
                 }
-                cells.push(Cell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
+                if view.several_methods() {
+                    cells.push(Cell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
+                }
             }
             (String::new(), cells)
         });

@@ -94,6 +94,16 @@ impl<'a> View<'a> {
         &self.verdict.best().method
     }
 
+    /// Whether there is something to be the best of.
+    pub(crate) fn several_methods(&self) -> bool {
+        self.verdict.table.len() > 1
+    }
+
+    /// Whether the winner drew on the bags it was judged by.
+    pub(crate) fn winner_saw_test_bags(&self) -> bool {
+        self.verdict.saw_test_bags.iter().any(|m| m == self.winner())
+    }
+
     /// The judged records of a method.
     pub(crate) fn records<'s>(&'s self, method: &'s str) -> impl Iterator<Item = &'s Record> {
         judged(&self.run.records, method)

@@ -121,7 +121,8 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
             continue;
         }
         if line.method == winner {
-            let message = format!("The winner {winner} chose {} at the end of its grid.", listed(&names));
+            let who = if view.several_methods() { "The winner " } else { "" };
+            let message = format!("{who}{winner} chose {} at the end of its grid.", listed(&names));
             all.push(warning(false, message, "A wider grid may do better still."));
         } else {
             others.push(line.method.as_str());
@@ -175,6 +176,24 @@ fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
         let message = format!("{:.0} % of the bags are of one class.", 100.0 * most as f64 / bags as f64);
         all.push(warning(false, message, "Judge by balanced accuracy or AUC, not by accuracy."));
     }
+}
+
+/// The severe ones of several runs, which lie folded away below: each once, with the runs that it concerns.
+pub(crate) fn severe_of_all(views: &[View<'_>]) -> Vec<Warning> {
+    let mut all: Vec<(Warning, Vec<&str>)> = Vec::new();
+    for view in views {
+        for w in warnings(view).into_iter().filter(Warning::is_severe) {
+            match all.iter_mut().find(|(known, _)| known.message == w.message) {
+                Some((_, runs)) => runs.push(&view.verdict.data),
+                None => all.push((w, vec![&view.verdict.data])),
+            }
+        }
+    }
+    let named = |(w, runs): (Warning, Vec<&str>)| match runs.len() == views.len() {
+        true => w,
+        false => Warning { message: format!("{}: {}", listed(&runs), w.message), ..w },
+    };
+    all.into_iter().map(named).collect()
 }
 
 /// Writes them.

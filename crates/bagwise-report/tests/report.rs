@@ -239,6 +239,158 @@ fn few_data_sets_are_not_tested_over() {
     assert!(!page.contains("Friedman") && !page.contains("id=\"cd\""));
 }
 
+/// What stands between two texts of a page, from the first time that the first occurs.
+fn between<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
+    let rest = page.split_once(from).unwrap_or_else(|| panic!("no {from}")).1;
+    rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
+}
+
+/// The sentence at the top.
+fn verdict(page: &str) -> &str {
+    between(page, "<p class=\"verdict\">", "</p>")
+}
+
+fn several(runs: &[Comparison]) -> String {
+    let page = render(runs, &Options::default()).unwrap();
+    well_formed(&page).unwrap();
+    page
+}
+
+#[test]
+fn the_same_data_count_once_whatever_they_are_called() {
+    let on = |data: &str| made(&Made { data, ..Made::default() });
+    // The same data, judged anew with other answers, under the name they had or another.
+    let again = |answers: &str, name: &str| {
+        let mut run = made(&Made { data: answers, ..Made::default() });
+        run.roster.fingerprint = on("one").roster.fingerprint;
+        run.roster.data = name.into();
+        for record in &mut run.records {
+            record.data = run.roster.fingerprint.clone();
+            record.key.data = name.into();
+        }
+        run
+    };
+    let three = [on("one"), on("two"), on("three")];
+    let five = [&three[..], &[again("anew", "one"), again("elsewhere", "copies/uno.csv")]].concat();
+    let (once, repeated) = (several(&three), several(&five));
+    let ranks = |page: &str| between(page, "average rank</", "</tr>").to_string();
+    assert_eq!(ranks(&once), ranks(&repeated));
+    assert!(repeated.contains("<h1>3 methods on 3 data sets</h1>") && repeated.contains("180 bags · 5 runs"));
+    let said = verdict(&repeated);
+    assert!(said.starts_with("Over 3 data sets"), "{said}");
+    let named = "by the run named first: one (run 2) repeats one (run 1) and uno.csv repeats one (run 1).";
+    assert!(said.contains(named), "{said}");
+    // Five runs are not five data sets to be tested over, and two of the same are not two to be ranked over.
+    assert!(!repeated.contains("Friedman") && repeated.contains("id=\"d4\""));
+    let same = several(&[on("one"), again("anew", "one")]);
+    assert!(verdict(&same).contains("All runs are of the same data"), "{}", verdict(&same));
+    assert!(!same.contains("average rank<") && same.contains("<h1>3 methods on 1 data set</h1>"));
+    assert!(!once.contains("repeats one") && !once.contains("(run 1)"));
+}
+
+#[test]
+fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let on = |data, methods| made(&Made { data, methods, ..Made::default() });
+    let pair: Vec<Comparison> = names.iter().map(|data| on(data, &["mi-kernel", "majority"])).collect();
+    // Two methods have a test of their own, and few data sets have none.
+    let many = several(&pair);
+    assert!(!verdict(&many).contains("So few"), "{}", verdict(&many));
+    assert!(
+        verdict(&many).contains("Wilcoxon")
+            && many.contains("Wilcoxon's signed ranks of ".replace('\'', "&#39;").as_str())
+    );
+    // One of the five is a tie.
+    let five = several(&pair[..5]);
+    assert!(verdict(&five).contains("with 4 differences no outcome could"), "{}", verdict(&five));
+    assert!(verdict(&several(&pair[..4])).contains("So few data sets allow no test"));
+    let apart = several(&[on("a", &["mi-kernel", "majority"]), on("b", &["mi-kernel", "simple-mi"])]);
+    assert!(verdict(&apart).contains("fewer than two methods have a value on every data set"));
+    let mut other = on("b", &["mi-kernel", "majority"]);
+    other.context.metric = Some(bagwise::evaluate::Metric::F1);
+    let apart = several(&[pair[0].clone(), other]);
+    assert!(verdict(&apart).contains("a is judged by accuracy, b by F1."), "{}", verdict(&apart));
+}
+
+/// A run whose first method drew on the test bags.
+fn pooled(data: &str) -> Comparison {
+    let mut run = made(&Made { data, ..Made::default() });
+    for record in run.records.iter_mut().filter(|r| r.key.method == "mi-kernel") {
+        record.parameters.insert("pool".into(), "all".into());
+    }
+    run
+}
+
+#[test]
+fn what_is_too_good_is_said_of_several_runs_as_of_one() {
+    let said = "Values are too good for mi-kernel, which drew on the test bags";
+    assert!(verdict(&page(pooled("one"))).contains(&format!("{said}.")));
+    let other = made(&Made { data: "two", ..Made::default() });
+    let mixed = several(&[pooled("one"), other.clone()]);
+    assert!(verdict(&mixed).contains(&format!("{said} on one.")), "{}", verdict(&mixed));
+    let top = between(&mixed, "class=\"verdict\"", "id=\"overview\"");
+    assert!(top.contains("one: mi-kernel drew on the test bags too"), "{top}");
+    // What concerns all runs is said once.
+    assert_eq!(top.matches("3 bags repeat an earlier one.").count(), 1, "{top}");
+    let both = several(&[pooled("one"), pooled("two")]);
+    assert!(verdict(&both).contains(&format!("{said}.")), "{}", verdict(&both));
+    let mut chosen = other.clone();
+    chosen.records.iter_mut().for_each(|r| r.protocol = "best-on-cv".into());
+    let mixed = several(&[chosen, made(&Made::default())]);
+    assert!(verdict(&mixed).contains("The protocol is optimistic on two: parameters were chosen"));
+    let honest = several(&[other, made(&Made::default())]);
+    assert!(!verdict(&honest).contains("too good") && !verdict(&honest).contains("optimistic"));
+}
+
+#[test]
+fn a_model_card_says_what_its_bags_had_to_do_with_training() {
+    let card = |run: Comparison| between(&page(run), "<dt>how good</dt><dd>", "</dd>").to_string();
+    let honest = made(&Made::default());
+    assert_eq!(between(&page(honest.clone()), "Model card: ", "<"), "mi-kernel");
+    assert!(card(honest.clone()).ends_with(", on bags not seen in training"));
+    let saw = card(pooled("made"));
+    assert!(
+        saw.ends_with(
+            "on bags that training had drawn on, without their labels (pool=all): too good for new bags"
+        ),
+        "{saw}"
+    );
+    let whole = page(pooled("made"));
+    assert!(
+        !whole.contains("model that had not seen it;") && !whole.contains("fitted again without the bag,")
+    );
+    let mut chosen = honest;
+    chosen.records.iter_mut().for_each(|r| r.protocol = "best-on-cv".into());
+    let chosen = card(chosen);
+    assert!(
+        chosen.ends_with("on the folds that its parameters were chosen on: too good for new bags"),
+        "{chosen}"
+    );
+}
+
+#[test]
+fn one_method_is_the_best_of_nothing() {
+    for method in ["mi-kernel", "majority"] {
+        let mut run = made(&Made { methods: &[method], ..Made::default() });
+        run.records.iter_mut().for_each(|r| r.on_edge = vec!["c".into()]);
+        let alone = page(run);
+        let shown = between(&alone, "<body", "<script");
+        assert!(
+            verdict(&alone).starts_with(&format!("{method} on made: accuracy 0.")),
+            "{}",
+            verdict(&alone)
+        );
+        assert!(verdict(&alone).ends_with(")."), "{}", verdict(&alone));
+        for word in
+            [">best<", "best first", "against best", "\"best\"", "winner", "all methods get", "methods wrong"]
+        {
+            assert!(!shown.contains(word), "{method}: {word}");
+        }
+    }
+    let two = page(made(&Made::default()));
+    assert!(verdict(&two).starts_with("mi-kernel is best on made") && two.contains(">best<"));
+}
+
 #[test]
 fn folders_are_read_and_damage_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -165,7 +165,8 @@ fn legible(text: String) -> String {
 }
 
 fn shorten(known: &[&str]) -> String {
-    const SHOWN: usize = 12;
+    // All methods and all files of experiments; columns of a table may be thousands.
+    const SHOWN: usize = 24;
     let mut list = known[..known.len().min(SHOWN)].join(", ");
     if known.len() > SHOWN {
         list.push_str(&format!(" and {} more", known.len() - SHOWN));
@@ -244,6 +245,18 @@ mod tests {
             Error::unknown("method", "zzz", known).to_string(),
             "unknown method 'zzz'; there are: mi-kernel, migraph, wmksvm"
         );
+    }
+
+    #[test]
+    fn an_unknown_method_is_told_all_there_are() {
+        let said = crate::methods::find("zzz").err().unwrap().to_string();
+        for method in crate::methods::METHODS {
+            assert!(said.contains(&format!(" {}", method.info().name)), "{}: {said}", method.info().name);
+        }
+        assert!(!said.contains(" more"), "{said}");
+        let many: Vec<String> = (0..30).map(|i| format!("x{i}")).collect();
+        let said = Error::unknown("column", "abc", many.iter().map(String::as_str)).to_string();
+        assert!(said.ends_with("x23 and 6 more"), "{said}");
     }
 
     #[test]

@@ -81,7 +81,7 @@ Examples:
 pub(crate) fn demo(args: &DemoArgs, session: &Session) -> Result<Outcome> {
     session.say(
         "bagwise compares all its methods on the built-in Musk1: 92 molecules (bags) in 476 shapes (instances), of\n\
-         which 47 smell of musk. Nested 10-fold cross-validation; this takes about a minute. `bagwise --help` has more.\n",
+         which 47 smell of musk. Nested 10-fold cross-validation; this takes about half a minute. `bagwise --help` has more.\n",
     );
     let line = ["bagwise", "compare", "musk1"].map(String::from);
     let parsed = <Parsed as clap::Parser>::try_parse_from(&line[1..]).context("the demo's own command")?;

@@ -36,15 +36,25 @@ impl Output for All {
         Ok(serde_json::to_string_pretty(&METHODS.iter().map(|m| describe(*m)).collect::<Vec<_>>())?)
     }
 
+    /// Programs find the names that JSON has.
     fn csv(&self) -> Rows {
-        let mut rows = Rows::new(["method", "family", "numbers", "what it is"]);
-        for method in METHODS {
-            let info = method.info();
-            let numbers = if info.regression { "yes" } else { "no" };
-            rows.push(vec![info.name.into(), info.family.into(), numbers.into(), info.title.into()]);
-        }
-        rows
+        all(["name", "family", "regression", "title"], ["true", "false"])
     }
+
+    fn text(&self, _: Paint) -> String {
+        all(["method", "family", "numbers", "what it is"], ["yes", "no"]).to_string()
+    }
+}
+
+/// A row per method; `[yes, no]` are the words for whether it predicts numbers.
+fn all(head: [&str; 4], [yes, no]: [&str; 2]) -> Rows {
+    let mut rows = Rows::new(head);
+    for method in METHODS {
+        let info = method.info();
+        let numbers = if info.regression { yes } else { no };
+        rows.push(vec![info.name.into(), info.family.into(), numbers.into(), info.title.into()]);
+    }
+    rows
 }
 
 struct One(&'static dyn Method);
@@ -55,7 +65,7 @@ impl Output for One {
     }
 
     fn csv(&self) -> Rows {
-        let mut rows = Rows::new(["parameter", "default", "tuned over", "takes", "meaning"]);
+        let mut rows = Rows::new(["name", "default", "grid", "takes", "help"]);
         for p in self.0.params() {
             rows.push(vec![p.name.into(), p.default.into(), p.grid.into(), p.kind.expects(), p.help.into()]);
         }

@@ -34,9 +34,10 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         "p",
         &[("class", "lead")],
         &format!(
-            "{how}{side} Each bag is answered by {} as its outer fold had it: fitted again without the bag, with the parameters that \
+            "{how}{side} Each bag is answered by {} as its outer fold had it: fitted again without {}, with the parameters that \
              fold chose.",
-            view.winner()
+            view.winner(),
+            if view.winner_saw_test_bags() { "the label of the bag" } else { "the bag" }
         ),
     );
     let wrong = |e: &&Explained| {

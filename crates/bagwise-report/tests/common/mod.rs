@@ -40,7 +40,7 @@ pub(crate) fn made(m: &Made<'_>) -> Comparison {
     };
     let roster = Roster {
         data: m.data.into(),
-        fingerprint: "0123456789abcdef".into(),
+        fingerprint: format!("{:016x}", of_name(m.data)),
         bags: (0..m.bags).map(|b| format!("bag-{b:04}")).collect(),
         truth,
         positive: (m.classes == 2).then_some(1),
@@ -57,9 +57,13 @@ pub(crate) fn made(m: &Made<'_>) -> Comparison {
     Comparison::new(records, roster, context(m)).unwrap()
 }
 
+/// A number for a name: other data, other chances and another fingerprint.
+fn of_name(name: &str) -> u64 {
+    name.bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)))
+}
+
 fn record(m: &Made<'_>, roster: &Roster, (at, method): (usize, &str), repeat: usize, fold: usize) -> Record {
-    let name = m.data.bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
-    let mut rng = Rng::new(name, "made", &[at as u64, repeat as u64, fold as u64]);
+    let mut rng = Rng::new(of_name(m.data), "made", &[at as u64, repeat as u64, fold as u64]);
     let bags: Vec<usize> = (0..m.bags).filter(|b| (b * 7 + repeat) % m.folds == fold).collect();
     let noise = 0.6 + 0.12 * at as f64;
     let mut scored = Scored { bags: bags.clone(), ..Scored::default() };
@@ -105,7 +109,7 @@ fn record(m: &Made<'_>, roster: &Roster, (at, method): (usize, &str), repeat: us
             point: String::new(),
         },
         run: "fedcba9876543210".into(),
-        data: "0123456789abcdef".into(),
+        data: roster.fingerprint.clone(),
         protocol: "nested".into(),
         seed: 0,
         parameters: BTreeMap::from([("c".to_string(), c.into()), ("gamma".to_string(), gamma.into())]),

@@ -163,18 +163,21 @@ impl Verdict {
         self.ties().into_iter().filter(|m| complexity(m) < own).collect()
     }
 
-    /// What came out: the winner, its interval, simpler methods that tie, the baseline.
+    /// What came out: the winner, its interval, simpler methods that tie, the baseline. Of one method alone only its value.
     pub fn sentence(&self) -> String {
         let (best, name) = (self.best(), self.metric.name());
         let Some(mean) = best.metrics[0].mean else {
             return format!("No method has a value of {name} on {}.", self.data);
         };
-        let mut text = format!("{} is best on {}: {name} {mean:.3}", best.method, self.data);
+        // One alone is the best of nothing.
+        let alone = self.table.len() == 1;
+        let is_best = if alone { "" } else { " is best" };
+        let mut text = format!("{}{is_best} on {}: {name} {mean:.3}", best.method, self.data);
         if let Some(i) = best.metrics[0].interval {
             text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
         let (ties, simpler) = (self.ties(), self.simpler());
-        if best.method == BASELINE {
+        if best.method == BASELINE && !alone {
             text += ". No method does better than answering the same for every bag";
         } else if simpler.contains(&BASELINE) {
             text += ". These folds do not tell it from answering the same for every bag (majority)";
