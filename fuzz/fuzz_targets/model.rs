@@ -23,7 +23,8 @@ fn use_it(bytes: &[u8]) {
     let rows = Mat::new(3, width, (0..3 * width).map(|i| (i % 7) as f64 / 4.0).collect());
     let Ok(bags) = Bags::new(Instances::F64(rows), vec![0, 1, 3]) else { return };
     let Ok(bags) = bags.with_features(model.header.features.clone().into()) else { return };
-    let _ = model.predict(&bags, &Ctx::default());
+    let ctx = Ctx::default();
+    let _ = (model.predict(&bags, &ctx), model.explain(&bags, &ctx), model.map(&bags, &ctx), model.concepts());
 }
 
 /// The same content with its checksum.

@@ -2,7 +2,7 @@
 //! and categories get the codes they had in training. Tables without headings call their columns f1, f2, …, so
 //! that two of them are matched by position.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::bags::{Bags, Feature, FeatureKind, Instances};
 use crate::error::{Error, Place, Result};
@@ -103,7 +103,9 @@ impl Bags {
         let remedy = if missing.len() == features.len() && self.features()[0].name == "f1" {
             "training had a heading: give the table the same one".to_string()
         } else {
-            let known = self.features().iter().map(|f| f.name.as_str());
+            // Those that training had as well are where they should be.
+            let there: HashSet<&str> = features.iter().map(|f| f.name.as_str()).collect();
+            let known = self.features().iter().map(|f| f.name.as_str()).filter(|name| !there.contains(name));
             match Error::unknown("column", missing[0], known) {
                 Error::Unknown { suggestion: Some(s), .. } if s.starts_with("did you mean") => {
                     format!("give every column that training had, under the same heading ({s})")
@@ -154,6 +156,12 @@ fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
             }
         }
     }
+}
+
+/// Some columns as they are, in this order. Sparse rows stay sparse, single precision stays single.
+pub(crate) fn columns_of(instances: &Instances, from: &[usize]) -> Instances {
+    let as_they_are: Vec<Recode> = from.iter().map(|_| Recode::Copy).collect();
+    gather(instances, from, &as_they_are)
 }
 
 /// The columns `from`, recoded. Sparse rows stay sparse.

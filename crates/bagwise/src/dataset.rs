@@ -116,6 +116,8 @@ pub struct Dataset {
     pub groups: Option<Groups>,
     /// Columns carried along.
     pub kept: Vec<Kept>,
+    /// Where each instance stood in its bag, counted from 0, if only some of a bag were drawn.
+    pub drawn: Option<Vec<usize>>,
     /// True instance labels where the source knows them: for judging explanations, never for learning.
     pub instance_labels: Option<Vec<String>>,
     /// What the reader wants the user to know: rows regrouped, columns taken as categories.
@@ -131,9 +133,15 @@ impl Dataset {
             target: None,
             groups: None,
             kept: Vec::new(),
+            drawn: None,
             instance_labels: None,
             warnings: Vec::new(),
         }
+    }
+
+    /// The number of an instance in its bag as the file has it, counted from 1.
+    pub fn instance_number(&self, bag: usize, instance: usize) -> usize {
+        1 + self.drawn.as_ref().map_or(instance, |drawn| drawn[self.bags.rows(bag).start + instance])
     }
 
     /// Says what is to be predicted.
@@ -171,14 +179,17 @@ impl Dataset {
     pub fn with_at_most(self, most: usize, seed: u64) -> Dataset {
         let most = most.max(1);
         let (mut rows, mut offsets, mut thinned) = (Vec::new(), vec![0], 0);
+        let mut places = Vec::new();
         for bag in 0..self.bags.len() {
             let own = self.bags.rows(bag);
             if own.len() > most {
                 thinned += 1;
                 let mut drawn = Rng::new(seed, "max instances", &[bag as u64]).sample(own.len(), most);
                 drawn.sort_unstable();
-                rows.extend(drawn.into_iter().map(|i| own.start + i));
+                rows.extend(drawn.iter().map(|i| own.start + i));
+                places.extend(drawn);
             } else {
+                places.extend(0..own.len());
                 rows.extend(own);
             }
             offsets.push(rows.len());
@@ -196,6 +207,7 @@ impl Dataset {
             kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
             instance_labels: self.instance_labels.as_ref().map(pick),
             bags: self.bags.with_rows(&rows, offsets),
+            drawn: Some(places),
             warnings,
             ..self
         }
@@ -267,6 +279,7 @@ impl Dataset {
             groups,
             warnings,
             kept: Vec::new(),
+            drawn: None,
             instance_labels: None,
             ..self
         })
@@ -285,6 +298,7 @@ impl Dataset {
                 names: g.names.clone(),
             }),
             kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            drawn: self.drawn.as_ref().map(|drawn| rows.iter().map(|&r| drawn[r]).collect()),
             instance_labels: self.instance_labels.as_deref().map(pick),
             warnings: self.warnings.clone(),
         }

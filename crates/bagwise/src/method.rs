@@ -400,6 +400,19 @@ impl State {
         self.tensors.insert(name.into(), Tensor::U64(vec![values.len()], values));
     }
 
+    /// An error if sparse rows claim more columns than there can be: each costs memory before anything is compared.
+    pub(crate) fn check_widths(&self, most: usize) -> Result<()> {
+        for (name, tensor) in &self.tensors {
+            if let Tensor::U64(_, values) = tensor
+                && name.rsplit('.').next() == Some("width")
+                && let Some(width) = values.iter().find(|&&width| width > most as u64)
+            {
+                return Err(refuse(format!("'{name}' is {width}, and its scaling gives {most} columns")));
+            }
+        }
+        Ok(())
+    }
+
     fn tensor(&self, name: &str) -> Result<&Tensor> {
         self.tensors.get(name).ok_or_else(|| refuse(format!("the array '{name}' is missing")))
     }

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
@@ -19,6 +20,7 @@ use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
 use crate::gram::no_map;
 use crate::graph::Graph;
+use crate::io::compress;
 use crate::learn::{Learner, Refit};
 use crate::mat::{Csr, Mat};
 use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
@@ -345,9 +347,11 @@ impl Trained {
         pack(&header, state)
     }
 
-    /// Reads a file, refusing what is damaged or newer.
+    /// Reads a file, compressed or not, refusing what is damaged or newer.
     pub fn load(path: &Path) -> Result<Trained> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let mut bytes = Vec::new();
+        let place = || Place::of(path.display().to_string());
+        compress::open(path)?.read_to_end(&mut bytes).map_err(|e| compress::explain(place(), e))?;
         Trained::from_bytes(&bytes).map_err(|e| match e {
             Error::Model { problem, .. } => {
                 Error::Model { place: Place::of(path.display().to_string()), problem }
@@ -376,6 +380,7 @@ impl Trained {
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
         let header = Header { parameters: header.parameters.ordered(method.params()), ..header };
+        state.check_widths(header.transform.output_width())?;
         let mut models: Vec<Box<dyn Model>> = Vec::new();
         loop {
             let own = state.nested(&format!("model{}", models.len()));

@@ -343,6 +343,10 @@ impl Grid {
             values.dedup();
             let ends = [values.first().copied(), values.last().copied()];
             let chosen = magnitude(point.get(name));
+            // Beyond a fraction of 1 there is nothing to try.
+            if point.get(name) == &Value::Fraction(1, 1) {
+                continue;
+            }
             if values.len() >= 3 && chosen.is_some() && ends.contains(&chosen) && magnitude(value).is_some() {
                 on_edge.push(name.as_str());
             }

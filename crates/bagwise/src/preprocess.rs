@@ -335,21 +335,29 @@ impl ColumnStatistics {
                 (min[j], max[j]) = (0.0, 0.0);
             }
         }
+        // Numbers whose squares would be none are brought near 1 by a power of two, which loses nothing.
+        let near_one: Vec<f64> = (0..width).map(|j| near_one(min[j].abs().max(max[j].abs()))).collect();
+        if near_one.iter().any(|&f| f != 1.0) {
+            sum = vec![0.0; width];
+            visit(bags.instances(), &rows, |j, x| sum[j] += x * near_one[j]);
+        }
         let mean: Vec<f64> =
             (0..width).map(|j| if count[j] > 0 { sum[j] / count[j] as f64 } else { 0.0 }).collect();
         // Second pass: the sum of squares about the mean keeps its digits where the one-pass formula loses them.
         let mut squares = vec![0.0; width];
         let mut seen = vec![0usize; width];
         visit(bags.instances(), &rows, |j, x| {
-            squares[j] += (x - mean[j]) * (x - mean[j]);
+            let from_mean = x * near_one[j] - mean[j];
+            squares[j] += from_mean * from_mean;
             seen[j] += 1;
         });
         let sd = (0..width)
             .map(|j| {
                 let zeros = (count[j] - seen[j].min(count[j])) as f64;
-                ((squares[j] + zeros * mean[j] * mean[j]) / count[j].max(1) as f64).sqrt()
+                ((squares[j] + zeros * mean[j] * mean[j]) / count[j].max(1) as f64).sqrt() / near_one[j]
             })
             .collect();
+        let mean = mean.iter().zip(&near_one).map(|(mean, f)| mean / f).collect();
         let median = if impute { medians(bags, &rows) } else { vec![0.0; width] };
         ColumnStatistics { min, max, mean, sd, median }
     }
@@ -371,6 +379,16 @@ impl ColumnStatistics {
         let divisor = if divisor.is_finite() { divisor } else { 0.0 };
         Column::Number { median: self.median[j], shift, divisor }
     }
+}
+
+/// A power of two that brings numbers up to `largest` near 1, if their squares, or sums of them, leave the range of double
+/// precision; 1 for all others.
+fn near_one(largest: f64) -> f64 {
+    // Beyond a quarter of the largest number differences have no end either: such a column is given up, as it is.
+    if largest == 0.0 || largest > f64::MAX / 4.0 || (1e-140..1e140).contains(&largest) {
+        return 1.0;
+    }
+    2f64.powi(-(largest.log2().floor() as i32).clamp(-1000, 1000))
 }
 
 /// Calls `f` with every present value of the rows; implicit zeros of sparse rows and missing values are passed over.
@@ -489,6 +507,17 @@ mod tests {
         );
         assert_eq!(applied(Scale::ZScore, &data, &[0, 1])[2], [3.0, 1.0, (0.0 - 1.0) / 3.0]);
         assert_eq!(applied(Scale::MaxAbs, &data, &[0, 1])[2], [2.0, 8.0 / 7.0, 0.0]);
+    }
+
+    #[test]
+    fn numbers_whose_squares_are_none_are_scaled_like_others() {
+        // Powers of two, so that the quotients are the same to the last bit.
+        let plain = [[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, 0.0]];
+        let expected = applied(Scale::ZScore, &bags(&plain), &[0, 1, 2]);
+        for factor in [2f64.powi(1000), 2f64.powi(-900), 2f64.powi(600)] {
+            let scaled = plain.map(|row| row.map(|v| v * factor));
+            assert_eq!(applied(Scale::ZScore, &bags(&scaled), &[0, 1, 2]), expected, "{factor:e}");
+        }
     }
 
     #[test]

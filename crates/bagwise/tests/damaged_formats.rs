@@ -57,7 +57,13 @@ fn arff_cases() -> Vec<Case> {
     (0..width).for_each(|i| unfolds += &format!("@attribute x{i} numeric\n"));
     unfolds += "@data\n";
     unfolds += &"{0 1}\n".repeat(100_000);
+    let mut inside = String::from("@relation r\n@attribute id {a,b}\n@attribute bag relational\n");
+    (0..width).for_each(|i| inside += &format!("@attribute x{i} numeric\n"));
+    inside += "@end bag\n@attribute class {0,1}\n@data\na,\"";
+    inside += &"{}\\n".repeat(100_000);
+    inside += "\",1\n";
     vec![
+        case("a.arff", inside, &[", line ", "sparse rows have become", "bomb"]),
         arff("@data\n", "", &[", line 8: ", "'a,\"1,u\\n2,v\",0' is no part of a heading", "@data"]),
         case(
             "a.arff",
@@ -236,6 +242,14 @@ fn npz_cases() -> Vec<Case> {
     let nothing = npy("'|u1'", "(7000, 10000)", &vec![0; 70_000_000]);
     let twice = zip(&[&arrays()[..], &arrays()[..1]].concat());
     let no_matrix = zip(&arrays()[1..]);
+    // Each is small enough by itself.
+    let half = npy("'<f8'", "(4000000,)", &vec![0; 32_000_000]);
+    let mut several = arrays();
+    several.extend([("-label.npy", half.clone()), ("-Y.npy", half)]);
+    let several = zip(&several);
+    let mut gzipped = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+    gzipped.write_all(&good).unwrap();
+    let gzipped = gzipped.finish().unwrap();
     let ids = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>();
     let whole = |v: &[i64]| v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let offsets = |v: &[i64]| {
@@ -283,6 +297,8 @@ fn npz_cases() -> Vec<Case> {
             zip(&[("-X.npy", nothing)]),
             &[", array 'X': ", "a decompression bomb?", "uncompressed"],
         ),
+        case("a.npz", several, &[", array 'Y': ", "the archive would become more", "a decompression bomb?"]),
+        case("a.npz", gzipped, &[": the file is compressed by gzip as a whole", "decompress it first"]),
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4, 3)", &[0; 64])),
@@ -472,8 +488,8 @@ fn mat_cases() -> Vec<Case> {
         case("a.mat", mat(&[damaged]), &[": the file is damaged: a compressed variable cannot"]),
         case(
             "a.mat",
-            mat(&[packed(&vec![0; 70_000_000])]),
-            &[": a compressed variable becomes more", "bomb", "-v6"],
+            mat(&[packed(&matrix("a", 2000, 2000, &vec![0.0; 4_000_000])), packed(&vec![0; 35_000_000])]),
+            &[": its compressed variables become more", "bomb", "-v6"],
         ),
         case("a.mat", mat(&[x.clone(), y.clone()]), &[": 'y' has 2 entries for 3 instances", "bag ids"]),
         case("a.mat", mat(&[x.clone(), bag.clone(), matrix("y", 2, 2, &[0.0; 4])]), &[": 'y' is no list"]),
@@ -552,6 +568,9 @@ fn parquet_cases() -> Vec<Case> {
         ("bad_date", &[", column 'x': ", "it holds dates or times", "--ignore"][..]),
         ("bad_decimal", &[", column 'x': ", "it holds decimals"]),
         ("bad_struct", &[", column 'x': ", "it is a structure"]),
+        ("bad_struct_of_one", &[", column 'x': ", "it is a structure"]),
+        ("bad_list_of_structs", &[", column 'x': ", "it is a structure"]),
+        ("bad_checksum", &[", column 'bag': ", "the checksum of a page is wrong"]),
         ("bad_nested", &[", column 'x': ", "it has lists of lists"]),
         ("bad_ragged", &[", column 'x': ", "row 5 has 1 values, the first has 2"]),
         ("bad_empty_list", &[", column 'x': ", "row 2 has 0 values"]),
@@ -560,6 +579,8 @@ fn parquet_cases() -> Vec<Case> {
         ("bad_brotli", &[", column 'bag': ", "compressed by brotli"]),
         ("bad_infinite", &[", row 3: ", "the value of 'x' in bag 'b' is infinite"]),
         ("bad_binary", &[", column 'x': ", "not UTF-8"]),
+        ("bad_bomb", &[", column 'x': ", "a decompression bomb?", "uncompressed"]),
+        ("bad_group", &[", row 3: ", "bag 'b' has no group"]),
         ("bad_no_rows", &[": the table has no rows"]),
         ("bad_bag", &[", row 2: ", "no bag id"]),
         ("bad_label", &[", row 2: ", "bag 'a' has label '0', but '1' in row 1"]),

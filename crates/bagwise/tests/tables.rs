@@ -190,6 +190,37 @@ fn labels_are_classes_unless_one_has_a_fraction() {
 }
 
 #[test]
+fn labels_beyond_the_whole_numbers_of_double_precision_are_told_apart() {
+    let data = parse("bag,label,f\na,9007199254740992,1\nb,9007199254740993,2\nc,9007199254740992,3\n");
+    assert_eq!(class_names(&data), ["9007199254740992", "9007199254740993"]);
+}
+
+#[test]
+fn measurements_with_a_slip_among_them_become_classes_with_a_warning() {
+    let data = parse("bag,label,f\na,0.5,1\nb,abc,2\nc,1.7,3\n");
+    assert_eq!(class_names(&data).len(), 3);
+    assert!(
+        data.warnings[0].contains("'abc' is none, so that all are taken as classes"),
+        "{:?}",
+        data.warnings
+    );
+    assert!(parse("bag,label,f\na,1,1\nb,abc,2\n").warnings.is_empty());
+}
+
+#[test]
+fn drawn_instances_keep_their_numbers() {
+    let data = parse("bag,label,f\na,1,0\na,1,1\na,1,2\na,1,3\na,1,4\nb,0,0\n").with_at_most(2, 3);
+    for bag in 0..2 {
+        for (i, row) in data.bags.rows(bag).enumerate() {
+            // The value of an instance is its place in the file.
+            assert_eq!(data.instance_number(bag, i), rows(&data)[row][0] as usize + 1);
+        }
+    }
+    let one = data.select(&[1, 0]);
+    assert_eq!(one.instance_number(1, 1), data.instance_number(0, 1));
+}
+
+#[test]
 fn data_to_predict_needs_no_labels() {
     let options = ReadOptions { unlabelled: true, ..ReadOptions::default() };
     assert_eq!(parse("bag,f1\na,1\n").target, None);

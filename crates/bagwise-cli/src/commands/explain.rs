@@ -143,6 +143,11 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// Which instance of its bag a line is about.
+    fn number(&self, line: &Line) -> Option<usize> {
+        line.instance.map(|i| self.data.instance_number(line.bag, i))
+    }
+
     fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (&'s str, &'s str)> {
         let row = line.instance.map(|i| self.data.bags.rows(line.bag).start + i);
         self.data.kept.iter().map(move |k| (k.name.as_str(), row.map_or("", |r| k.values[r].as_str())))
@@ -156,7 +161,7 @@ impl Parts<'_> {
         for line in &self.rows {
             let mut row = vec![
                 self.data.bags.ids()[line.bag].clone(),
-                line.instance.map_or(String::new(), |i| (i + 1).to_string()),
+                self.number(line).map_or(String::new(), |number| number.to_string()),
                 self.model.machine_name(line.machine),
                 line.kind.into(),
                 digits.show(Some(line.value)),
@@ -172,7 +177,7 @@ impl Output for Parts<'_> {
     fn json(&self) -> Result<String> {
         let object = |line: &Line| {
             let mut object = Object::default();
-            object.put("bag", &self.data.bags.ids()[line.bag]).put("instance", line.instance.map(|i| i + 1));
+            object.put("bag", &self.data.bags.ids()[line.bag]).put("instance", self.number(line));
             object.put("machine", self.model.machine_name(line.machine)).put("kind", line.kind);
             object.put("value", line.value);
             self.kept(line).for_each(|(name, value)| {

@@ -155,8 +155,10 @@ impl Record {
         if !finite(&s.scores) || !s.probabilities.as_deref().is_none_or(finite) {
             return refuse("a score or probability is not a finite number; the fit counts as failed");
         }
-        let per_bag =
-            |n: usize| n == 0 && s.bags.is_empty() || n > 0 && n.is_multiple_of(s.bags.len().max(1));
+        let per_bag = |n: usize| match s.bags.len() {
+            0 => n == 0,
+            bags => n > 0 && n.is_multiple_of(bags),
+        };
         if !per_bag(s.scores.len())
             || s.labels.as_ref().is_some_and(|l| l.len() != s.bags.len())
             || !s.probabilities.as_ref().is_none_or(|p| per_bag(p.len()))

@@ -12,12 +12,12 @@ use std::sync::{Arc, OnceLock};
 use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::bags::{Bags, Instances};
+use crate::bags::Bags;
 use crate::ctx::Ctx;
 use crate::engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 use crate::error::Result;
 use crate::families::kernel_svm::{BagMachine, expansions, nearest_others};
-use crate::families::set_kernel::{load_bags, save_bags};
+use crate::families::set_kernel::{load_bags, load_sparse, save_bags, save_sparse};
 use crate::families::svm;
 use crate::mat::{Csr, Mat};
 use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training, refuse};
@@ -339,15 +339,12 @@ impl MapModel {
             }
             Rule::Weights(weights)
         } else {
-            let maps = load_bags(&state.nested("maps"))?;
-            let Instances::Sparse(maps) = maps.instances() else {
-                return Err(refuse("its maps are not sparse"));
-            };
+            let maps = load_sparse(&state.nested("maps"), map.columns())?;
             let coefficients = state.mat("coefficients")?;
-            if maps.cols() != map.columns() || coefficients.cols() != maps.rows() {
-                return Err(refuse("maps, centres and coefficients differ in number"));
+            if coefficients.cols() != maps.rows() {
+                return Err(refuse("maps and coefficients differ in number"));
             }
-            Rule::Bags { coefficients, maps: maps.clone() }
+            Rule::Bags { coefficients, maps }
         };
         let outputs = match &rule {
             Rule::Weights(m) | Rule::Bags { coefficients: m, .. } => m.rows(),
@@ -445,20 +442,19 @@ impl Model for MapModel {
     fn save(&self) -> State {
         let mut state = State::default();
         let centres = self.map.partitions.centres();
-        let one = |instances: Instances, offsets: Vec<usize>| {
-            let mut state = State::default();
-            let bags = Bags::new(instances, offsets).expect("they were bags before");
-            save_bags(&mut state, &bags);
-            state
-        };
-        state.nest("centres", one(centres.clone(), vec![0, centres.rows()]));
+        let mut own = State::default();
+        let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
+        save_bags(&mut own, &bags);
+        state.nest("centres", own);
         state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
         state.put("biases", &self.biases);
         match &self.rule {
             Rule::Weights(weights) => state.put_mat("weights", weights),
             Rule::Bags { coefficients, maps } => {
                 state.put_mat("coefficients", coefficients);
-                state.nest("maps", one(Instances::Sparse(maps.clone()), (0..=maps.rows()).collect()));
+                let mut own = State::default();
+                save_sparse(&mut own, maps);
+                state.nest("maps", own);
             }
         }
         state

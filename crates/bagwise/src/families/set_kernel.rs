@@ -429,9 +429,7 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             drop(state.tensors.insert("instances".into(), Tensor::F32(shape, m.data().to_vec())))
         }
         Instances::Sparse(m) => {
-            state.put_counts("indptr", m.indptr().iter().copied());
-            state.put_counts("indices", m.indices().iter().map(|&i| i as usize));
-            state.put("values", m.values());
+            save_sparse(state, m);
             state.put_counts("width", [m.cols()]);
         }
         Instances::Stored(_) => {
@@ -443,6 +441,32 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             drop(state.tensors.insert("instances".into(), tensor));
         }
     }
+}
+
+/// Sparse rows without their width.
+pub(crate) fn save_sparse(state: &mut State, rows: &Csr) {
+    state.put_counts("indptr", rows.indptr().iter().copied());
+    state.put_counts("indices", rows.indices().iter().map(|&i| i as usize));
+    state.put("values", rows.values());
+}
+
+/// Sparse rows of a known width, with everything checked that [`Csr`] promises.
+pub(crate) fn load_sparse(state: &State, width: usize) -> Result<Csr> {
+    let (indptr, indices) = (state.counts("indptr")?, state.counts("indices")?);
+    let values = state.vector("values", indices.len())?;
+    let ordered = indptr.first() == Some(&0)
+        && indptr.last() == Some(&indices.len())
+        && indptr.windows(2).all(|w| w[0] <= w[1]);
+    let fits = ordered
+        && u32::try_from(width).is_ok()
+        && indptr.windows(2).all(|w| {
+            let row = &indices[w[0]..w[1]];
+            row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&c| c < width)
+        });
+    if !fits {
+        return Err(refuse("its sparse rows do not fit together"));
+    }
+    Ok(Csr::new(width, indptr, indices.into_iter().map(|c| c as u32).collect(), values))
 }
 
 /// Bags from a state, with everything checked that [`Bags`] and [`Csr`] promise.
@@ -457,27 +481,8 @@ pub(crate) fn load_bags(state: &State) -> Result<Bags> {
         }
         Some(other) => return Err(refuse(format!("'instances' has shape {:?}", other.shape()))),
         None => {
-            let (indptr, indices) = (state.counts("indptr")?, state.counts("indices")?);
-            let values = state.vector("values", indices.len())?;
             let width = *state.counts("width")?.first().ok_or_else(|| refuse("'width' is empty"))?;
-            let ordered = indptr.first() == Some(&0)
-                && indptr.last() == Some(&indices.len())
-                && indptr.windows(2).all(|w| w[0] <= w[1]);
-            let fits = ordered
-                && u32::try_from(width).is_ok()
-                && indptr.windows(2).all(|w| {
-                    let row = &indices[w[0]..w[1]];
-                    row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&c| c < width)
-                });
-            if !fits {
-                return Err(refuse("its sparse rows do not fit together"));
-            }
-            Instances::Sparse(Csr::new(
-                width,
-                indptr,
-                indices.into_iter().map(|c| c as u32).collect(),
-                values,
-            ))
+            Instances::Sparse(load_sparse(state, width)?)
         }
     };
     if offsets.windows(2).any(|w| w[0] >= w[1]) {

@@ -14,6 +14,7 @@ use super::cells::{code, sorted};
 use super::columns::{self, Roles};
 use super::text::{is_missing, shown};
 use super::{Column, ReadOptions, save};
+use crate::align::columns_of;
 use crate::bags::{Feature, FeatureKind, Instances};
 use crate::dataset::{Dataset, Kept, Target};
 use crate::error::{Error, Place, Result};
@@ -157,17 +158,21 @@ impl Arrays<'_> {
         let roles = columns::find(&Place::of(self.source), Some(&names), names.len(), &options)?;
         let column = |c: usize| match c.checked_sub(cols) {
             None => {
+                let rows = 0..self.instances.rows();
                 let mut row = vec![0.0; cols];
-                let mut values = Vec::with_capacity(self.instances.rows());
-                for r in 0..self.instances.rows() {
-                    self.instances.row_into(r, &mut row);
-                    values.push(row[c]);
-                }
-                Cow::Owned(Values::Numbers(values))
+                Cow::Owned(Values::Numbers(match &self.instances {
+                    Instances::F64(m) => rows.map(|r| m.get(r, c)).collect(),
+                    Instances::F32(m) => rows.map(|r| m.get(r, c).into()).collect(),
+                    other => rows
+                        .map(|r| {
+                            other.row_into(r, &mut row);
+                            row[c]
+                        })
+                        .collect(),
+                }))
             }
             Some(beside) => Cow::Borrowed(&self.beside[beside].1),
         };
-        let whole = roles.features.len() == cols && roles.features.iter().all(|&c| c < cols);
         let taken = Taken {
             bag: column(roles.bag),
             label: roles.label.map(column),
@@ -175,9 +180,14 @@ impl Arrays<'_> {
             instance_label: roles.instance_label.map(column),
             kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
         };
-        if whole && !roles.categorical.contains(&true) {
-            let features = names[..cols].iter().map(Feature::numeric).collect();
-            let instances = self.instances.clone();
+        let of_matrix = roles.features.iter().all(|&c| c < cols);
+        if of_matrix && !roles.categorical.contains(&true) {
+            let features = roles.features.iter().map(|&c| Feature::numeric(&names[c])).collect();
+            let whole = roles.features.iter().copied().eq(0..cols);
+            let instances = match whole {
+                true => self.instances.clone(),
+                false => columns_of(&self.instances, &roles.features),
+            };
             return taken.finish(self.source, instances, features, &options, roles.warnings);
         }
         let Roles { features, categorical, mut warnings, .. } = roles;
@@ -297,9 +307,10 @@ impl Arrays<'_> {
                 })
             })
             .collect();
-        let ascending = firsts.windows(2).all(|w| match (values.number(w[0]), values.number(w[1])) {
-            (Some(a), Some(b)) => a < b,
-            _ => values.text(w[0]) < values.text(w[1]),
+        let ascending = firsts.windows(2).all(|w| match values {
+            Values::Numbers(v) => v[w[0]] < v[w[1]],
+            Values::Whole(v) => v[w[0]] < v[w[1]],
+            Values::Texts { .. } => values.text(w[0]) < values.text(w[1]),
         });
         let bags = firsts.len();
         drop(numbers);

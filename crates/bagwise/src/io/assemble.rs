@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::text::{is_missing, number};
+use super::text::{is_missing, number, shown};
 use super::{ReadOptions, Task};
 use crate::bags::{Bags, Feature, Instances};
 use crate::dataset::{Dataset, Groups, Kept, Target};
@@ -86,7 +86,7 @@ impl Book {
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
         let label = label.filter(|l| !is_missing(l.as_bytes())).unwrap_or_default();
-        let group = group.unwrap_or_default();
+        let group = group.filter(|g| !is_missing(g.as_bytes())).unwrap_or_default();
 
         let last = self.of_row.last().copied();
         let code = match last {
@@ -215,12 +215,15 @@ impl Book {
         let groups = self
             .has_group
             .then(|| Groups::from_names(&self.bags.iter().map(|b| b.group.as_str()).collect::<Vec<_>>()));
+        let ids: Vec<String> = self.bags.into_iter().map(|b| b.id).collect();
         let bags = if options.allow_missing {
             Bags::with_missing(instances, offsets)
+                .and_then(|bags| bags.with_ids(ids))
+                .and_then(|bags| bags.with_features(features))
         } else {
-            Bags::new(instances, offsets)
+            Bags::named(instances, offsets, Some(ids), Some(features))
         };
-        let bags = bags?.with_ids(self.bags.into_iter().map(|b| b.id).collect())?.with_features(features)?;
+        let bags = bags.map_err(|e| e.of_data(&self.source))?;
         let mut data = Dataset::new(self.source, bags);
         data.target = target;
         data.groups = groups;
@@ -244,8 +247,8 @@ impl Book {
             }
             return Ok(None);
         }
-        let numbers: Option<Vec<f64>> =
-            self.bags.iter().map(|b| number(b.label.as_bytes()).filter(|v| v.is_finite())).collect();
+        let finite = |b: &Entry| number(b.label.as_bytes()).filter(|v| v.is_finite());
+        let numbers: Option<Vec<f64>> = self.bags.iter().map(finite).collect();
         let fractions = numbers.as_ref().is_some_and(|n| n.iter().any(|v| v.fract() != 0.0));
         if let Some(numbers) = &numbers
             && (self.task == Task::Regression || (self.task == Task::Auto && fractions))
@@ -258,7 +261,8 @@ impl Book {
             let mut spelling = HashMap::new();
             for (label, value) in labels.iter_mut().zip(numbers) {
                 // Adding 0 makes one zero of -0 and 0.
-                *label = spelling.entry((value + 0.0).to_bits()).or_insert(*label);
+                let text = (value.abs() >= EXACT).then_some(*label);
+                *label = spelling.entry(((value + 0.0).to_bits(), text)).or_insert(*label);
             }
             if spelling.len() > MANY_CLASSES
                 && self.task == Task::Auto
@@ -270,12 +274,25 @@ impl Book {
                 ));
             }
         }
+        if let (None, Task::Auto) = (&numbers, self.task)
+            && self.bags.iter().filter_map(finite).any(|v| v.fract() != 0.0)
+        {
+            let other = self.bags.iter().find(|b| finite(b).is_none()).map_or("", |b| b.label.as_str());
+            warnings.push(format!(
+                "some labels are numbers with fractions, but '{}' is none, so that all are taken as classes; if they are \
+                 measurements mend it, and say --task regression",
+                shown(other.as_bytes())
+            ));
+        }
         Ok(Some(Target::from_labels(&labels)))
     }
 }
 
+/// From here on, neighbouring whole numbers are the same number in double precision: they are told apart as texts.
+const EXACT: f64 = (1u64 << 53) as f64;
+
 fn same_number(a: &str, b: &str) -> bool {
-    matches!((number(a.as_bytes()), number(b.as_bytes())), (Some(a), Some(b)) if a == b)
+    matches!((number(a.as_bytes()), number(b.as_bytes())), (Some(a), Some(b)) if a == b && a.abs() < EXACT)
 }
 
 /// Rows sorted by bag, in file order within a bag.

@@ -79,18 +79,27 @@ impl Cells {
 
     /// Takes the next cell of a row; `bag` is for messages.
     pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
-        let text = text.trim_ascii();
-        if is_missing(text) {
-            if !self.allow_missing {
-                return Err(self.error(
-                    line,
-                    format!("bag '{bag}' has no value for '{}'", self.columns[column].name),
-                    "fill it in, drop the row, or allow missing values with --missing median",
-                ));
-            }
-            self.store(column, f64::NAN);
-            return Ok(());
+        match text.trim_ascii() {
+            text if is_missing(text) => self.push_missing(line, bag, column),
+            text => self.push_present(line, column, text),
         }
+    }
+
+    /// The same for a cell that has no value.
+    pub(crate) fn push_missing(&mut self, line: u64, bag: &str, column: usize) -> Result<()> {
+        if !self.allow_missing {
+            return Err(self.error(
+                line,
+                format!("bag '{bag}' has no value for '{}'", self.columns[column].name),
+                "fill it in, drop the row, or allow missing values with --missing median",
+            ));
+        }
+        self.store(column, f64::NAN);
+        Ok(())
+    }
+
+    /// The same for a cell that has one, whatever it looks like.
+    pub(crate) fn push_present(&mut self, line: u64, column: usize, text: &[u8]) -> Result<()> {
         let value = match &mut self.columns[column].state {
             State::Number { .. } => match number(text) {
                 Some(value) => value,
@@ -248,15 +257,40 @@ impl Cells {
 
     fn refuse_decimal_comma(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
         let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
-        if text.contains(&b',') && number(&point).is_some() {
-            return Err(self.error(
-                line,
-                format!("'{}' in column '{}' has a decimal comma", shown(text), self.columns[column].name),
-                format!("write {} with a decimal point", shown(&point)),
-            ));
+        let whole: Vec<u8> = text.iter().copied().filter(|&b| b != b',').collect();
+        let is_grouped = is_grouped_by_commas(text);
+        let is_decimal = text.contains(&b',') && number(&point).is_some();
+        if !is_grouped && !is_decimal {
+            return Ok(());
         }
-        Ok(())
+        let what = if is_grouped { "a comma" } else { "a decimal comma" };
+        let found = format!("'{}' in column '{}' has {what}", shown(text), self.columns[column].name);
+        Err(self.error(
+            line,
+            found,
+            match (is_grouped, is_decimal) {
+                (true, true) => format!(
+                    "write {} if it groups thousands, {} if it stands before decimals",
+                    shown(&whole),
+                    shown(&point)
+                ),
+                (true, false) => format!("write {}", shown(&whole)),
+                _ => format!("write {} with a decimal point", shown(&point)),
+            },
+        ))
     }
+}
+
+/// True for 1,000 and -12,345,678: what might be thousands.
+fn is_grouped_by_commas(text: &[u8]) -> bool {
+    let mut groups = text.strip_prefix(b"-").unwrap_or(text).split(|&b| b == b',');
+    let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
+    let first = groups.next().unwrap_or_default();
+    let mut more = groups.peekable();
+    more.peek().is_some()
+        && (1..=3).contains(&first.len())
+        && digits(first)
+        && more.all(|group| group.len() == 3 && digits(group))
 }
 
 /// Categories in the order of their codes, and the code that each category had while reading to its place there.

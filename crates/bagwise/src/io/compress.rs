@@ -26,6 +26,29 @@ pub(crate) const MAX_TOTAL: u64 = 16_000_000_000;
 
 const BUFFER: usize = 1 << 16;
 
+/// Bytes that may still come out of a file whose pieces are compressed one by one: what the limits allow for its length,
+/// for all pieces together.
+pub(crate) struct Room(u64);
+
+impl Room {
+    /// For a file of so many bytes.
+    pub(crate) fn of(length: u64) -> Room {
+        Room(length.saturating_mul(MAX_RATIO).clamp(RATIO_FROM, MAX_TOTAL))
+    }
+
+    /// Bytes left.
+    pub(crate) fn left(&self) -> u64 {
+        self.0
+    }
+
+    /// Takes some; false if there are not as many.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        let enough = bytes <= self.0;
+        self.0 = self.0.saturating_sub(bytes);
+        enough
+    }
+}
+
 /// Why reading stopped, in the two parts that an [`Error::Data`] wants; travels inside an [`io::Error`].
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -86,16 +109,21 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
 pub(crate) fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let consumed = Rc::new(Cell::new(0));
     let mut input = BufReader::with_capacity(BUFFER, Counted { inner: input, bytes: Rc::clone(&consumed) });
-    let magic = input.fill_buf()?;
-    if magic.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(Limited::new("gzip", MultiGzDecoder::new(input), consumed)));
+    Ok(match form(input.fill_buf()?) {
+        Some(gzip @ "gzip") => Box::new(Limited::new(gzip, MultiGzDecoder::new(input), consumed)),
+        Some(zstd) => Box::new(Limited::new(zstd, Zstd::new(input), consumed)),
+        None => Box::new(input),
+    })
+}
+
+/// What a file that begins like this is compressed by, if it is.
+pub(crate) fn form(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(&[0x1f, 0x8b]) {
+        return Some("gzip");
     }
     // Skippable frames (0x184D2A5?) may stand before the first zstd frame.
-    let zstd = magic.len() >= 4 && (magic[..4] == [0x28, 0xb5, 0x2f, 0xfd] || is_skippable(magic));
-    if zstd {
-        return Ok(Box::new(Limited::new("zstd", Zstd::new(input), consumed)));
-    }
-    Ok(Box::new(input))
+    let zstd = head.len() >= 4 && (head[..4] == [0x28, 0xb5, 0x2f, 0xfd] || is_skippable(head));
+    zstd.then_some("zstd")
 }
 
 fn is_skippable(magic: &[u8]) -> bool {

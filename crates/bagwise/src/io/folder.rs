@@ -6,7 +6,7 @@
 //! and not a crash, and pages that were read do not count as ours). Every file is looked through once on opening:
 //! its header must fit its size, and its numbers must be finite.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::assemble::{Beside, Book};
-use super::npy::{Header, Real, read_at};
+use super::npy::{Header, read_at};
 use super::{ReadOptions, Reader, compress, labels};
 use crate::bags::{Feature, Instances};
 use crate::dataset::{Dataset, Kept};
@@ -63,13 +63,13 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             let table = labels::read(table, options)?;
             book = Book::new(&table.source, options);
             kept_names = table.kept;
-            let mut without_file = Vec::new();
+            let (mut without_file, mut seen) = (Vec::new(), HashSet::new());
             for row in table.rows {
                 let name = row.bag.strip_suffix(".npy").unwrap_or(&row.bag).to_string();
-                if let Some(twice) = chosen.iter().find(|(n, _)| *n == name) {
+                if !seen.insert(name.clone()) {
                     return Err(Error::data(
                         Place::line(&table.source, row.line),
-                        format!("bag '{}' stands in the table already", twice.0),
+                        format!("bag '{name}' stands in the table already"),
                         "a table of labels has one row for each bag",
                     ));
                 }
@@ -294,13 +294,9 @@ fn header(path: &Path) -> Result<Header> {
 
 impl RowSource for NpyRows {
     fn kind(&self) -> &'static str {
-        let reals: BTreeSet<usize> = self.files.iter().map(|f| f.header.real.bytes()).collect();
-        match reals.into_iter().collect::<Vec<_>>()[..] {
-            [2] => "f16 files",
-            [4] => "f32 files",
-            [8] => "f64 files",
-            _ => "files of mixed precision",
-        }
+        let mut kinds = self.files.iter().map(|f| f.header.real.kind());
+        let first = kinds.next().unwrap_or_default();
+        if kinds.all(|kind| kind == first) { first } else { "files of mixed precision" }
     }
 
     fn rows(&self) -> usize {
@@ -316,7 +312,7 @@ impl RowSource for NpyRows {
     }
 
     fn is_single(&self) -> bool {
-        self.files.iter().all(|f| f.header.real != Real::F64)
+        self.files.iter().all(|f| f.header.real.is_single())
     }
 
     fn is_finite(&self) -> bool {
@@ -421,6 +417,21 @@ mod tests {
     }
 
     #[test]
+    fn a_table_without_a_heading_is_read_from_its_first_line() {
+        let (top, options) = slides();
+        let folder = top.path().join("slides");
+        std::fs::write(options.labels.as_ref().unwrap(), "s2,0,lung\ns1,1,liver\n").unwrap();
+        let keep = vec![Column::Number(3)];
+        let bare = ReadOptions { header: Some(false), bag: None, label: None, group: None, keep, ..options };
+        let data = read(&folder, &bare).unwrap();
+        assert_eq!(
+            (data.bags.ids(), &data.kept[0].name[..]),
+            (&["s2", "s1"].map(String::from)[..], "column 3")
+        );
+        assert_eq!(data.target, Some(crate::Target::from_labels(&["0", "1"])));
+    }
+
+    #[test]
     fn without_labels_all_files_are_there_to_be_predicted() {
         let (top, _) = slides();
         let folder = top.path().join("slides");
@@ -445,6 +456,10 @@ mod tests {
             data.kept[0],
             Kept { name: "x".into(), values: ["10", "1", "3.5"].map(String::from).to_vec() }
         );
+        // Coordinates are mostly whole numbers.
+        let whole: Vec<u8> = [-7i64, 8, 1 << 40, 3].iter().flat_map(|v| v.to_le_bytes()).collect();
+        save(&coords, "s2.npy", "<i8", (2, 2), &whole);
+        assert_eq!(read(&folder, &options).unwrap().kept[0].values, ["10", "-7", "1099511627776"]);
         save(&coords, "s2.npy", "<f4", (1, 2), &singles(&[1.0, 2.0]));
         let refused = read(&folder, &options).unwrap_err().to_string();
         assert!(refused.contains("coordinates of 1 x 2; 2 x 2 would fit"), "{refused}");

@@ -1,4 +1,5 @@
-//! The table beside a folder of bags: one row per bag with its name, label, group and what is kept, under a heading.
+//! The table beside a folder of bags: one row per bag with its name, label, group and what is kept, under a heading unless
+//! the options say that there is none.
 
 use std::path::Path;
 
@@ -35,13 +36,14 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
         return refuse(1, "the table is empty".into(), "give a heading and a row for each bag");
     }
     let heading_line = table.line;
-    let heading: Vec<String> = table
+    let headed = options.header != Some(false);
+    let first: Vec<String> = table
         .record
         .iter()
         .map(|cell| utf8(&source, heading_line, cell).map(|text| text.trim().to_string()))
         .collect::<Result<_>>()?;
     let Roles { bag, label, group, keep, .. } =
-        find_beside(&Place::line(&source, heading_line), &heading, options)?;
+        find_beside(&Place::line(&source, heading_line), headed.then_some(&first), first.len(), options)?;
     if label.is_none() && !options.unlabelled {
         return refuse(
             heading_line,
@@ -51,13 +53,14 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
     }
     let mut rows = Vec::new();
     let mut lines = std::collections::HashMap::new();
-    while table.next()? {
+    let mut more = if headed { table.next()? } else { true };
+    while more {
         let line = table.line;
-        if table.record.len() != heading.len() {
+        if table.record.len() != first.len() {
             return refuse(
                 line,
                 format!("{} columns", table.record.len()),
-                &format!("the heading has {}: look for a missing or extra delimiter", heading.len()),
+                &format!("the first line has {}: look for a missing or extra delimiter", first.len()),
             );
         }
         let cell =
@@ -77,7 +80,9 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
             );
         }
         rows.push(row);
+        more = table.next()?;
     }
-    let kept = keep.iter().map(|&c| heading[c].clone()).collect();
+    let name = |c: usize| if headed { first[c].clone() } else { format!("column {}", c + 1) };
+    let kept = keep.iter().map(|&c| name(c)).collect();
     Ok(Labels { source: source.clone(), kept, rows })
 }

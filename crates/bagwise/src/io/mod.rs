@@ -15,7 +15,7 @@ mod builtin;
 mod c45;
 mod cells;
 mod columns;
-mod compress;
+pub(crate) mod compress;
 mod csv;
 mod folder;
 mod graphs;
@@ -234,6 +234,23 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
         }
     };
     reader.read(path, options)
+}
+
+/// Refuses a container that was compressed once more: its parts are found from its end.
+pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()> {
+    use std::io::Seek;
+    let mut head = [0; 4];
+    let explain = |e| compress::explain(Place::of(path.display().to_string()), e);
+    let read = file.by_ref().take(4).read(&mut head).map_err(explain)?;
+    file.rewind().map_err(explain)?;
+    match compress::form(&head[..read]) {
+        None => Ok(()),
+        Some(form) => Err(Error::data(
+            Place::of(path.display().to_string()),
+            format!("the file is compressed by {form} as a whole"),
+            "decompress it first: its content is compressed already, and is read from its end",
+        )),
+    }
 }
 
 /// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file

@@ -1,9 +1,8 @@
-//! NumPy's `.npy`: the header of a matrix of floating-point numbers, its rows wherever they stand in the file, and
+//! NumPy's `.npy`: the header of a matrix of numbers, its rows wherever they stand in the file, and
 //! matrices written for other programs.
 //!
-//! Read are versions 1 to 3, little-endian f16, f32 and f64, rows or columns first, two dimensions (one dimension is
-//! one row). The header is Python text; only the three entries that the format demands are understood, and
-//! anything else in it is refused.
+//! Read are versions 1 to 3; f16, f32, f64, whole numbers of any size and booleans, of either byte order; rows or columns
+//! first; two dimensions (one dimension is one row). The header is Python text, of which the three entries that the format demands are looked at.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -16,28 +15,100 @@ use super::text::shown;
 use crate::error::Result;
 use crate::mat::Mat;
 
-/// The precision of the numbers in a file.
+/// What the numbers in a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Real {
     F16,
     F32,
     F64,
+    /// Whole numbers of so many bytes.
+    Signed(usize),
+    Unsigned(usize),
+    /// As another, the most significant byte first.
+    Turned(&'static Real),
 }
 
 impl Real {
+    /// By NumPy's word for it.
+    fn of(descr: &str) -> Option<Real> {
+        let (order, kind) = descr.split_at_checked(1)?;
+        let real: &'static Real = match kind {
+            "f2" => &Real::F16,
+            "f4" => &Real::F32,
+            "f8" => &Real::F64,
+            "i1" => &Real::Signed(1),
+            "i2" => &Real::Signed(2),
+            "i4" => &Real::Signed(4),
+            "i8" => &Real::Signed(8),
+            "b1" | "u1" => &Real::Unsigned(1),
+            "u2" => &Real::Unsigned(2),
+            "u4" => &Real::Unsigned(4),
+            "u8" => &Real::Unsigned(8),
+            _ => return None,
+        };
+        match order {
+            "<" | "|" => Some(*real),
+            ">" if real.bytes() == 1 => Some(*real),
+            ">" => Some(Real::Turned(real)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn bytes(self) -> usize {
         match self {
             Real::F16 => 2,
             Real::F32 => 4,
             Real::F64 => 8,
+            Real::Signed(bytes) | Real::Unsigned(bytes) => bytes,
+            Real::Turned(real) => real.bytes(),
         }
     }
 
+    /// What a folder of such files holds.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Real::F16 => "f16 files",
+            Real::F32 => "f32 files",
+            Real::F64 => "f64 files",
+            Real::Signed(_) | Real::Unsigned(_) => "files of whole numbers",
+            Real::Turned(real) => real.kind(),
+        }
+    }
+
+    /// True if single precision holds every value.
+    pub(crate) fn is_single(self) -> bool {
+        match self {
+            Real::F16 | Real::F32 => true,
+            Real::F64 => false,
+            Real::Signed(bytes) | Real::Unsigned(bytes) => bytes <= 2,
+            Real::Turned(real) => real.is_single(),
+        }
+    }
+
+    /// A whole number that double precision does not hold is none, to be refused with its place.
     fn value(self, bytes: &[u8]) -> f64 {
+        const EXACT: u64 = 1 << 53;
         match self {
             Real::F16 => f64::from(half(u16::from_le_bytes(array(bytes)))),
             Real::F32 => f64::from(f32::from_le_bytes(array(bytes))),
             Real::F64 => f64::from_le_bytes(array(bytes)),
+            Real::Unsigned(_) => match bytes.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)) {
+                n if n <= EXACT => n as f64,
+                _ => f64::NAN,
+            },
+            Real::Signed(size) => {
+                // The sign fills the bytes that are not there.
+                let unused = 64 - 8 * size as u32;
+                let n = bytes.iter().rev().fold(0i64, |n, &b| n << 8 | i64::from(b)) << unused >> unused;
+                if n.unsigned_abs() <= EXACT { n as f64 } else { f64::NAN }
+            }
+            Real::Turned(real) => {
+                let mut turned = [0; 8];
+                let turned = &mut turned[..bytes.len()];
+                turned.copy_from_slice(bytes);
+                turned.reverse();
+                real.value(turned)
+            }
         }
     }
 }
@@ -170,19 +241,13 @@ impl Header {
         Header::of(Form::read(input)?)
     }
 
-    /// A header of a matrix of floating-point numbers.
+    /// A header of a matrix of numbers.
     fn of(form: Form) -> io::Result<Header> {
         let refuse = |found: String| {
-            Err(Refusal::error(
-                found,
-                "give a two-dimensional array of float16, float32 or float64, written with numpy.save",
-            ))
+            Err(Refusal::error(found, "give a two-dimensional array of numbers, written with numpy.save"))
         };
-        let real = match form.descr.as_str() {
-            "<f2" => Real::F16,
-            "<f4" => Real::F32,
-            "<f8" => Real::F64,
-            other => return refuse(format!("its values are of type '{}'", shown(other.as_bytes()))),
+        let Some(real) = Real::of(&form.descr) else {
+            return refuse(format!("its values are of type '{}'", shown(form.descr.as_bytes())));
         };
         let (rows, cols) = match form.shape[..] {
             [cols] => (1, cols),
@@ -324,6 +389,23 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_every_type_and_order_have_their_value() {
+        let value = |descr: &str, bytes: &[u8]| Real::of(descr).unwrap().value(bytes);
+        assert_eq!((value("|i1", &[0xfe]), value("|u1", &[0xfe]), value("|b1", &[1])), (-2.0, 254.0, 1.0));
+        assert_eq!((value("<i2", &[0xfe, 0xff]), value(">i2", &[0xff, 0xfe])), (-2.0, -2.0));
+        assert_eq!((value("<u4", &[1, 0, 0, 0x80]), value(">u2", &[1, 2])), (2_147_483_649.0, 258.0));
+        assert_eq!(value("<i8", &(-(1i64 << 53)).to_le_bytes()), -9_007_199_254_740_992.0);
+        assert_eq!(value(">f8", &1.5f64.to_be_bytes()), 1.5);
+        assert_eq!((value(">f4", &2.5f32.to_be_bytes()), value(">f2", &[0x3c, 0])), (2.5, 1.0));
+        // What double precision does not hold is no number.
+        assert!(value("<i8", &i64::MIN.to_le_bytes()).is_nan() && value("<u8", &[0xff; 8]).is_nan());
+        assert_eq!(
+            [">f2", "<i2", "|u1", "<i4", "<f8"].map(|d| Real::of(d).unwrap().is_single()),
+            [true, true, true, false, false]
+        );
+    }
+
+    #[test]
     fn rows_are_the_same_from_both_orders() {
         // 3 x 2: rows first 1 2 3 4 5 6, columns first 1 3 5 2 4 6.
         for (fortran, stored) in [(false, [1, 2, 3, 4, 5, 6]), (true, [1, 3, 5, 2, 4, 6])] {
@@ -346,7 +428,7 @@ mod tests {
         let with = |descr: &str, shape: &str| {
             refused(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"))
         };
-        assert!(with("'<i8'", "(2, 3)").contains("of type '<i8'"));
+        assert!(with("'<c8'", "(2, 3)").contains("of type '<c8'"));
         assert!(with("[('a', '<f4')]", "(2,)").contains("of type 'a structure'"));
         assert!(with("'<f4'", "(2, 3, 4)").contains("3 dimensions"));
         assert!(with("'<f4'", "(2, x)").contains("shape cannot be read"));

@@ -13,15 +13,8 @@ use crate::error::{Error, Place, Result};
 /// Writes a file through `fill`.
 pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let explain = |e: io::Error| explain(path, e);
-    let ending = path.extension().map(|e| e.to_ascii_lowercase());
-    if ending.as_deref().is_some_and(|e| e == "zst") {
-        return Err(Error::data(
-            Place::of(path.display().to_string()),
-            "zstd is read, not written",
-            "let the name end in .gz, or leave the file uncompressed",
-        ));
-    }
-    let gzip = ending.is_some_and(|e| e == "gz");
+    check_ending(path)?;
+    let gzip = has_ending(path, "gz");
     match path.metadata() {
         Ok(found) if found.is_dir() => Err(Error::data(
             Place::of(path.display().to_string()),
@@ -34,19 +27,7 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result
             compressed(out, gzip, fill).map(drop).map_err(explain)
         }
         _ => {
-            let folder = match path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
-            };
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".bagwise-");
-            #[cfg(unix)]
-            {
-                // As any new file: what the user's umask leaves of this.
-                use std::os::unix::fs::PermissionsExt;
-                builder.permissions(std::fs::Permissions::from_mode(0o666));
-            }
-            let file = builder.tempfile_in(folder).map_err(explain)?;
+            let file = temporary(path).map_err(explain)?;
             let file = compressed(file, gzip, fill).map_err(explain)?;
             file.as_file().sync_all().map_err(explain)?;
             file.persist(path).map_err(|e| explain(e.error)).map(drop)
@@ -56,18 +37,52 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result
 
 /// Whether [`whole`] will be able to write there, before the work whose result it would write.
 pub(crate) fn possible(path: &Path) -> Result<()> {
-    if path.is_file() {
-        // Its place is taken by a new file; what counts is the folder.
-        return possible(&path.with_file_name(".bagwise-new"));
-    }
     match path.metadata() {
-        Ok(_) if path.is_dir() => whole(path, |_| Ok(())),
-        Ok(_) => Ok(()),
+        // A pipe or device: not to be opened before there is something to say.
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
+        // Its place is taken by a new file; what counts is the folder.
+        Ok(found) if found.is_file() => {
+            check_ending(path)?;
+            temporary(path).map(drop).map_err(|e| explain(path, e))
+        }
+        Ok(_) => whole(path, |_| Ok(())),
         Err(_) => {
             whole(path, |_| Ok(()))?;
             std::fs::remove_file(path).map_err(|e| explain(path, e))
         }
     }
+}
+
+/// A file in the folder of another, whose place it may take.
+fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".bagwise-");
+    #[cfg(unix)]
+    {
+        // As any new file: what the user's umask leaves of this.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
+fn check_ending(path: &Path) -> Result<()> {
+    if has_ending(path, "zst") {
+        return Err(Error::data(
+            Place::of(path.display().to_string()),
+            "zstd is read, not written",
+            "let the name end in .gz, or leave the file uncompressed",
+        ));
+    }
+    Ok(())
 }
 
 fn compressed<W: Write>(

@@ -3,7 +3,7 @@
 //! is to it: two hundred lines against a dependency of a dozen crates, and every length that a file claims is held
 //! against what is there before anything is allocated.
 //!
-//! A member that claims to unfold beyond the limits of `compress` is refused unread; one that unfolds to another size or
+//! A member that claims to unfold beyond the limits of `compress`, alone or with those before it, is refused unread; one that unfolds to another size or
 //! another checksum than the directory says is refused when its end is reached.
 
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::path::Path;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use super::compress::{self, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal};
+use super::compress::{self, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal, Room};
 use super::text::shown;
 use crate::error::{Place, Result, human_bytes};
 
@@ -44,6 +44,8 @@ pub(crate) struct Member {
 pub(crate) struct Archive {
     file: File,
     pub(crate) members: Vec<Member>,
+    /// Members may lie over each other, so that the length of the file does not bound them.
+    room: Room,
 }
 
 fn damaged(what: impl Into<String>) -> io::Error {
@@ -67,7 +69,8 @@ impl Archive {
     /// Opens an archive and reads its directory.
     pub(crate) fn open(path: &Path) -> Result<Archive> {
         let explain = |e| compress::explain(Place::of(path.display().to_string()), e);
-        let file = File::open(path).map_err(explain)?;
+        let mut file = File::open(path).map_err(explain)?;
+        super::refuse_packed(path, &mut file)?;
         Archive::read(file).map_err(explain)
     }
 
@@ -121,7 +124,7 @@ impl Archive {
             next = after;
             members.push(member);
         }
-        Ok(Archive { file, members })
+        Ok(Archive { file, members, room: Room::of(length) })
     }
 
     /// The bytes of a member, decompressed as they are read; the end is only reached if they are whole.
@@ -134,6 +137,14 @@ impl Archive {
                     "{} of '{name}' would become {}: a decompression bomb?",
                     human_bytes(member.compressed),
                     human_bytes(member.size)
+                ),
+                "if the file is what it should be, write it with numpy.savez, uncompressed",
+            ));
+        }
+        if !self.room.take(member.size) {
+            return Err(Refusal::error(
+                format!(
+                    "with '{name}' the archive would become more than 250 times its size: a decompression bomb?"
                 ),
                 "if the file is what it should be, write it with numpy.savez, uncompressed",
             ));

@@ -48,3 +48,15 @@ none = pa.table({"bag": bag, "label": label, "x": label}).slice(0, 0)
 pq.write_table(none, here / "bad_no_rows.parquet")
 pq.write_table(pa.table({"bag": pa.array(["a", None] * 3), "label": label, "x": label}), here / "bad_bag.parquet")
 pq.write_table(pa.table({"bag": bag, "label": pa.array([1, 0] * 3), "x": label}), here / "bad_label.parquet")
+group = pa.array([1, 1, None, None, None, None], pa.int64())
+pq.write_table(pa.table({"bag": bag, "label": label, "group": group, "x": label}), here / "bad_group.parquet")
+# Every page is small enough by itself; together they become 90 MB.
+bad("bomb", pa.array(["a" * 15_000_000] * 6), compression="zstd", use_dictionary=False, write_statistics=False,
+    data_page_size=1, write_batch_size=1)
+bad("struct_of_one", pa.array([{"a": 1}] * 6))
+bad("list_of_structs", pa.array([[{"a": 1}]] * 6))
+# One bit of a page that has a checksum.
+bad("checksum", pa.array(X[:, 0]), compression="none", use_dictionary=False, write_page_checksum=True)
+whole = (here / "bad_checksum.parquet").read_bytes()
+at = whole.index(b"\x01\x00\x00\x00a\x01\x00\x00\x00a") + 4
+(here / "bad_checksum.parquet").write_bytes(whole[:at] + b"c" + whole[at + 1 :])

@@ -30,10 +30,11 @@ const SWEEP: usize = 128;
 /// Bytes of centres that pass by together: half of a first-level cache.
 const GROUP: usize = 16_384;
 
-/// Lists a block is compared with before it is asked whether single precision will do for the others.
-const TRIAL: usize = 8;
+/// Lists a block is compared with before it is asked whether single precision will do for the others: the rows of a
+/// block are sample enough.
+const TRIAL: usize = 1;
 
-/// One row in doubt among this many costs what double precision costs for all of them.
+/// One row among this many that only double precision would tell apart costs what double precision costs for all of them.
 const DOUBT: usize = 25;
 
 /// Both precisions; double only when a block first needs it.
@@ -45,7 +46,7 @@ pub(super) struct Sieve {
 
 impl Sieve {
     pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<Sieve> {
-        let single = Fused::new(p, psis, f32::kernels()[0], ctx)?;
+        let single = Fused::new(p, psis, f32::kernels()[0], 0, ctx)?;
         Ok(Sieve { single, double: OnceLock::new(), trial: TRIAL })
     }
 
@@ -65,7 +66,10 @@ impl Sieve {
         }
         let double = if doubts * DOUBT >= trial * count * self.single.psis.len() {
             // Without the memory for it, single precision finds the same, only later.
-            let make = || Fused::new(p, &self.single.psis, f64::kernels()[0], ctx).ok();
+            let make = || {
+                let single = self.single.bytes();
+                Fused::new(p, &self.single.psis, f64::kernels()[0], single, ctx).ok()
+            };
             self.double.get_or_init(make).as_ref()
         } else {
             None
@@ -85,7 +89,7 @@ impl Sieve {
     /// Whether a block needed double precision.
     #[cfg(test)]
     pub(super) fn went_on_in_double(&self) -> bool {
-        self.double.get().is_some()
+        self.double.get().is_some_and(Option::is_some)
     }
 }
 
@@ -140,10 +144,12 @@ fn limit<T: Element>(width: usize, length: f64) -> T {
 }
 
 impl<T: Race> Fused<T> {
+    /// Packs the centres, for which there is memory besides so many bytes.
     pub(super) fn new(
         p: &Partitions,
         psis: &[usize],
         kernel: &'static Kernel<T>,
+        besides: u64,
         ctx: &Ctx,
     ) -> Result<Fused<T>> {
         let (mr, width) = (kernel.mr, p.width());
@@ -157,8 +163,8 @@ impl<T: Race> Fused<T> {
         let tiles = starts.len();
         let bytes = (p.t * tiles * mr * (width + 1) * size_of::<T>()) as u64;
         ctx.reserve(
-            "the centres of all partitionings",
-            bytes,
+            "the centres of all partitionings, packed",
+            besides + bytes,
             "raise --memory, or choose a smaller psi or t",
         )?;
         let mean = crate::engine::pack::mean(&p.centres);
@@ -204,12 +210,16 @@ impl<T: Race> Fused<T> {
         Ok(fused)
     }
 
+    fn bytes(&self) -> u64 {
+        ((self.centres.len() + self.halves.len()) * size_of::<T>()) as u64
+    }
+
     #[cfg(test)]
     pub(super) fn kernel_name(&self) -> &'static str {
         self.kernel.name
     }
 
-    /// Cells of `count` rows in these lists; returns how often the definition had to be asked.
+    /// Cells of `count` rows in these lists; returns for how many more precision would have told the cell.
     fn find<X: Element>(
         &self,
         p: &Partitions,
@@ -269,7 +279,8 @@ impl<T: Race> Fused<T> {
         doubts
     }
 
-    /// Turns states into cells, and settles what is too close to call; returns how many rows that were.
+    /// Turns states into cells, and settles what is too close to call; returns for how many of these rows more precision
+    /// would have told the cell.
     fn read<X: Element>(
         &self,
         p: &Partitions,
@@ -314,21 +325,22 @@ impl<T: Race> Fused<T> {
         let mut wide = vec![0.0; width];
         let mut doubts = 0;
         for row in (0..count).filter(|&row| close[row] == 1) {
-            doubts += 1;
             wide.iter_mut().zip(&x[row * width..]).for_each(|(w, x)| *w = x.to_f64());
-            found[row] = match &p.centres {
+            let (cell, tied) = match &p.centres {
                 Instances::F64(z) => settle(&wide, z.data(), &p.list(i)[..psi]),
                 Instances::F32(z) => settle(&wide, z.data(), &p.list(i)[..psi]),
                 _ => unreachable!("centres are in memory, and sparse ones are scanned"),
             };
+            found[row] = cell;
+            doubts += usize::from(!tied);
         }
         doubts
     }
 }
 
-/// The cell by the definition. Distances are first summed in eight parts; only those within rounding of the least are
-/// summed from left to right.
-fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> u16 {
+/// The cell by the definition, and whether several centres come as near as double precision can tell. Distances are first
+/// summed in eight parts; only those within rounding of the least are summed from left to right.
+fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> (u16, bool) {
     let width = x.len();
     let row = |j: usize| &z[list[j] as usize * width..(list[j] as usize + 1) * width];
     let mut rough = vec![0.0; list.len()];
@@ -337,14 +349,16 @@ fn settle<Z: Element>(x: &[f64], z: &[Z], list: &[u32]) -> u16 {
     // Both sums are within (d + 2) u of the truth.
     let reach = least * (1.0 + 8.0 * (width as f64 + 4.0) * f64::EPSILON) + width as f64 * f64::MIN_POSITIVE;
     let mut nearest = literal::Nearest::new();
+    let mut near = 0;
     for (j, &rough) in rough.iter().enumerate() {
         // Not the opposite comparison: NaN stays in.
         let farther = rough > reach;
         if !farther {
+            near += 1;
             nearest.offer(j, literal::dense(super::Distance::Euclidean, x, row(j)));
         }
     }
-    nearest.at()
+    (nearest.at(), near > 1)
 }
 
 fn rough_distances<Z: Element>(x: &[f64], z: &[Z], list: &[u32], out: &mut [f64]) {

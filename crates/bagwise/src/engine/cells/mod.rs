@@ -129,6 +129,12 @@ impl Partitions {
         sorted.iter().enumerate().for_each(|(at, &r)| place[r as usize] = at as u32);
         lists.iter_mut().for_each(|centre| *centre = place[*centre as usize]);
         let rows: Vec<usize> = sorted.iter().map(|&r| rows[r as usize]).collect();
+        let number = if bags.instances().is_single() { 4 } else { 8 };
+        ctx.reserve(
+            "the centres of all partitionings",
+            (number * rows.len()) as u64 * bags.values_per_instance().ceil() as u64,
+            "raise --memory, or choose a smaller psi or t",
+        )?;
         let centres = bags.instances().gather(&rows).in_memory();
         bags.check_read()?;
         Partitions::new(centres, lists, t, distance)

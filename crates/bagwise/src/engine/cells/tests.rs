@@ -114,8 +114,8 @@ fn check(case: &Case) {
                 let singles = <f32 as Race>::kernels();
                 for (single, double) in singles.into_iter().zip(<f64 as Race>::kernels()) {
                     for trial in [0, 1, usize::MAX] {
-                        let single = Fused::new(&partitions, &case.psis, single, &ctx).unwrap();
-                        let double = Fused::new(&partitions, &case.psis, double, &ctx).unwrap();
+                        let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
+                        let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
                         let name = double.kernel_name();
                         let way = Way::Fused(Box::new(Sieve::with(single, double, trial)));
                         let found = ids_by(way, &partitions, &case.psis, &rows);
@@ -164,11 +164,12 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
             let found = mapper.ids(&rows, 0..50, &Ctx::default()).unwrap();
             assert_cells(&found, &expected, &format!("{strategy:?}, scale {scale:e}"));
         }
-        // Single precision alone, double alone.
-        for trial in [usize::MAX, 0] {
+        // Single precision alone, double alone, on every instruction set.
+        let kernels = || <f32 as Race>::kernels().into_iter().zip(<f64 as Race>::kernels());
+        for ((single, double), trial) in kernels().flat_map(|both| [(both, usize::MAX), (both, 0)]) {
             let ctx = Ctx::default();
-            let single = Fused::new(&partitions, &case.psis, <f32 as Race>::kernels()[0], &ctx).unwrap();
-            let double = Fused::new(&partitions, &case.psis, <f64 as Race>::kernels()[0], &ctx).unwrap();
+            let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
+            let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
             let way = Way::Fused(Box::new(Sieve::with(single, double, trial)));
             let found = ids_by(way, &partitions, &case.psis, &rows);
             assert_cells(&found, &expected, &format!("{trial} lists in f32, scale {scale:e}"));
@@ -205,11 +206,29 @@ fn differences_that_single_precision_cannot_see_are_left_to_double() {
     let case = Case { rows, lists, t: 20, psis: vec![8, 32] };
     let rows = &case.storages()[0];
     let partitions = Partitions::new(rows.clone(), case.lists.clone(), 20, Distance::Euclidean).unwrap();
+    // Packed, 20 lists of 32 centres take 17,920 bytes in single precision and twice as many more in double.
+    for (memory, enough) in [(60_000, true), (50_000, false)] {
+        let mut ctx = Ctx::default();
+        ctx.memory = memory;
+        let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &ctx).unwrap();
+        let found = mapper.ids(rows, 0..300, &ctx).unwrap();
+        assert_cells(&found, &expected(&case, Distance::Euclidean), "differences of a millionth");
+        let Way::Fused(sieve) = &mapper.way else { unreachable!() };
+        assert_eq!(sieve.went_on_in_double(), enough);
+    }
+}
+
+#[test]
+fn ties_are_no_reason_for_more_precision() {
+    // Three values a side: most rows have several nearest centres.
+    let case = Case::new(4, 300, 3, 20, vec![32], 3, false);
+    let rows = &case.storages()[0];
+    let partitions = Partitions::new(rows.clone(), case.lists.clone(), 20, Distance::Euclidean).unwrap();
     let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
     let found = mapper.ids(rows, 0..300, &Ctx::default()).unwrap();
-    assert_cells(&found, &expected(&case, Distance::Euclidean), "differences of a millionth");
+    assert_cells(&found, &expected(&case, Distance::Euclidean), "whole numbers");
     let Way::Fused(sieve) = &mapper.way else { unreachable!() };
-    assert!(sieve.went_on_in_double());
+    assert!(!sieve.went_on_in_double());
 }
 
 #[test]

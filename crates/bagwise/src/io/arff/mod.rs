@@ -117,6 +117,7 @@ impl<R: Read> Lines<'_, R> {
         Error::data(Place::line(self.source, self.line), found, remedy)
     }
 }
+
 /// Reads the heading, up to and with `@data`.
 fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
     let mut outer: Vec<Attribute> = Vec::new();
@@ -339,18 +340,18 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             None => "",
         };
         let inside = bag.split('\n').filter(|text| !text.trim().is_empty());
-        let rows = relation.is_some().then_some(inside).into_iter().flatten();
-        let mut rows: Vec<(Vec<Cell<'_>>, bool)> =
-            rows.map(|text| cells(text, inner.len())).collect::<Parsed<_>>().map_err(refuse)?;
-        if relation.is_none() {
-            rows.push((Vec::new(), false));
-        }
-        if rows.is_empty() {
+        let inside = relation.is_some().then_some(inside).into_iter().flatten();
+        // One after the other: a sparse row is parsed into as many cells as there are attributes.
+        let rows = inside.map(|text| cells(text, inner.len()));
+        let itself = relation.is_none().then(|| Ok((Vec::new(), false)));
+        let mut rows = rows.chain(itself).enumerate().peekable();
+        if rows.peek().is_none() {
             let found = "the bag has no instances".to_string();
             return Err(refuse((found, "leave the row out, or give at least one instance".into())));
         }
-        for (instance, (inside, weighted)) in rows.iter().enumerate() {
-            weights += u64::from(*weighted);
+        for (instance, parsed) in rows {
+            let (inside, weighted) = parsed.map_err(refuse)?;
+            weights += u64::from(weighted);
             if inside.len() != inner.len() {
                 return Err(count(
                     inside.len(),
@@ -358,10 +359,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
                     &format!("instance {} of the bag", instance + 1),
                 ));
             }
-            let text = |c: usize| {
-                let cell = if c < outer { &row[beside_of[c]] } else { &inside[c - outer] };
-                value(cell, columns[c]).map_err(refuse)
-            };
+            let cell = |c: usize| if c < outer { &row[beside_of[c]] } else { &inside[c - outer] };
+            let text = |c: usize| value(cell(c), columns[c]).map_err(refuse);
             let id = text(roles.bag)?;
             if relation.is_some() && instance == 0 && !seen.insert(id.to_string()) {
                 let found = format!("a second row for bag '{}'", shown(id.as_bytes()));
@@ -375,7 +374,12 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
                 labels.push(text(column)?.to_string());
             }
             for (i, &column) in roles.features.iter().enumerate() {
-                store.push(line, id, i, text(column)?.as_bytes())?;
+                match (cell(column), &columns[column].kind) {
+                    (Cell::Missing, _) => store.push_missing(line, id, i)?,
+                    // What is declared is a value, even if it is called NA.
+                    (_, Kind::Nominal { .. }) => store.push_present(line, i, text(column)?.as_bytes())?,
+                    _ => store.push(line, id, i, text(column)?.as_bytes())?,
+                }
             }
             store.end_row();
             // Sparse rows unfold: three bytes can stand for a million zeros.

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-use crate::io::compress::{MAX_RATIO, MAX_TOTAL, RATIO_FROM};
+use crate::io::compress::Room;
 use crate::io::text::{Parsed, damaged, shown, wrong};
 
 /// A variable, as far as it can be used. Numbers stand column after column, as in the file.
@@ -54,11 +54,12 @@ pub(super) fn variables(bytes: &[u8]) -> Parsed<Vec<(String, Var)>> {
     };
     let mut top = Cursor { bytes: &bytes[128..], big };
     let mut variables = Vec::new();
+    let mut room = Room::of(bytes.len() as u64);
     while !top.bytes.is_empty() {
         let (kind, content) = top.element(true)?;
         let unpacked;
         let content = if kind == 15 {
-            unpacked = unpack(content)?;
+            unpacked = unpack(content, &mut room)?;
             let mut inside = Cursor { bytes: &unpacked, big };
             match inside.element(false)? {
                 (14, content) => content,
@@ -78,16 +79,15 @@ pub(super) fn variables(bytes: &[u8]) -> Parsed<Vec<(String, Var)>> {
 }
 
 /// Undoes the compression of an element.
-fn unpack(packed: &[u8]) -> Parsed<Vec<u8>> {
-    let most = (packed.len() as u64).saturating_mul(MAX_RATIO).clamp(RATIO_FROM, MAX_TOTAL);
+fn unpack(packed: &[u8], room: &mut Room) -> Parsed<Vec<u8>> {
     let mut out = Vec::new();
-    let mut input = ZlibDecoder::new(packed).take(most + 1);
+    let mut input = ZlibDecoder::new(packed).take(room.left() + 1);
     if input.read_to_end(&mut out).is_err() {
         return damaged("a compressed variable cannot be decompressed");
     }
-    if out.len() as u64 > most {
+    if !room.take(out.len() as u64) {
         return wrong(
-            "a compressed variable becomes more than 250 times its size: a decompression bomb?",
+            "its compressed variables become more than 250 times its size: a decompression bomb?",
             "if the file is what it should be, save it uncompressed (in MATLAB '-v6')",
         );
     }
@@ -249,9 +249,13 @@ impl<'b> Cursor<'b> {
         if chars.len() != count {
             return damaged("a matrix of characters has another size than it says");
         }
+        if cols == 0 {
+            // Any number of rows takes no bytes.
+            return Ok(Vec::new());
+        }
         let row =
             |r: usize| (0..cols).map(|c| chars[c * rows + r]).collect::<String>().trim_end().to_string();
-        Ok((0..rows).filter(|_| cols > 0).map(row).collect())
+        Ok((0..rows).map(row).collect())
     }
 
     fn sparse(&mut self, rows: usize, cols: usize) -> Parsed<Var> {

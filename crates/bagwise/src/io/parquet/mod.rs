@@ -24,7 +24,7 @@ use std::path::Path;
 use super::arrays::{Taken, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns;
-use super::compress::{self, MAX_RATIO};
+use super::compress;
 use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
 use super::{Column as Name, ReadOptions, Reader};
 use crate::bags::{Feature, FeatureKind, Instances};
@@ -61,6 +61,7 @@ impl Reader for Parquet {
         let source = path.display().to_string();
         let explain = |e| compress::explain(Place::of(&source), e);
         let mut file = File::open(path).map_err(explain)?;
+        super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
         let mut at = |start: u64, size: u64| -> Parsed<Vec<u8>> {
             if start.checked_add(size).is_none_or(|end| end > length) {
@@ -126,6 +127,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
             &mut next,
             &mut leaves,
             Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 },
+            false,
             0,
         )?;
         let leaf = match leaf {
@@ -144,12 +146,13 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
     Ok(fields)
 }
 
-/// One column and what is below it.
+/// One column and what is below it. A list is a group that says so, around a repeated group around the values.
 fn walk(
     schema: &[Value],
     next: &mut usize,
     leaves: &mut usize,
     above: Leaf,
+    in_list: bool,
     depth: usize,
 ) -> Parsed<Result<Leaf, &'static str>> {
     let Some(element) = schema.get(*next) else { return damaged("a column is missing") };
@@ -172,19 +175,26 @@ fn walk(
         *leaves += 1;
         return Ok(kind(element).map(|kind| Leaf { kind, ..here }));
     }
+    let is_list = element.int(6) == Some(3) || logical(element).is_some_and(|(id, _)| id == 3);
+    let repeats = in_list && element.int(3) == Some(2);
     let mut last = Err("it is a structure");
     for _ in 0..children {
-        last = walk(schema, next, leaves, here.clone(), depth + 1)?;
+        last = walk(schema, next, leaves, here.clone(), is_list, depth + 1)?;
     }
-    Ok(last)
+    Ok(if is_list || repeats { last } else { Err("it is a structure") })
+}
+
+/// The number of a logical type, and what it says more.
+fn logical(element: &Value) -> Option<(i16, &Value)> {
+    match element.get(10) {
+        Some(Value::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
+        _ => None,
+    }
 }
 
 /// What the values of a column are, or why they cannot be read.
 fn kind(element: &Value) -> Result<Kind, &'static str> {
-    let logical = match element.get(10) {
-        Some(Value::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
-        _ => None,
-    };
+    let logical = logical(element);
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
         (Some(5), _) | (None, Some(5)) => return Err("it holds decimals"),
@@ -266,7 +276,7 @@ fn table(
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
     };
 
-    let mut budget = Budget(length.saturating_mul(MAX_RATIO).max(VALUES));
+    let mut budget = Budget::new(length, VALUES);
     let mut wide: Vec<Wide<'_>> = Vec::new();
     let mut total = 0;
     for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {

@@ -1,17 +1,18 @@
 //! A column chunk of Parquet: pages one after the other, each a header, levels (which value is missing, which begins a new
 //! list) and values, plain or as positions in the dictionary that stands first.
 //!
-//! Sizes that a page claims are believed only within the limits of `compress`, and the number of its values only as far as
+//! Sizes that pages claim are believed only within the limits of `compress`, and the number of their values only as far as
 //! [`Budget`] goes: a run of a billion equal values takes six bytes.
 
 use std::io::Read;
 
+use flate2::Crc;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use super::thrift::{Input, Value};
 use crate::io::arrays::Values;
-use crate::io::compress::{MAX_RATIO, RATIO_FROM};
+use crate::io::compress::{MAX_RATIO, RATIO_FROM, Room};
 use crate::io::npy::half;
 use crate::io::text::{Parsed, damaged, wrong};
 
@@ -19,13 +20,21 @@ fn or_cut<T>(value: Option<T>) -> Parsed<T> {
     value.map_or_else(|| damaged("a page is cut short"), Ok)
 }
 
-/// How many more values may come out of the file.
-pub(super) struct Budget(pub(super) u64);
+/// How much more may come out of the file: values, which runs multiply, and bytes, which compression does.
+pub(super) struct Budget {
+    values: u64,
+    bytes: Room,
+}
 
 impl Budget {
+    /// For a file of so many bytes, which may have `values` however small it is.
+    pub(super) fn new(length: u64, values: u64) -> Budget {
+        Budget { values: length.saturating_mul(MAX_RATIO).max(values), bytes: Room::of(length) }
+    }
+
     /// An error if there cannot be so many.
     pub(super) fn allows(&self, values: usize) -> Parsed<()> {
-        if values as u64 <= self.0 {
+        if values as u64 <= self.values {
             return Ok(());
         }
         wrong(
@@ -36,7 +45,7 @@ impl Budget {
 
     fn spend(&mut self, values: usize) -> Parsed<()> {
         self.allows(values)?;
-        self.0 -= values as u64;
+        self.values -= values as u64;
         Ok(())
     }
 }
@@ -144,6 +153,13 @@ pub(super) fn chunk(
         };
         let (content, rest) = or_cut(input.bytes.split_at_checked(packed))?;
         input.bytes = rest;
+        if let Some(wanted) = header.int(4) {
+            let mut crc = Crc::new();
+            crc.update(content);
+            if crc.sum() != wanted as u32 {
+                return damaged("the checksum of a page is wrong");
+            }
+        }
         match header.int(1) {
             Some(2) => {
                 let inner = header.get(7).unwrap_or(&Value::Double);
@@ -152,7 +168,7 @@ pub(super) fn chunk(
                 if dictionary.is_some() || !matches!(inner.int(2), Some(0 | 2)) {
                     return damaged("its dictionary is not a plain one, or there are two");
                 }
-                let content = unpack(content, codec, size)?;
+                let content = unpack(content, codec, size, budget)?;
                 let plain = plain(&content, leaf.kind, values)?;
                 if let Plain::Texts { texts, .. } = &plain {
                     dictionary_at = out.texts.len() as u32;
@@ -173,7 +189,7 @@ pub(super) fn chunk(
                     let (levels, body) = or_cut(content.split_at_checked(levels))?;
                     let body = match inner.get(7) {
                         Some(Value::Bool(false)) => body.to_vec(),
-                        _ => unpack(body, codec, or_cut(size.checked_sub(levels.len()))?)?,
+                        _ => unpack(body, codec, or_cut(size.checked_sub(levels.len()))?, budget)?,
                     };
                     let (rep, def) = levels.split_at(rep);
                     Page { rep: rep.to_vec(), def: def.to_vec(), body, values }
@@ -182,7 +198,7 @@ pub(super) fn chunk(
                     if packed_levels(leaf.max_def, 3) || packed_levels(leaf.max_rep, 4) {
                         return wrong("levels are packed as old versions did", "write the file again");
                     }
-                    let content = unpack(content, codec, size)?;
+                    let content = unpack(content, codec, size, budget)?;
                     let mut body = Input { bytes: &content };
                     let rep = sized(&mut body, leaf.max_rep)?;
                     let def = sized(&mut body, leaf.max_def)?;
@@ -344,7 +360,7 @@ impl Page {
 }
 
 /// Undoes the compression of a page.
-fn unpack(packed: &[u8], codec: i64, size: usize) -> Parsed<Vec<u8>> {
+fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget) -> Parsed<Vec<u8>> {
     if codec == 0 {
         return if packed.len() == size {
             Ok(packed.to_vec())
@@ -352,7 +368,8 @@ fn unpack(packed: &[u8], codec: i64, size: usize) -> Parsed<Vec<u8>> {
             damaged("the sizes of a page differ")
         };
     }
-    if size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO {
+    let too_much = size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO;
+    if too_much || !budget.bytes.take(size as u64) {
         return wrong(
             format!("a page of {} bytes claims to become {size}: a decompression bomb?", packed.len()),
             "if the file is what it should be, write it uncompressed",
