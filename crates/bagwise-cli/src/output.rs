@@ -9,6 +9,11 @@ use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
 
+/// The name of a column that comes along beside columns that an answer has itself.
+pub(crate) fn beside(name: &str, own: &[&str]) -> String {
+    if own.contains(&name) { format!("given {name}") } else { name.to_string() }
+}
+
 /// The exit code of a run that is done, with failed fits.
 pub(crate) const FAILED_FITS: u8 = 1;
 /// The exit code of a run that could not start.

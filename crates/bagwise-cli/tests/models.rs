@@ -134,6 +134,14 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
         text(&output.stdout).starts_with("bag,label,score,probability,nearest,outside,status,scaffold\n")
     );
     assert!(text(&output.stderr).contains("conformer left out: instances of a bag differ in it"));
+    // The truth beside the answer, under a name of its own; and a model that is compressed.
+    done(folder.path(), &train.replace("m.bagwise", "m.bagwise.gz"));
+    let named =
+        std::fs::read_to_string(folder.path().join("molecules.csv")).unwrap().replacen("active", "label", 1);
+    std::fs::write(folder.path().join("named.csv"), named).unwrap();
+    let rows = table(folder.path(), "predict m.bagwise.gz named.csv --bag mol --keep label");
+    let right = rows.iter().filter(|row| row["label"] == row["given label"]).count();
+    assert!(right > 20, "{right} of {}", rows.len());
 
     // Other order, other columns between, some with gaps, one that looks like a label.
     let text_of = std::fs::read_to_string(folder.path().join("new.csv")).unwrap();

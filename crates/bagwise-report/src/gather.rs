@@ -288,7 +288,7 @@ fn explained(
             order.iter().map(|&i| format!("{} {}", k.name, k.values[start + i])).collect()
         }),
         instances: values.len(),
-        values: order.into_iter().map(|i| (i, values[i])).collect(),
+        values: order.into_iter().map(|i| (run.data.instance_number(judged.bag, i) - 1, values[i])).collect(),
     })
 }
 

@@ -177,6 +177,12 @@ impl Overview {
             return format!(". {other} has the same value on every data set.");
         };
         let p = chance(w.p);
+        if w.p <= self.alpha() && w.plus < w.minus {
+            // More often a little better, but seldom and much worse.
+            return format!(
+                ", but Wilcoxon's signed ranks, which weigh differences by their size, favour {other} (p {p})."
+            );
+        }
         if w.p <= self.alpha() {
             return format!(". It is better than {other} (Wilcoxon's signed ranks, p {p}).");
         }

@@ -197,6 +197,9 @@ impl Dataset {
         if thinned == 0 {
             return self;
         }
+        if let Some(before) = &self.drawn {
+            places = rows.iter().map(|&r| before[r]).collect();
+        }
         let pick = |values: &Vec<String>| rows.iter().map(|&r| values[r].clone()).collect();
         let mut warnings = self.warnings;
         warnings.push(format!(

@@ -400,7 +400,7 @@ impl State {
         self.tensors.insert(name.into(), Tensor::U64(vec![values.len()], values));
     }
 
-    /// An error if sparse rows claim more columns than there can be: each costs memory before anything is compared.
+    /// An error if a width is claimed that is more than there can be: columns cost memory before anything is compared.
     pub(crate) fn check_widths(&self, most: usize) -> Result<()> {
         for (name, tensor) in &self.tensors {
             if let Tensor::U64(_, values) = tensor

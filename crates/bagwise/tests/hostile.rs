@@ -242,3 +242,27 @@ fn arrays_that_lie_are_refused_or_harmless() {
         }
     }
 }
+
+#[test]
+fn a_width_that_no_scaling_gives_is_refused_before_anything_is_made_of_it() {
+    use bagwise::Csr;
+    use bagwise::method::Tensor;
+    let mut rows = Csr::empty(3);
+    (0..8).for_each(|i| rows.push_row([(i % 3, f64::from(i + 1))]));
+    let bags = Bags::new(Instances::Sparse(rows), (0..=8).collect()).unwrap();
+    let labels = ["p", "q", "p", "q", "p", "q", "p", "q"];
+    let data = Dataset::new("sparse", bags).with_target(Target::from_labels(&labels)).unwrap();
+    let method = methods::find("mi-kernel").unwrap();
+    let grid = Grid::new("mi-kernel", method.params(), &[], Fill::Default, false).unwrap();
+    let setup = Setup { scale: Scale::None, ..Setup::new(method, grid) };
+    let learners = [Learner::new(&data, &setup, None).unwrap()];
+    let all: Vec<usize> = (0..8).collect();
+    let wanted = Wanted::by(Metric::Accuracy);
+    let model = train(&learners, &all, Splits::KFold(2), &wanted, &Ctx::default()).unwrap();
+    let (header, mut state) = unpack(&model.to_bytes().unwrap()).unwrap();
+    let name = state.tensors.keys().find(|name| name.ends_with(".width")).unwrap().clone();
+    assert!(Trained::from_bytes(&pack(&header, state.clone()).unwrap()).is_ok());
+    state.tensors.insert(name, Tensor::U64(vec![1], vec![u64::from(u32::MAX)]));
+    let error = Trained::from_bytes(&pack(&header, state).unwrap()).err().unwrap().to_string();
+    assert!(error.contains("4294967295, and its scaling gives 3 columns"), "{error}");
+}

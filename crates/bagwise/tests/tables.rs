@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use bagwise::io::{Column, ReadOptions, Task, read};
-use bagwise::{Dataset, FeatureKind, Kept, Target};
+use bagwise::io::{Column, ReadOptions, Task, read, write};
+use bagwise::{Bags, Dataset, FeatureKind, Instances, Kept, Mat, Target};
 
 fn at(folder: &tempfile::TempDir, file: &str) -> PathBuf {
     folder.path().join(file)
@@ -208,6 +208,33 @@ fn measurements_with_a_slip_among_them_become_classes_with_a_warning() {
 }
 
 #[test]
+fn what_arff_declares_is_a_value_and_only_a_question_mark_is_none() {
+    let text = "@relation r\n@attribute bag {a,b}\n@attribute label {0,1}\n@attribute where {EU,NA}\n@data\na,0,NA\nb,1,EU\n";
+    let data = parse_as("a.arff", text, &ReadOptions::default());
+    assert_eq!(rows(&data), [[1.0], [0.0]]);
+    let gap = text.replace("b,1,EU", "b,1,?");
+    let data = parse_as("a.arff", gap, &ReadOptions { allow_missing: true, ..Default::default() });
+    assert!(rows(&data)[0][0] == 0.0 && rows(&data)[1][0].is_nan());
+}
+
+#[test]
+fn leaving_out_columns_of_arrays_keeps_their_storage() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = Instances::F32(Mat::new(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let bags = Bags::new(numbers, vec![0, 1, 2]).unwrap();
+    let data = Dataset::new("d", bags).with_target(Target::from_labels(&["0", "1"])).unwrap();
+    write(&data, &at(&folder, "a.npz"), None).unwrap();
+    let ignore = ReadOptions { ignore: columns(&["f2"]), ..Default::default() };
+    let found = read(at(&folder, "a.npz").to_str().unwrap(), &ignore).unwrap();
+    assert_eq!((found.bags.instances().kind(), names(&found)), ("f32", vec!["f1", "f3"]));
+    assert_eq!(rows(&found), [[1.0, 3.0], [4.0, 6.0]]);
+    let sparse = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/scipy_sparse_pairs.mat");
+    let (whole, part) = (read(sparse, &Default::default()).unwrap(), read(sparse, &ignore).unwrap());
+    assert_eq!((whole.bags.instances().kind(), part.bags.instances().kind()), ("sparse", "sparse"));
+    assert_eq!(part.bags.width() + 1, whole.bags.width());
+}
+
+#[test]
 fn drawn_instances_keep_their_numbers() {
     let data = parse("bag,label,f\na,1,0\na,1,1\na,1,2\na,1,3\na,1,4\nb,0,0\n").with_at_most(2, 3);
     for bag in 0..2 {
@@ -216,6 +243,8 @@ fn drawn_instances_keep_their_numbers() {
             assert_eq!(data.instance_number(bag, i), rows(&data)[row][0] as usize + 1);
         }
     }
+    let fewer = data.clone().with_at_most(1, 5);
+    assert_eq!(fewer.instance_number(0, 0), rows(&fewer)[0][0] as usize + 1);
     let one = data.select(&[1, 0]);
     assert_eq!(one.instance_number(1, 1), data.instance_number(0, 1));
 }

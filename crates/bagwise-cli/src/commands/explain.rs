@@ -9,7 +9,7 @@ use bagwise::method::{Explanation, Representative};
 use bagwise::model::Trained;
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows};
+use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
 
 /// Say which instances decided
@@ -46,7 +46,8 @@ A row per bag, instance (counted from 1 within its bag) and machine. Of kind `pa
 instance adds to the decision value; parts and the `bias` add up to it exactly. Of kind `output` it is the \
 instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
 With --graph, nodes carry the part that the instance adds to the first machine's value. With --representatives, a row \
-per training bag that has one, with the output of the instance.
+per training bag that has one, with the output of the instance (counted among those drawn, if the model was fitted with \
+--max-instances).
 
 With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
 place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
-        write_graphs(path, data.bags.ids(), &graphs, &first_machine(&explanations))?;
+        write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
         session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
     }
     session.print(&Parts { model: &model, data: &data, rows: rows(&explanations, args.top) })?;
@@ -142,22 +143,23 @@ struct Parts<'a> {
     rows: Vec<Line>,
 }
 
+/// The columns of an explanation.
+const OWN: &[&str] = &["bag", "instance", "machine", "kind", "value"];
+
 impl Parts<'_> {
     /// Which instance of its bag a line is about.
     fn number(&self, line: &Line) -> Option<usize> {
         line.instance.map(|i| self.data.instance_number(line.bag, i))
     }
 
-    fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (&'s str, &'s str)> {
+    fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (String, &'s str)> {
         let row = line.instance.map(|i| self.data.bags.rows(line.bag).start + i);
-        self.data.kept.iter().map(move |k| (k.name.as_str(), row.map_or("", |r| k.values[r].as_str())))
+        self.data.kept.iter().map(move |k| (beside(&k.name, OWN), row.map_or("", |r| k.values[r].as_str())))
     }
-}
 
-impl Parts<'_> {
     fn table(&self, digits: Digits) -> Rows {
-        let columns = ["bag", "instance", "machine", "kind", "value"].into_iter();
-        let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| k.name.as_str())));
+        let columns = OWN.iter().map(ToString::to_string);
+        let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| beside(&k.name, OWN))));
         for line in &self.rows {
             let mut row = vec![
                 self.data.bags.ids()[line.bag].clone(),

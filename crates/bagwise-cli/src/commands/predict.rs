@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bagwise::io::Column;
 use bagwise::model::{Prediction, Trained};
 use bagwise::{Dataset, Kept};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows};
+use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
 
 /// Predict new bags with a model
@@ -28,7 +29,8 @@ const HELP: &str = "\
 Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
 nearest training bag (nearest), the share of its values outside the training range (outside), and a \
 status: unfamiliar means that the bag looks like nothing in training and the answer is a guess. Columns given with \
---keep come along where they are the same for all instances of a bag.
+--keep come along where they are the same for all instances of a bag; one that is called like a column of the answer is called \
+`given` so.
 
 Examples:
   bagwise predict musk1.bagwise musk1
@@ -40,8 +42,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let predictions = model.predict(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
     // Coordinates and the like that a format keeps by itself are not asked for here.
-    let asked = if args.read.keep.is_empty() { &[] } else { data.kept.as_slice() };
-    let (kept, uneven): (Vec<&Kept>, Vec<&Kept>) = asked.iter().partition(|k| is_of_bags(k, &data));
+    let asked = |kept: &&Kept| {
+        let is = |column: &Column| match column {
+            Column::Name(name) => *name == kept.name,
+            Column::Number(_) => true,
+        };
+        args.read.keep.iter().any(is)
+    };
+    let (kept, uneven): (Vec<&Kept>, Vec<&Kept>) =
+        data.kept.iter().filter(asked).partition(|k| is_of_bags(k, &data));
     session.print(&Answers { model: &model, predictions: &predictions, data: &data, kept })?;
     if !uneven.is_empty() {
         let names: Vec<&str> = uneven.iter().map(|k| k.name.as_str()).collect();
@@ -73,15 +82,27 @@ struct Answers<'a> {
     kept: Vec<&'a Kept>,
 }
 
-impl Answers<'_> {
-    /// Names and values of the columns that come along with a bag.
-    fn kept(&self, bag: usize) -> impl Iterator<Item = (&str, &str)> {
-        let first = self.data.bags.rows(bag).start;
-        self.kept.iter().map(move |k| (k.name.as_str(), k.values[first].as_str()))
-    }
-}
+/// What an answer has itself.
+const OWN: &[&str] = &[
+    "bag",
+    "label",
+    "value",
+    "score",
+    "probability",
+    "scores",
+    "probabilities",
+    "nearest",
+    "outside",
+    "status",
+];
 
 impl Answers<'_> {
+    /// Names and values of the columns that come along with a bag.
+    fn kept(&self, bag: usize) -> impl Iterator<Item = (String, &str)> {
+        let first = self.data.bags.rows(bag).start;
+        self.kept.iter().map(move |k| (beside(&k.name, OWN), k.values[first].as_str()))
+    }
+
     /// The class that a two-class model's score and probability are about.
     fn positive(&self) -> Option<usize> {
         let header = &self.model.header;
@@ -104,7 +125,7 @@ impl Answers<'_> {
             }
         }
         columns.extend(["nearest", "outside", "status"].map(String::from));
-        columns.extend(self.kept.iter().map(|k| k.name.clone()));
+        columns.extend(self.kept.iter().map(|k| beside(&k.name, OWN)));
         let mut rows = Rows::new(columns);
         for (bag, p) in self.predictions.iter().enumerate() {
             let mut row = vec![p.bag.clone()];

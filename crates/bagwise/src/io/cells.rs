@@ -274,7 +274,13 @@ impl Cells {
                     shown(&whole),
                     shown(&point)
                 ),
-                (true, false) => format!("write {}", shown(&whole)),
+                (true, false) => {
+                    let name = &self.columns[column].name;
+                    format!(
+                        "write {}, or take the column as categories with --categorical {name}",
+                        shown(&whole)
+                    )
+                }
                 _ => format!("write {} with a decimal point", shown(&point)),
             },
         ))
@@ -283,13 +289,15 @@ impl Cells {
 
 /// True for 1,000 and -12,345,678: what might be thousands.
 fn is_grouped_by_commas(text: &[u8]) -> bool {
-    let mut groups = text.strip_prefix(b"-").unwrap_or(text).split(|&b| b == b',');
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let mut groups = unsigned.split(|&b| b == b',');
     let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
     let first = groups.next().unwrap_or_default();
     let mut more = groups.peekable();
     more.peek().is_some()
         && (1..=3).contains(&first.len())
         && digits(first)
+        && first[0] != b'0'
         && more.all(|group| group.len() == 3 && digits(group))
 }
 

@@ -60,11 +60,11 @@ fn is_one_of(name: &str, list: &[&str]) -> bool {
 /// Finds the bag, label and group columns of a table that has a row per bag and no features.
 pub(crate) fn find_beside(
     place: &Place,
-    names: Option<&Vec<String>>,
+    names: Option<&[String]>,
     width: usize,
     options: &ReadOptions,
 ) -> Result<Roles> {
-    let mut table = Table { place, names: names.map(Vec::as_slice), taken: vec![None; width] };
+    let mut table = Table { place, names, taken: vec![None; width] };
     Ok(table.roles(options)?.0)
 }
 

@@ -33,7 +33,9 @@ pub(crate) struct Room(u64);
 impl Room {
     /// For a file of so many bytes.
     pub(crate) fn of(length: u64) -> Room {
-        Room(length.saturating_mul(MAX_RATIO).clamp(RATIO_FROM, MAX_TOTAL))
+        // A large file may well hold a little more than its own length.
+        let most = MAX_TOTAL.max(length.saturating_mul(2));
+        Room(length.saturating_mul(MAX_RATIO).clamp(RATIO_FROM, most))
     }
 
     /// Bytes left.

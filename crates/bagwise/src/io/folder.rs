@@ -245,13 +245,14 @@ impl NpyRows {
                     }
                 })?;
                 if let Some(i) = found {
+                    let what = match file.header.real.is_whole() {
+                        true => "is a whole number beyond 2^53",
+                        false => "is not a finite number",
+                    };
+                    let (row, column) = (first - file.first + i / self.cols + 1, i % self.cols + 1);
                     return Err(Error::data(
                         Place::of(file.path.display().to_string()),
-                        format!(
-                            "row {}, column {} (counted from 1) is not a finite number",
-                            first - file.first + i / self.cols + 1,
-                            i % self.cols + 1
-                        ),
+                        format!("row {row}, column {column} (counted from 1) {what}"),
                         "leave the instance out, or fill it in, before saving the array",
                     ));
                 }
@@ -341,6 +342,9 @@ fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> R
             ));
         };
         let coordinates = NpyRows::open(&[(name.clone(), path.clone())])?;
+        if coordinates.files.iter().any(|f| f.header.real.is_whole()) {
+            coordinates.check_finite()?;
+        }
         let names: Vec<String> = match coordinates.cols {
             2 => ["x", "y"].map(String::from).to_vec(),
             n => (1..=n).map(|i| format!("coord{i}")).collect(),
@@ -460,6 +464,13 @@ mod tests {
         let whole: Vec<u8> = [-7i64, 8, 1 << 40, 3].iter().flat_map(|v| v.to_le_bytes()).collect();
         save(&coords, "s2.npy", "<i8", (2, 2), &whole);
         assert_eq!(read(&folder, &options).unwrap().kept[0].values, ["10", "-7", "1099511627776"]);
+        let beyond: Vec<u8> = [1i64, 1 << 60, 2, 3].iter().flat_map(|v| v.to_le_bytes()).collect();
+        save(&coords, "s2.npy", "<i8", (2, 2), &beyond);
+        let refused = read(&folder, &options).unwrap_err().to_string();
+        assert!(
+            refused.contains("row 1, column 2 (counted from 1) is a whole number beyond 2^53"),
+            "{refused}"
+        );
         save(&coords, "s2.npy", "<f4", (1, 2), &singles(&[1.0, 2.0]));
         let refused = read(&folder, &options).unwrap_err().to_string();
         assert!(refused.contains("coordinates of 1 x 2; 2 x 2 would fit"), "{refused}");

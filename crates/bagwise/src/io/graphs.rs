@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::save;
+use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
 
@@ -37,15 +38,15 @@ impl GraphFormat {
 }
 
 /// Writes the graphs of bags with their ids and one value per node, whole or not at all.
-pub fn write_graphs(path: &Path, ids: &[String], graphs: &[Graph], values: &[Vec<f64>]) -> Result<()> {
+pub fn write_graphs(path: &Path, data: &Dataset, graphs: &[Graph], values: &[Vec<f64>]) -> Result<()> {
     let format = GraphFormat::of(path)?;
     save::whole(path, |file| match format {
-        GraphFormat::GraphMl => graph_ml(file, ids, graphs, values),
-        GraphFormat::Dot => dot(file, ids, graphs, values),
+        GraphFormat::GraphMl => graph_ml(file, data, graphs, values),
+        GraphFormat::Dot => dot(file, data, graphs, values),
     })
 }
 
-fn graph_ml(file: &mut dyn Write, ids: &[String], graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
+fn graph_ml(file: &mut dyn Write, data: &Dataset, graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
     writeln!(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(file, "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">")?;
     for (name, of, kind) in [
@@ -60,11 +61,15 @@ fn graph_ml(file: &mut dyn Write, ids: &[String], graphs: &[Graph], values: &[Ve
         writeln!(file, "  <key id=\"{name}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>")?;
     }
     writeln!(file, "  <graph id=\"bags\" edgedefault=\"undirected\">")?;
-    for (b, (id, graph)) in ids.iter().zip(graphs).enumerate() {
+    for (b, (id, graph)) in data.bags.ids().iter().zip(graphs).enumerate() {
         let id = escaped(id, &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;")]);
         for (i, degree) in graph.degree.iter().enumerate() {
             write!(file, "    <node id=\"b{b}i{i}\"><data key=\"bag\">{id}</data>")?;
-            write!(file, "<data key=\"instance\">{}</data><data key=\"degree\">{degree}</data>", i + 1)?;
+            write!(
+                file,
+                "<data key=\"instance\">{}</data><data key=\"degree\">{degree}</data>",
+                data.instance_number(b, i)
+            )?;
             writeln!(file, "<data key=\"value\">{}</data></node>", values[b][i])?;
         }
         for edge in &graph.edges {
@@ -78,13 +83,13 @@ fn graph_ml(file: &mut dyn Write, ids: &[String], graphs: &[Graph], values: &[Ve
     writeln!(file, "  </graph>\n</graphml>")
 }
 
-fn dot(file: &mut dyn Write, ids: &[String], graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
+fn dot(file: &mut dyn Write, data: &Dataset, graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
     writeln!(file, "graph bags {{")?;
-    for (b, (id, graph)) in ids.iter().zip(graphs).enumerate() {
+    for (b, (id, graph)) in data.bags.ids().iter().zip(graphs).enumerate() {
         let id = escaped(id, &[('\\', "\\\\"), ('"', "\\\"")]);
         writeln!(file, "  subgraph cluster_{b} {{\n    label=\"{id}\";")?;
         for (i, degree) in graph.degree.iter().enumerate() {
-            let (label, value) = (i + 1, values[b][i]);
+            let (label, value) = (data.instance_number(b, i), values[b][i]);
             writeln!(file, "    b{b}i{i} [label=\"{label}\", degree=\"{degree}\", value=\"{value}\"];")?;
         }
         for edge in &graph.edges {
@@ -112,7 +117,9 @@ fn escaped(text: &str, table: &[(char, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bags::{Bags, Instances};
     use crate::graph::Edge;
+    use crate::mat::Mat;
 
     fn written(name: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
@@ -122,8 +129,11 @@ mod tests {
             Graph { degree: vec![1.0, 1.0], edges: vec![edge] },
             Graph { degree: vec![0.0], edges: Vec::new() },
         ];
-        let ids = ["a<\"b\"&\\".to_string(), "c".to_string()];
-        write_graphs(&path, &ids, &graphs, &[vec![0.5, -0.5], vec![0.0]]).unwrap();
+        let ids = vec!["a<\"b\"&\\".to_string(), "c".to_string()];
+        let bags = Bags::new(Instances::F64(Mat::zeros(3, 1)), vec![0, 2, 3]).unwrap().with_ids(ids).unwrap();
+        let mut data = Dataset::new("d", bags);
+        data.drawn = Some(vec![0, 4, 0]);
+        write_graphs(&path, &data, &graphs, &[vec![0.5, -0.5], vec![0.0]]).unwrap();
         std::fs::read_to_string(path).unwrap()
     }
 
@@ -132,6 +142,8 @@ mod tests {
         let text = written("g.graphml");
         assert!(text.contains("a&lt;\"b\"&amp;\\</data>"), "{text}");
         assert_eq!((text.matches("<node ").count(), text.matches("<edge ").count()), (3, 1));
+        // As the file counts them.
+        assert!(text.contains("<data key=\"instance\">5</data>"), "{text}");
         assert!(text.contains("<edge source=\"b0i0\" target=\"b0i1\"><data key=\"length\">2</data>"));
         let text = written("g.DOT");
         assert!(text.contains("label=\"a<\\\"b\\\"&\\\\\""), "{text}");

@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
         .map(|cell| utf8(&source, heading_line, cell).map(|text| text.trim().to_string()))
         .collect::<Result<_>>()?;
     let Roles { bag, label, group, keep, .. } =
-        find_beside(&Place::line(&source, heading_line), headed.then_some(&first), first.len(), options)?;
+        find_beside(&Place::line(&source, heading_line), headed.then_some(&first[..]), first.len(), options)?;
     if label.is_none() && !options.unlabelled {
         return refuse(
             heading_line,

@@ -75,6 +75,14 @@ impl Real {
         }
     }
 
+    pub(crate) fn is_whole(self) -> bool {
+        match self {
+            Real::F16 | Real::F32 | Real::F64 => false,
+            Real::Signed(_) | Real::Unsigned(_) => true,
+            Real::Turned(real) => real.is_whole(),
+        }
+    }
+
     /// True if single precision holds every value.
     pub(crate) fn is_single(self) -> bool {
         match self {

@@ -130,14 +130,15 @@ fn centres(point: &Point, pool: usize) -> Result<usize> {
     match point.whole("psi") {
         None => Ok(AUTO.min((pool / 4).max(2)).min(pool)),
         Some(psi) if psi <= pool => Ok(psi),
-        Some(psi) => Err(Error::param(
-            INFO.name,
-            "psi",
-            format!(
-                "{psi} centres cannot be drawn from {pool} training instances (in cross-validation, those of one \
-                 fold); take at most {pool}, or psi=auto"
-            ),
-        )),
+        Some(psi) => {
+            let of = match draws_on_all(point) {
+                true => "instances",
+                false => "training instances (in cross-validation, those of one fold)",
+            };
+            let problem =
+                format!("{psi} centres cannot be drawn from {pool} {of}; take at most {pool}, or psi=auto");
+            Err(Error::param(INFO.name, "psi", problem))
+        }
     }
 }
 

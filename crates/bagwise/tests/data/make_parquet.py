@@ -11,14 +11,15 @@ here = Path(__file__).parent
 X = np.array([[1.5, -2.0], [0.25, 3.0], [0.0, 1.0], [4.0, 0.0], [5.0, -6.5], [0.5, 0.125]])
 frame = pd.DataFrame({"bag": list("aabbbc"), "label": [1, 1, 0, 0, 0, 1], "group": list("gggggh"), "f1": X[:, 0], "f2": X[:, 1]})
 frame.to_parquet(here / "pandas_wide.parquet")
-frame.set_index(np.array([3, 1, 4, 15, 9, 2])).to_parquet(here / "pandas_zstd.parquet", compression="zstd", row_group_size=4)
+frame.set_index(np.array([3, 1, 4, 15, 9, 2])).to_parquet(here / "pandas_zstd.parquet", compression="zstd", row_group_size=4, write_page_checksum=True)
 mixed = frame.drop(columns="group").assign(
     f1=[1.5, None, 0.0, 4.0, 5.0, 0.5], colour=["red", "blue", None, "red", "red", "green"], small=np.array([1, 2, 3, 4, 5, 250], "u1"), flag=[True, False] * 3
 )
 mixed.to_parquet(here / "pandas_mixed.parquet", compression="gzip")
 
 table = pa.table({"bag": pa.array(frame.bag), "label": pa.array(frame.label), "group": pa.array(frame.group), "f": pa.array(list(X.astype("f4")), pa.list_(pa.float32()))})
-pq.write_table(table, here / "pyarrow_lists.parquet", row_group_size=4, data_page_version="2.0")
+pq.write_table(table, here / "pyarrow_lists.parquet", row_group_size=4, data_page_version="2.0",
+               write_page_checksum=True)
 halves = table.set_column(3, "f", pa.FixedSizeListArray.from_arrays(pa.array(X.astype("f2").ravel()), 2))
 pq.write_table(halves, here / "pyarrow_fixed.parquet", use_dictionary=False, compression="none")
 split = table.drop(["f"]).append_column("f1", pa.array(X[:, 0])).append_column("f2", pa.array(X[:, 1]))

@@ -369,7 +369,13 @@ fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget) -> Parsed
         };
     }
     let too_much = size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO;
-    if too_much || !budget.bytes.take(size as u64) {
+    if !budget.bytes.take(size as u64) {
+        return wrong(
+            "its pages become more together than the size of the file makes likely: a decompression bomb?",
+            "if the file is what it should be, write it uncompressed",
+        );
+    }
+    if too_much {
         return wrong(
             format!("a page of {} bytes claims to become {size}: a decompression bomb?", packed.len()),
             "if the file is what it should be, write it uncompressed",
