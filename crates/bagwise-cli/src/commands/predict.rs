@@ -29,8 +29,8 @@ const HELP: &str = "\
 Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
 nearest training bag (nearest), the share of its values outside the training range (outside), and a \
 status: unfamiliar means that the bag looks like nothing in training and the answer is a guess. Columns given with \
---keep come along where they are the same for all instances of a bag; one that is called like a column of the answer is called \
-`given` so.
+--keep come along where they are the same for all instances of a bag, as \
+`given NAME` if the answer has a column NAME itself.
 
 Examples:
   bagwise predict musk1.bagwise musk1
