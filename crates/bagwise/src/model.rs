@@ -6,7 +6,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
@@ -350,8 +351,13 @@ impl Trained {
     /// Reads a file, compressed or not, refusing what is damaged or newer.
     pub fn load(path: &Path) -> Result<Trained> {
         let mut bytes = Vec::new();
-        let place = || Place::of(path.display().to_string());
-        compress::open(path)?.read_to_end(&mut bytes).map_err(|e| compress::explain(place(), e))?;
+        let explain = |e: io::Error| match e.kind() {
+            // What decompression has to say.
+            io::ErrorKind::Other => compress::explain(Place::of(path.display().to_string()), e),
+            _ => Error::io(path, e),
+        };
+        let file = File::open(path).map_err(explain)?;
+        compress::decode(file).and_then(|mut input| input.read_to_end(&mut bytes)).map_err(explain)?;
         Trained::from_bytes(&bytes).map_err(|e| match e {
             Error::Model { problem, .. } => {
                 Error::Model { place: Place::of(path.display().to_string()), problem }
