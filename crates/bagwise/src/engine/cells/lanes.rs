@@ -33,7 +33,7 @@ struct Kernel {
 }
 
 /// Rows handled together: a tile of sums that stays in the first cache.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 impl Lanes {
     pub(super) fn new(rows: &Instances, distance: Distance) -> Lanes {
@@ -49,6 +49,10 @@ impl Lanes {
             Distance::Text => all.iter().map(|&v| f64::from(u8::from(v != 0.0))).collect(),
         };
         Lanes { width, distance, rows: all, present, kernel }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
     /// Points of a panel.
@@ -76,8 +80,9 @@ impl Lanes {
         panel
     }
 
-    /// Distances of the points of a panel to the rows named by `list`: points x list.
-    pub(super) fn to_rows(&self, panel: &Panel, list: &[u32], out: &mut [f64]) {
+    /// Distances of the points of a panel to the rows named by `list`: points x list, those of the next point `stride`
+    /// numbers behind.
+    pub(super) fn to_rows(&self, panel: &Panel, list: &[u32], stride: usize, out: &mut [f64]) {
         let points = self.kernel.points;
         let mut sums = [0.0; TOGETHER * 32];
         let mut present = [0.0; TOGETHER * 32];
@@ -85,7 +90,7 @@ impl Lanes {
             // SAFETY: `kernels` lists what the processor has.
             unsafe { (self.kernel.sums)(self, panel, some, &mut sums, &mut present) };
             for point in 0..panel.count {
-                let out = &mut out[point * list.len() + from * TOGETHER..][..some.len()];
+                let out = &mut out[point * stride + from * TOGETHER..][..some.len()];
                 for (j, out) in out.iter_mut().enumerate() {
                     let at = j * points + point;
                     *out = match self.distance {
@@ -261,7 +266,7 @@ mod tests {
                 let lanes = Lanes::with(&rows, distance, kernel);
                 for some in x.chunks(lanes.points() * width) {
                     let mut out = vec![0.0; lanes.points() * list.len()];
-                    lanes.to_rows(&lanes.panel(some), &list, &mut out);
+                    lanes.to_rows(&lanes.panel(some), &list, list.len(), &mut out);
                     for (i, x) in some.chunks(width).enumerate() {
                         for (j, &row) in list.iter().enumerate() {
                             let z = &z[row as usize * width..][..width];

@@ -413,7 +413,7 @@ impl<'a> Mapper<'a> {
             let some = lanes.points().min(count - first);
             let panel = lanes.panel(&x[first * width..(first + some) * width]);
             for i in 0..p.t {
-                lanes.to_rows(&panel, &p.list(i)[..largest], &mut distances);
+                lanes.to_rows(&panel, &p.list(i)[..largest], largest, &mut distances);
                 for row in 0..some {
                     let own = &distances[row * largest..(row + 1) * largest];
                     let mut nearest = literal::Nearest::new();

@@ -7,13 +7,20 @@
 //! n'/psi log t steps of t comparisons of small numbers. Of equally near centres the least r counts: the first in the list.
 
 use super::ids::dispatched;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Panel, TOGETHER};
 use super::{BLOCK, Block, Distance, Partitions, distance, literal};
 use crate::bags::Instances;
+use crate::engine::simd::Element;
 
 /// Positions are u16, and the largest means none.
 pub(super) const MOST_ROWS: usize = 65_535;
 const NONE: u16 = u16::MAX;
+
+/// Panels of points whose distances are taken together.
+const PANELS: usize = 8;
+
+/// Bytes of centres that pass by together: a quarter of a second-level cache.
+const PORTION: usize = 1 << 18;
 
 /// Operations per centre for choosing the nearest, in multiply-adds.
 pub(super) const PER_CENTRE: f64 = 40.0;
@@ -91,24 +98,19 @@ impl Walk {
 
     pub(super) fn find(&self, p: &Partitions, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
         let rows = p.centres.rows();
-        let all: Vec<u32> = (0..rows as u32).collect();
-        let points = self.lanes.as_ref().map_or(1, Lanes::points);
+        let points = self.lanes.as_ref().map_or(1, |lanes| PANELS * lanes.points());
         let mut distances = vec![0.0; points * rows];
         let mut room = Room::new(rows, self.stride);
         let width = p.width();
         for first in (0..count).step_by(points) {
             let some = points.min(count - first);
             match (&self.lanes, block) {
-                (Some(lanes), Block::F64(x)) => lanes.to_rows(
-                    &lanes.panel(&x[first * width..(first + some) * width]),
-                    &all,
-                    &mut distances,
-                ),
-                (Some(lanes), Block::F32(x)) => lanes.to_rows(
-                    &lanes.panel(&x[first * width..(first + some) * width]),
-                    &all,
-                    &mut distances,
-                ),
+                (Some(lanes), Block::F64(x)) => {
+                    to_all(lanes, &x[first * width..(first + some) * width], rows, &mut distances)
+                }
+                (Some(lanes), Block::F32(x)) => {
+                    to_all(lanes, &x[first * width..(first + some) * width], rows, &mut distances)
+                }
                 (_, Block::Sparse(x, at)) => {
                     let Instances::Sparse(z) = &p.centres else { unreachable!("blocks are like centres") };
                     sparse_distances(p.distance, x.row(at.start + first), z, &mut distances)
@@ -170,6 +172,20 @@ impl Walk {
             };
             waiting -= step(ranks, least, &self.levels, row, found);
             at = end;
+        }
+    }
+}
+
+/// Distances of points to all centres, points x centres. Centres pass by in portions that stay in the second cache while
+/// all panels of points are compared with them.
+fn to_all<T: Element>(lanes: &Lanes, x: &[T], rows: usize, distances: &mut [f64]) {
+    let panels: Vec<Panel> =
+        x.chunks(lanes.points() * lanes.width()).map(|points| lanes.panel(points)).collect();
+    let all: Vec<u32> = (0..rows as u32).collect();
+    let size = (PORTION / (8 * lanes.width())).next_multiple_of(TOGETHER).max(TOGETHER);
+    for (portion, centres) in all.chunks(size).enumerate() {
+        for (panel, distances) in panels.iter().zip(distances.chunks_mut(lanes.points() * rows)) {
+            lanes.to_rows(panel, centres, rows, &mut distances[portion * size..]);
         }
     }
 }
