@@ -179,17 +179,14 @@ impl Dataset {
     pub fn with_at_most(self, most: usize, seed: u64) -> Dataset {
         let most = most.max(1);
         let (mut rows, mut offsets, mut thinned) = (Vec::new(), vec![0], 0);
-        let mut places = Vec::new();
         for bag in 0..self.bags.len() {
             let own = self.bags.rows(bag);
             if own.len() > most {
                 thinned += 1;
                 let mut drawn = Rng::new(seed, "max instances", &[bag as u64]).sample(own.len(), most);
                 drawn.sort_unstable();
-                rows.extend(drawn.iter().map(|i| own.start + i));
-                places.extend(drawn);
+                rows.extend(drawn.into_iter().map(|i| own.start + i));
             } else {
-                places.extend(0..own.len());
                 rows.extend(own);
             }
             offsets.push(rows.len());
@@ -197,9 +194,11 @@ impl Dataset {
         if thinned == 0 {
             return self;
         }
-        if let Some(before) = &self.drawn {
-            places = rows.iter().map(|&r| before[r]).collect();
-        }
+        let place = |&row: &usize| {
+            let bag = self.bags.bag_of_row(row);
+            self.instance_number(bag, row - self.bags.rows(bag).start) - 1
+        };
+        let drawn = Some(rows.iter().map(place).collect());
         let pick = |values: &Vec<String>| rows.iter().map(|&r| values[r].clone()).collect();
         let mut warnings = self.warnings;
         warnings.push(format!(
@@ -210,7 +209,7 @@ impl Dataset {
             kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
             instance_labels: self.instance_labels.as_ref().map(pick),
             bags: self.bags.with_rows(&rows, offsets),
-            drawn: Some(places),
+            drawn,
             warnings,
             ..self
         }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::text::{is_missing, number, shown};
+use super::text::{WHOLE, is_missing, number, shown};
 use super::{ReadOptions, Task};
 use crate::bags::{Bags, Feature, Instances};
 use crate::dataset::{Dataset, Groups, Kept, Target};
@@ -289,7 +289,7 @@ impl Book {
 }
 
 /// From here on, neighbouring whole numbers are the same number in double precision: they are told apart as texts.
-const EXACT: f64 = (1u64 << 53) as f64;
+const EXACT: f64 = WHOLE as f64;
 
 fn same_number(a: &str, b: &str) -> bool {
     matches!((number(a.as_bytes()), number(b.as_bytes())), (Some(a), Some(b)) if a == b && a.abs() < EXACT)

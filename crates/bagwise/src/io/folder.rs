@@ -174,7 +174,7 @@ fn npy_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     for entry in std::fs::read_dir(folder).map_err(refuse)? {
         let path = entry.map_err(refuse)?.path();
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let npy = super::has_ending(&path, "npy");
         if npy
             && !name.starts_with('.')
             && let Some(other) = files.insert(name.clone(), path)

@@ -318,6 +318,11 @@ pub(crate) fn read_head(input: &mut impl Read) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
+/// True if a file name ends in a dot and this, in letters of any size.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
 /// The extension in small letters, after that of a compression is taken off.
 pub(crate) fn plain_extension(path: &Path) -> Option<String> {
     let extension = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_lowercase());

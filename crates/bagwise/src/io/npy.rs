@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::compress::Refusal;
 use super::save;
-use super::text::shown;
+use super::text::{WHOLE, shown};
 use crate::error::Result;
 use crate::mat::Mat;
 
@@ -95,20 +95,19 @@ impl Real {
 
     /// A whole number that double precision does not hold is none, to be refused with its place.
     fn value(self, bytes: &[u8]) -> f64 {
-        const EXACT: u64 = 1 << 53;
         match self {
             Real::F16 => f64::from(half(u16::from_le_bytes(array(bytes)))),
             Real::F32 => f64::from(f32::from_le_bytes(array(bytes))),
             Real::F64 => f64::from_le_bytes(array(bytes)),
             Real::Unsigned(_) => match bytes.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)) {
-                n if n <= EXACT => n as f64,
+                n if n <= WHOLE => n as f64,
                 _ => f64::NAN,
             },
             Real::Signed(size) => {
                 // The sign fills the bytes that are not there.
                 let unused = 64 - 8 * size as u32;
                 let n = bytes.iter().rev().fold(0i64, |n, &b| n << 8 | i64::from(b)) << unused >> unused;
-                if n.unsigned_abs() <= EXACT { n as f64 } else { f64::NAN }
+                if n.unsigned_abs() <= WHOLE { n as f64 } else { f64::NAN }
             }
             Real::Turned(real) => {
                 let mut turned = [0; 8];

@@ -334,7 +334,7 @@ impl Writer for Npz {
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"))
+        super::has_ending(path, "npz")
     }
 
     fn write(&self, data: &Dataset, path: &Path) -> Result<()> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::has_ending;
 use crate::error::{Error, Place, Result};
 
 /// Writes a file through `fill`.
@@ -68,10 +69,6 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
-}
-
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
 }
 
 fn check_ending(path: &Path) -> Result<()> {

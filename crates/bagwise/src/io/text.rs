@@ -6,6 +6,9 @@ use std::io::{self, BufRead, Read};
 use super::compress::Refusal;
 use crate::error::{Error, Place, Result};
 
+/// The largest whole number up to which double precision holds all of them.
+pub(crate) const WHOLE: u64 = 1 << 53;
+
 /// Bytes that one row may have.
 pub(crate) const MAX_ROW: usize = 8_000_000;
 

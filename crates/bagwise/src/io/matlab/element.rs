@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use crate::io::compress::Room;
-use crate::io::text::{Parsed, damaged, shown, wrong};
+use crate::io::text::{Parsed, WHOLE, damaged, shown, wrong};
 
 /// A variable, as far as it can be used. Numbers stand column after column, as in the file.
 pub(super) enum Var {
@@ -159,8 +159,8 @@ impl<'b> Cursor<'b> {
                     5 => f64::from(bits as i32),
                     7 => f64::from(f32::from_bits(bits as u32)),
                     9 => f64::from_bits(bits),
-                    12 if (bits as i64).unsigned_abs() <= 1 << 53 => bits as i64 as f64,
-                    12 | 13 if bits > 1 << 53 => {
+                    12 if (bits as i64).unsigned_abs() <= WHOLE => bits as i64 as f64,
+                    12 | 13 if bits > WHOLE => {
                         return wrong(
                             "a whole number is beyond 2^53",
                             "use smaller numbers, or texts for ids",

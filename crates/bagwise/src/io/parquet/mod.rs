@@ -82,7 +82,7 @@ impl Reader for Parquet {
 }
 
 fn has_ending(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet") || e.eq_ignore_ascii_case("pq"))
+    super::has_ending(path, "parquet") || super::has_ending(path, "pq")
 }
 
 /// The description at the end of the file.
