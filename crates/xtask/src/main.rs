@@ -10,6 +10,7 @@ mod bench_pairs;
 mod bench_python;
 mod bench_svm;
 mod browser;
+mod digests;
 mod fuzz;
 mod golden;
 mod house;
@@ -51,6 +52,12 @@ const WORDS: &[Word] = &[
         "NAME [SECONDS]",
         "broken files for one reader, until one breaks it or time is up",
         fuzz::command,
+    ),
+    (
+        "digests",
+        "[check|write] [--keep FOLDER]",
+        "what every method answers on five data sets, to the bit, against the committed digests",
+        digests::command,
     ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {

@@ -10,6 +10,8 @@
 //! last place in all. Arguments below -1022 (f32: -126) give exactly 0: numbers too small for a full mantissa
 //! are slow on many machines and add nothing to a sum.
 
+use std::sync::OnceLock;
+
 /// An instruction set that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstructionSet {
@@ -38,10 +40,16 @@ impl InstructionSet {
         InstructionSet::ALL.iter().copied().filter(|set| set.is_here())
     }
 
-    /// The fastest that this processor has.
+    /// The fastest that this processor has, or the one that `BAGWISE_SIMD` names (`avx512`, `avx2`, `portable`) if it
+    /// has it. Sums differ between sets in their last bits; naming one makes two machines agree to the bit.
     #[inline]
     pub(crate) fn best() -> InstructionSet {
-        InstructionSet::available().next().unwrap_or(InstructionSet::Portable)
+        static CHOSEN: OnceLock<InstructionSet> = OnceLock::new();
+        *CHOSEN.get_or_init(|| {
+            let named = std::env::var("BAGWISE_SIMD").ok();
+            let named = named.and_then(|name| InstructionSet::available().find(|set| set.name() == name));
+            named.or_else(|| InstructionSet::available().next()).unwrap_or(InstructionSet::Portable)
+        })
     }
 
     #[inline]
