@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use bagwise::engine::Precision;
+use bagwise::Precision;
 use bagwise::evaluate::{Metric, Threshold};
 use bagwise::learn::Setup;
 use bagwise::method::Method;

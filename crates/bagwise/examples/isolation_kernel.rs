@@ -11,8 +11,8 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use bagwise::Rng;
 use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
-use bagwise::rng::Rng;
 use bagwise::{Bags, Ctx, Instances, Mat, Result};
 
 const T: usize = 400;

@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::error::{Error, Result};
 use crate::families::alternating::{Alternating, Alternation, Effort, Round};
 use crate::method::Rounds;
 use crate::methods::{mi_svm, mi_svm_bag, mirsvm, sil};
 use crate::params::Point;
+use bagwise_core::{Bags, Ctx, Error, Instances, Result};
 
 /// One round of a search.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,8 @@
 use bagwise_svm::Platt;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Target;
-use crate::mat::Mat;
 use crate::multiclass::{Duel, couple};
+use bagwise_core::{Mat, Target};
 
 /// The sigmoid of each machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

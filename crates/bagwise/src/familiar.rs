@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::bags::{Bags, FeatureKind};
+use bagwise_core::{Bags, FeatureKind};
 
 /// The usual, as the training bags show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,8 +128,7 @@ fn quantile(values: &mut [f64], p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bags::Instances;
-    use crate::mat::Mat;
+    use bagwise_core::{Instances, Mat};
 
     fn line(points: &[f64]) -> Bags {
         let rows: Vec<[f64; 1]> = points.iter().map(|&p| [p]).collect();

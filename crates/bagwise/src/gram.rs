@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
-use crate::mat::{Csr, Mat};
 use crate::method::{Method, Prepared, Scope, draws_on_all};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result, Target};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
 /// categories and relative widths are learned from the columns' bags, the training set of a rectangular Gram;

@@ -4,18 +4,17 @@
 //! (`columns`), one over the rows (`duplicates`) and a few over the bags; `findings` turns it into sentences.
 
 mod columns;
-mod duplicates;
 mod findings;
 mod scaling;
 
 use serde::{Serialize, Serializer};
 
+pub use bagwise_core::{Duplicates, repeats_of_earlier};
 pub use columns::{Column, LooksLike, Reveals};
-pub use duplicates::{Duplicates, repeats_of_earlier};
 pub use findings::{Finding, Level};
 pub use scaling::Scaling;
 
-use crate::dataset::{Dataset, Groups, Target};
+use bagwise_core::{Dataset, Groups, Target};
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -164,7 +163,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
         bytes: bags.instances().bytes(),
         kept: data.kept.iter().map(|k| k.name.clone()).collect(),
         instance_labels: class_counts(data.instance_labels.as_deref().map(Target::from_labels).as_ref()),
-        duplicates: duplicates::duplicates(bags, target),
+        duplicates: bagwise_core::duplicates(bags, target),
         constant: columns.iter().filter(|c| c.constant).map(|c| c.name.clone()).collect(),
         scaling: scaling::suggest(&columns, zeros, bags.instances().kind()),
         findings: Vec::new(),

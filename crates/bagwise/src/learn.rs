@@ -9,17 +9,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::bags::Bags;
 use crate::calibrate::Calibration;
-use crate::ctx::Ctx;
-use crate::dataset::{Dataset, Target};
-use crate::error::{Error, Result};
 use crate::evaluate::{Classified, Fold, Metric, Predictions};
-use crate::mat::Mat;
 use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all};
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
+use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Result, Target};
 
 /// A method and the choices around it.
 #[derive(Clone)]

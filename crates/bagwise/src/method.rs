@@ -18,15 +18,12 @@ use std::sync::Arc;
 
 use bagwise_svm::{Outcome, Status};
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::density::Concept;
-use crate::error::{Error, Place, Result};
 use crate::graph::Graph;
-use crate::mat::{Csr, Mat};
 use crate::multiclass::Scheme;
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Place, Result};
+use bagwise_engine::density::Concept;
 
 /// What is known of a method before it runs.
 #[derive(Debug)]

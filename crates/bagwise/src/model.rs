@@ -13,23 +13,19 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
-use crate::bags::{Bags, Feature};
 use crate::calibrate::Calibration;
-use crate::ctx::Ctx;
-use crate::dataset::Target;
-use crate::error::{Error, Place, Result};
 use crate::familiar::Familiarity;
 use crate::gram::no_map;
 use crate::graph::Graph;
-use crate::io::compress;
 use crate::learn::{Learner, Refit};
-use crate::mat::{Csr, Mat};
 use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::train::Learned;
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result, Target};
+use bagwise_io::compress;
 
 /// Models of this and older formats can be read.
 const FORMAT: u32 = 1;
@@ -327,7 +323,7 @@ impl Trained {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes()?;
-        crate::io::save::whole(path, |file| file.write_all(&bytes))
+        bagwise_io::save::whole(path, |file| file.write_all(&bytes))
     }
 
     /// The file's bytes: equal for equal models.

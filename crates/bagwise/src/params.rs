@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result};
 
 pub use value::Value;
 use value::{check, magnitude, parse_value, parse_values};

@@ -17,12 +17,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::bags::{Bags, Feature, FeatureKind, Instances};
-use crate::ctx::Ctx;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
-use crate::mat::{Csr, Mat};
-use crate::stored::Affine;
+use bagwise_core::{Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Result, Target};
 
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,13 +3,10 @@
 //! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
 
 use crate::calibrate::Calibration;
-use crate::ctx::Ctx;
-use crate::dataset::Target;
-use crate::error::{Error, Result};
 use crate::evaluate::{Chosen, Fold, Metric, Splits, Threshold};
 use crate::learn::{Frames, Learner, Refit, Tuned};
-use crate::mat::Mat;
 use crate::model::{Trained, TrainingSummary};
+use bagwise_core::{Ctx, Error, Mat, Result, Target};
 
 /// What is asked for besides the method.
 #[derive(Clone, Copy, Debug)]

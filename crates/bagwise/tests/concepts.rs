@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bagwise::Rng;
 use bagwise::engine::density::{Concept, Evidence, Target as Known};
 use bagwise::evaluate::{Metric, Splits};
 use bagwise::learn::{Learner, Setup};
@@ -9,7 +10,6 @@ use bagwise::method::{Explanation, Scope};
 use bagwise::methods;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
-use bagwise::rng::Rng;
 use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 

@@ -1,6 +1,7 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
-use bagwise::engine::Precision;
+use bagwise::Precision;
+use bagwise::Rng;
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
 use bagwise::learn::{Learner, Setup};
 use bagwise::method::{Explanation, Method, Tensor};
@@ -9,7 +10,6 @@ use bagwise::model::{Trained, pack, unpack};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 

@@ -2,12 +2,13 @@
 //! concepts are fixed). Values and Grams agree to 1e-12 relative: some orders above the rounding of both; gradients to
 //! 1e-9, because the reference's sums cancel; maxima to 1e-5, because theirs stop at a slope.
 
+use bagwise::Precision;
 use bagwise::engine::density::belief;
 use bagwise::engine::density::{
     Concept, Distance, Evidence, Options, Starts, Stop, Target, search, search_em,
 };
 use bagwise::engine::label_map::{BETA, LabelKernel, LabelMap, normaliser};
-use bagwise::engine::{Output, Precision, Side, symmetric};
+use bagwise::engine::{Output, Side, symmetric};
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;

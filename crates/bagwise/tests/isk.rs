@@ -1,6 +1,7 @@
 //! The isolation set-kernel as a method: machines on Grams and on maps are the same, pools and scalings are kept, and the
 //! kernel adapts to density as the paper's figures show.
 
+use bagwise::Rng;
 use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::evaluate::{Fold, Metric, Splits};
 use bagwise::learn::{Frames, Learner, Setup};
@@ -8,7 +9,6 @@ use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
 use serde_json::Value;

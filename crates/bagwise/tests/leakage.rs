@@ -2,7 +2,8 @@
 //! wide grid to choose from, can be "learned" only through a leak: whatever is maximised looks good, and the outer
 //! folds must still say chance.
 
-use bagwise::engine::Precision;
+use bagwise::Precision;
+use bagwise::Rng;
 use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run};
 use bagwise::learn::Setup;
 use bagwise::method::Method;
@@ -10,7 +11,6 @@ use bagwise::methods::METHODS;
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const BAGS: usize = 40;

@@ -1,6 +1,7 @@
 //! MIGraph through its feature map, on a set large enough for the map to be chosen: the promises that
 //! `conformance.rs` checks on small bags, where edges are summed directly.
 
+use bagwise::Rng;
 use bagwise::evaluate::{Metric, Splits};
 use bagwise::io::{ReadOptions, read};
 use bagwise::learn::{Learner, Setup};
@@ -10,7 +11,6 @@ use bagwise::model::Trained;
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::train::{Wanted, train};
 use bagwise::{Ctx, Dataset, gram};
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bagwise::Rng;
 use bagwise::engine::cells::products;
 use bagwise::engine::density::{Batch, Evidence, Target as Known};
 use bagwise::evaluate::{Fold, Metric, Splits};
@@ -14,7 +15,6 @@ use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, T
 use bagwise::methods::{self, METHODS};
 use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::train::{Wanted, train};
 use bagwise::{
     Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,

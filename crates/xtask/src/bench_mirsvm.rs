@@ -146,7 +146,7 @@ fn carry_out(data: &Dataset, setup: Setup, protocol: ProtocolName) -> Result<(Ve
         positive: None,
         seed: 0,
         repeats: 1,
-        precision: bagwise::engine::Precision::F64,
+        precision: bagwise::Precision::F64,
     };
     let contenders = [Contender { name: setup.method.info().name.into(), setups: vec![setup] }];
     let run = Run::new(data, &contenders, &plan, None)?;

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use bagwise::engine::{Output, Precision, Side, instruction_set, rectangular, symmetric};
+use bagwise::Precision;
+use bagwise::engine::{Output, Side, instruction_set, rectangular, symmetric};
 use bagwise::{Ctx, Instances, Mat};
 
 use crate::run::{cargo, data_file, program, root, run as call};

@@ -104,7 +104,12 @@ fn records(binary: &Path, data: &Path, method: &str, folder: &Path) -> Result<Op
     let protocol = if concepts || large { &["--protocol", "kfold"][..] } else { &["--inner", "2"] };
     let starts = if concepts && large { &["-p", "starts=20"][..] } else { &[] };
     let mut command = program(binary, &["evaluate"]);
-    command.arg(data).args(["--method", method, "--folds", "2", "--quiet"]).args(protocol).args(starts).args(label);
+    command
+        .arg(data)
+        .args(["--method", method, "--folds", "2", "--quiet"])
+        .args(protocol)
+        .args(starts)
+        .args(label);
     command.arg("-o").arg(folder).env("BAGWISE_SIMD", "avx2");
     let output = command.output().with_context(|| format!("starting {}", binary.display()))?;
     if !output.status.success() {

@@ -160,7 +160,7 @@ fn plan(name: ProtocolName, seed: u64, repeats: usize) -> Plan {
         positive: None,
         seed,
         repeats,
-        precision: bagwise::engine::Precision::F64,
+        precision: bagwise::Precision::F64,
     }
 }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use bagwise::Dataset;
-use bagwise::io::{GraphFormat, check_writable, write_graphs};
+use bagwise::graph::{GraphFormat, write_graphs};
+use bagwise::io::check_writable;
 use bagwise::method::{Explanation, Representative};
 use bagwise::model::Trained;
 

@@ -4,9 +4,7 @@
 
 use serde::Serialize;
 
-use crate::bags::{FeatureKind, Instances};
-use crate::dataset::{Dataset, Target};
-use crate::rng::absorb;
+use bagwise_core::{Dataset, FeatureKind, Instances, Target, absorb};
 
 struct Print(u64);
 

@@ -12,8 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::error::{Error, Result};
-use crate::rng::Rng;
+use bagwise_core::{Error, Result, Rng};
 
 /// A value and the range that holds the true one with probability `level`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

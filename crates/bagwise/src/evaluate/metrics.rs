@@ -14,8 +14,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::predictions::{Classified, Predictions, column};
-use crate::dataset::Target;
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result, Target};
 
 /// A measure of quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 //! probabilities has one row per bag and either one column per class, or a single column that belongs to the
 //! positive class.
 
-use crate::error::{Error, Result};
-use crate::mat::Mat;
+use bagwise_core::{Error, Mat, Result};
 
 /// Truth and prediction of some bags.
 #[derive(Clone, Debug, PartialEq)]

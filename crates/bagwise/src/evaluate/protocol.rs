@@ -15,8 +15,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::split::Splits;
-use crate::error::{Error, Result};
 use crate::params::Fill;
+use bagwise_core::{Error, Result};
 
 /// How a method is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{Error, Place, Result};
 use crate::method::POOL;
+use bagwise_core::{Error, Place, Result};
 
 /// What a fit is of. Records sorted by key stand in the same order whatever the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::data_fingerprint;
 use super::predictions::{Classified, Predictions};
 use super::record::Scored;
-use crate::dataset::{Dataset, Target};
-use crate::error::{Error, Result};
-use crate::mat::Mat;
+use bagwise_core::{Dataset, Error, Mat, Result, Target};
 
 /// The truth of each bag.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

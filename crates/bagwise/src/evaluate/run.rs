@@ -16,15 +16,12 @@ use super::roster::Roster;
 use super::split::{Fold, FoldPlan, Pool, Splits};
 use super::threshold::Threshold;
 use crate::calibrate::Calibration;
-use crate::ctx::Ctx;
-use crate::dataset::{Dataset, Target};
-use crate::engine::Precision;
-use crate::error::{Error, Result};
 use crate::learn::{Learner, Machines, Refit, Setup};
-use crate::mat::Mat;
 use crate::method::{Ended, Fit, Rounds, converged};
 use crate::params::Point;
 use crate::train::{Wanted, learn};
+use bagwise_core::Precision;
+use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
 pub struct Contender {

@@ -19,9 +19,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Groups, Target};
-use crate::error::{Error, Result};
-use crate::rng::Rng;
+use bagwise_core::{Error, Groups, Result, Rng, Target};
 
 /// One division: positions of bags, each list ascending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

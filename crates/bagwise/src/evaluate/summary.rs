@@ -19,7 +19,7 @@ use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::record::{Record, Scored, Status};
 use super::roster::{Answer, Roster, Truth};
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result};
 
 /// Everything one repeat tested.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,8 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::metrics::{Confusion, Metric};
-use crate::dataset::Target;
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result, Target};
 
 /// A rule that gives a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use super::metrics::Metric;
 use super::record::Record;
 use super::roster::Roster;
 use super::summary::{MethodSummary, compare, summarise};
-use crate::error::{Error, Result};
 use crate::methods;
+use bagwise_core::{Error, Result};
 
 /// The method that looks at labels only; what is not better than it has learned nothing.
 pub const BASELINE: &str = "majority";

@@ -18,16 +18,13 @@ pub(crate) mod model;
 
 use std::sync::Arc;
 
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::error::{Error, Result};
 use crate::families::svm;
-use crate::mat::Mat;
 use crate::method::{
     Ended, Fit, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State, Training,
 };
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point, representations};
+use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
 
 /// What the author of a method writes.

@@ -1,4 +1,4 @@
-//! Prediction by a single concept: the densest of those that a search found (`engine::density`).
+//! Prediction by a single concept: the densest of those that a search found (`bagwise_engine::density`).
 //!
 //! With `u = max over instances of exp(-D(x))` a bag is positive from a threshold on, and a real value is `u` itself (the
 //! concept is then the one with the least squared error). Values outside [0, 1] are scaled by their training range,
@@ -12,19 +12,16 @@ use std::sync::Arc;
 
 use bagwise_svm::{Outcome, Status};
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::density::{End, Evidence, Found, Options, Target, belief};
-use crate::error::{Error, Result};
 use crate::families::concepts::{
     DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
     options, save_concepts,
 };
-use crate::mat::Mat;
 use crate::method::{
     Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use bagwise_core::{Bags, Ctx, Error, Mat, Result};
+use bagwise_engine::density::{End, Evidence, Found, Options, Target, belief};
 
 /// A single concept as a full method.
 pub(crate) struct BestConcept {

@@ -1,15 +1,12 @@
 //! What every method built on diverse density shares: the parameters of the search, targets as the density wants them,
 //! and concepts as numbers of a saved model.
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::density::{
-    Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
-};
-use crate::error::Result;
-use crate::mat::Mat;
 use crate::method::{Believed, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_engine::density::{
+    Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
+};
 
 /// What is free in a concept.
 pub(crate) const DISTANCE: ParamSpec = ParamSpec {

@@ -10,16 +10,13 @@
 
 use rayon::prelude::*;
 
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::engine::edge_map::EdgeMap;
-use crate::engine::simd::dot;
-use crate::engine::{self, Output, Side};
-use crate::error::Result;
 use crate::families::set_kernel::{load_bags, save_bags};
 use crate::graph::{Graph, Orient};
-use crate::mat::Mat;
 use crate::method::{State, refuse};
+use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
+use bagwise_engine::dot;
+use bagwise_engine::edge_map::EdgeMap;
+use bagwise_engine::{Output, Side};
 
 /// What a pair of points costs the pairs engine, in multiply-adds of its packed loops: measured (`xtask bench
 /// migraph`), for a grid whose widths share exponentials.
@@ -82,7 +79,7 @@ impl Way {
                 moments.data_mut().par_chunks_mut(size).zip(&graphs).try_for_each(|(row, graph)| {
                     ctx.check()?;
                     row.copy_from_slice(&map.moments(&vectors(graph, orient), orient == Orient::Both));
-                    Ok::<(), crate::error::Error>(())
+                    Ok::<(), bagwise_core::Error>(())
                 })?;
                 Ok(Edges::Moments(moments))
             }
@@ -103,7 +100,8 @@ impl Way {
         match (self, rows, cols) {
             (Way::Direct(gamma), Edges::Points(rows), Edges::Points(cols)) => {
                 let output = [Output { gamma: *gamma, terms: vec![0] }];
-                Ok(engine::rectangular(&rows.side(), &cols.side(), &output, ctx.precision, ctx)?.remove(0))
+                Ok(bagwise_engine::rectangular(&rows.side(), &cols.side(), &output, ctx.precision, ctx)?
+                    .remove(0))
             }
             (Way::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => Ok(inner_products(rows, Some(cols))),
             _ => unreachable!("edges go back to the way they were made ready for"),
@@ -115,7 +113,7 @@ impl Way {
         match (self, edges) {
             (Way::Direct(gamma), Edges::Points(points)) => {
                 let output = [Output { gamma: *gamma, terms: vec![0] }];
-                Ok(engine::self_similarity(&points.side(), &output, ctx)?.remove(0))
+                Ok(bagwise_engine::self_similarity(&points.side(), &output, ctx)?.remove(0))
             }
             (Way::Map(_), Edges::Moments(moments)) => {
                 Ok((0..moments.rows()).map(|b| dot(moments.row(b), moments.row(b))).collect())
@@ -145,8 +143,14 @@ impl Way {
                     (Way::Direct(gamma), Edges::Points(kept)) => {
                         let points = Points::new(vectors.iter().map(std::slice::from_ref), orient)?;
                         let output = [Output { gamma: *gamma, terms: vec![0] }];
-                        engine::rectangular(&points.side(), &kept.side(), &output, ctx.precision, ctx)?
-                            .remove(0)
+                        bagwise_engine::rectangular(
+                            &points.side(),
+                            &kept.side(),
+                            &output,
+                            ctx.precision,
+                            ctx,
+                        )?
+                        .remove(0)
                     }
                     (Way::Map(map), Edges::Moments(kept)) => {
                         map.shares(&vectors, orient == Orient::Both, kept)
@@ -260,7 +264,7 @@ impl Points {
     /// The edge sums of the bags with each other for several widths, in one pass.
     pub(crate) fn symmetric(&self, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
         let outputs: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
-        engine::symmetric(&self.side(), &outputs, ctx.precision, ctx)
+        bagwise_engine::symmetric(&self.side(), &outputs, ctx.precision, ctx)
     }
 }
 
@@ -305,9 +309,9 @@ fn inner_products(left: &Mat, right: Option<&Mat>) -> Mat {
 mod tests {
     use super::*;
     use crate::graph::{Epsilon, Zero};
-    use crate::io::{ReadOptions, read};
     use crate::preprocess::{Scale, Transform};
-    use crate::rng::Rng;
+    use bagwise_core::Rng;
+    use bagwise_io::{ReadOptions, read};
 
     const TOL: f64 = 1e-8;
 

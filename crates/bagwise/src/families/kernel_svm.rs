@@ -12,17 +12,14 @@ use std::sync::Arc;
 
 use bagwise_svm::Machine;
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::error::Result;
 use crate::families::svm;
 use crate::graph::Graph;
-use crate::mat::Mat;
 use crate::method::{
     Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::multiclass::Scheme;
 use crate::params::{ParamSpec, Point, representations};
+use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {

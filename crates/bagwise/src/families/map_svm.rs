@@ -12,16 +12,13 @@ use std::sync::{Arc, OnceLock};
 use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
-use crate::error::Result;
 use crate::families::kernel_svm::{BagMachine, expansions, nearest_others};
 use crate::families::set_kernel::{load_bags, load_sparse, save_bags, save_sparse};
 use crate::families::svm;
-use crate::mat::{Csr, Mat};
 use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training, refuse};
 use crate::params::Point;
+use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
+use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 
 /// How bags are mapped.
 #[derive(Clone)]

@@ -6,10 +6,10 @@
 //!           root of K(X, X) K(Y, Y)
 //! ```
 //!
-//! Concepts h come from a search by diverse density (`engine::density`), one for each instance of a positive bag, with a
+//! Concepts h come from a search by diverse density (`bagwise_engine::density`), one for each instance of a positive bag, with a
 //! belief P(h | D) each. The label of an instance has probability `p(x) = sum P(h | D) exp(-D_h(x))` of being positive,
 //! and with the kernel "equal or not" the expectation is `p(a) p(b) + (1 - p(a)) (1 - p(b))`: two weight vectors of the
-//! pairs engine. For real values it is the inner product of two vectors (`engine::label_map`), hence as many weight
+//! pairs engine. For real values it is the inner product of two vectors (`bagwise_engine::label_map`), hence as many weight
 //! vectors. Nothing of the published cost in the square of the number of concepts is left: a search costs
 //! evaluations x starts x instances x 4d, everything after it instances x concepts x d and the engine's one pass for all
 //! widths.
@@ -23,12 +23,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::density::{Concept, Evidence, Found, Options, Target, belief};
-use crate::engine::label_map::{BETA, LabelKernel, LabelMap};
-use crate::engine::{self, Output, Side};
-use crate::error::Result;
 use crate::families::concepts::{
     self, DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense,
     load_concepts, save_concepts,
@@ -36,10 +30,13 @@ use crate::families::concepts::{
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
 use crate::families::svm;
-use crate::mat::Mat;
 use crate::method::{Believed, Info, Needs, Scope, State, refuse};
 use crate::multiclass::Scheme;
 use crate::params::{Kind, Level, ParamSpec, Point};
+use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
+use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
+use bagwise_engine::{Output, Side};
 
 /// What a concept is believed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +157,7 @@ impl BagKernel for Marginalized {
         let outputs: Vec<Output> =
             gammas.iter().zip(&field).map(|(&gamma, &f)| Output { gamma, terms: terms[f].clone() }).collect();
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let sums = engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
+        let sums = bagwise_engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
         let representations = sums
             .into_iter()
             .enumerate()
@@ -414,7 +411,7 @@ impl MarginalBank {
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>)> {
         let weights = self.field.weights(&dense(bags, ctx)?, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let own = engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
+        let own = bagwise_engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
         Ok((weights, roots(own.into_iter())))
     }
 }
@@ -432,7 +429,8 @@ impl Bank for MarginalBank {
         let (weights, factors) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
         let mut kernel =
-            engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?.remove(0);
+            bagwise_engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?
+                .remove(0);
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own: vec![1.0; bags.len()], kept: self.own.clone() })
     }
@@ -440,10 +438,10 @@ impl Bank for MarginalBank {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, divided as the bag it belongs to is.
-        let single = engine::rows::singles(bags.instance_count()).0;
+        let single = bagwise_engine::rows::singles(bags.instance_count()).0;
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let sums =
-            engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?.remove(0);
+        let sums = bagwise_engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?
+            .remove(0);
         // The weight of an instance is the length of its vector.
         let length =
             |i: usize| weights.iter().map(|w| w[i] * w[i]).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);

@@ -10,16 +10,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::bags::{BagRef, Bags, Instances};
-use crate::ctx::Ctx;
-use crate::engine::{self, Output, Side};
-use crate::error::Result;
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
-use crate::mat::{Csr, Mat};
 use crate::method::{Info, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
-use crate::rng::Rng;
+use bagwise_core::{BagRef, Bags, Csr, Ctx, Instances, Mat, Result, Rng};
+use bagwise_engine::{Output, Side};
 
 /// The width of the Gaussian.
 pub(crate) const WIDTH: ParamSpec = ParamSpec {
@@ -112,7 +108,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
                 index_in(&mut outputs, Output { gamma, terms: vec![term] }, same)
             })
             .collect();
-        let mut sums = engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
+        let mut sums = bagwise_engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
         let representations = (0..points.len())
             .map(|r| {
                 let factors = factors(
@@ -195,9 +191,9 @@ pub(crate) fn gaussians(rows: &Bags, cols: Option<&Bags>, gammas: &[f64], ctx: &
     match (cols, &right) {
         (Some(cols), Some(weights)) => {
             let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights };
-            engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)
+            bagwise_engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)
         }
-        _ => engine::symmetric(&left, &outputs, ctx.precision, ctx),
+        _ => bagwise_engine::symmetric(&left, &outputs, ctx.precision, ctx),
     }
 }
 
@@ -372,7 +368,7 @@ impl<S: SetKernel> RbfBank<S> {
         reserve_within(&self.kernel, bags, ctx)?;
         let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
-        let raw = engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
+        let raw = bagwise_engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
         let factors = bag_factors(self.kernel.norm(&self.point), &raw, &weights.vectors[0], bags.offsets());
         let own = raw.iter().zip(&factors).map(|(k, f)| k / (f * f)).collect();
         Ok((weights.vectors, factors, own))
@@ -392,7 +388,7 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         let (weights, factors, own) = self.look_at(bags, ctx)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
         let mut kernel =
-            engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+            bagwise_engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
@@ -400,9 +396,10 @@ impl<S: SetKernel> Bank for RbfBank<S> {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let (weights, factors, _) = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, with the weight it has in its bag.
-        let single = engine::rows::singles(bags.instance_count()).0;
+        let single = bagwise_engine::rows::singles(bags.instance_count()).0;
         let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let sums = engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let sums =
+            bagwise_engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
         Ok(parts_of(sums, bags, &weights[0], &factors, &self.factors))
     }
 

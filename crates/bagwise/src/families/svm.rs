@@ -4,11 +4,9 @@ use bagwise_svm::{
     Features, Form, Gram, LinearMachine, LinearParams, Machine, SmoParams, Status, fit_linear_path, fit_path,
 };
 
-use crate::ctx::Ctx;
-use crate::error::{Error, Result};
-use crate::mat::Mat;
 use crate::method::Training;
 use crate::params::{Kind, Level, ParamSpec, Point};
+use bagwise_core::{Ctx, Error, Mat, Result};
 
 /// The cost of an error.
 pub(crate) const COST: ParamSpec = ParamSpec {

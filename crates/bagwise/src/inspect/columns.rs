@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::bags::{Bags, FeatureKind, Instances};
-use crate::dataset::Target;
-use crate::stored::Stored;
+use bagwise_core::{Bags, FeatureKind, Instances, Stored, Target};
 
 /// Columns handled together: 32 doubles are four cache lines of a row, and three numbers per bag and column
 /// stay below 80 MB for a hundred thousand bags.

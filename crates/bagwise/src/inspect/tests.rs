@@ -1,10 +1,7 @@
 //! Small made-up data sets, each with one thing wrong, and one with nothing wrong.
 
 use super::*;
-use crate::bags::{Bags, Feature, FeatureKind, Instances};
-use crate::dataset::Kept;
-use crate::mat::{Csr, Mat};
-use crate::rng::Rng;
+use bagwise_core::{Bags, Csr, Feature, FeatureKind, Instances, Kept, Mat, Rng};
 
 /// `bags` bags of one to seven instances, alternately of class "0" and "1", with attributes of noise.
 fn noise(bags: usize, width: usize, seed: u64) -> Dataset {

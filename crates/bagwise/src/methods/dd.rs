@@ -1,7 +1,7 @@
 //! Diverse density: the place in instance space that every positive bag comes near and no negative bag does, with the
 //! attributes that count there; a bag is positive if its nearest instance is near enough.
 //!
-//! The density, its search and its cost are in `engine::density`, the rule in `families::best_concept`. Maron,
+//! The density, its search and its cost are in `bagwise_engine::density`, the rule in `families::best_concept`. Maron,
 //! Lozano-Perez: A framework for multiple-instance learning, NIPS 1998. We start every climb with weights that suit
 //! scaled columns, stop after thirty steps (three hundred are no better), and take the threshold from training bags.
 //! For real values the likelihood is `1 - |y - max u|`.

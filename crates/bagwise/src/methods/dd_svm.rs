@@ -11,10 +11,6 @@
 
 use std::sync::Arc;
 
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::engine::density::{Concept, Evidence, Found, belief};
-use crate::error::{Error, Result};
 use crate::families::concepts::{
     DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, class_targets, dense, load_concepts, options,
     save_concepts,
@@ -22,10 +18,11 @@ use crate::families::concepts::{
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
 use crate::families::set_kernel::{WIDTH, gaussians, resolve_for};
 use crate::families::svm;
-use crate::mat::Mat;
 use crate::method::{Believed, Info, Needs, Scope, State, refuse};
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
+use bagwise_engine::density::{Concept, Evidence, Found, belief};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<DdSvm> = KernelSvm(DdSvm);

@@ -7,7 +7,7 @@
 //!
 //! where `W(x)` is one over the number of instances of the bag with `K > epsilon` to x (itself included), and the weights of a
 //! bag sum to 1. `epsilon=1` weighs all alike. The kernel has a finite map: column (i, j) holds the weight of the bag in
-//! cell j of partitioning i. So the machine is trained on a Gram, or, for many bags, on sparse maps (`engine::cells`).
+//! cell j of partitioning i. So the machine is trained on a Gram, or, for many bags, on sparse maps (`bagwise_engine::cells`).
 //!
 //! * `distance=text`: squared differences are averaged over the attributes that one of two instances has (eq 15).
 //!   Scaling must then keep zeros.
@@ -21,15 +21,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
-use crate::error::{Error, Result};
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
 use crate::families::svm;
 use crate::method::{Info, Method, Model, Needs, POOL, Prepared, Scope, State, draws_on_all};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, representations};
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Ctx, Error, Result};
+use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Isk = Isk;
@@ -319,7 +317,7 @@ fn represent(
     Ok(ready.into_iter().flatten().collect())
 }
 
-/// Whether Grams cost less from counts of shared cells than from maps; see `engine::cells::gram`.
+/// Whether Grams cost less from counts of shared cells than from maps; see `bagwise_engine::cells::gram`.
 fn ids_are_cheaper(bags: &Bags, t: usize, psis: &[usize], representations: usize) -> bool {
     let n = bags.instance_count() as f64;
     let from_ids = n * n / 2.0 * (psis.len() * t / 8 + representations) as f64;

@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::error::Result;
-use crate::mat::Mat;
 use crate::method::{
     Answer, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
 };
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Majority = Majority;

@@ -6,12 +6,12 @@
 //! Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002. On text the cosine form throws away the
 //! within-bag similarity that separates the classes, so the default grid has both.
 
-use crate::bags::BagRef;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::BagRef;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<MiKernel>> = KernelSvm(Rbf(MiKernel));

@@ -8,14 +8,13 @@
 //! Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002, where it is
 //! written MI-SVM and told from mi-SVM (`mi-svm`) by capitals alone.
 
-use crate::bags::Bags;
-use crate::error::Result;
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
 use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
 use crate::method::Info;
 use crate::methods::mirsvm::ROUNDS;
 use crate::params::ParamSpec;
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Alternation<MiSvmBag> = Alternation(MiSvmBag);

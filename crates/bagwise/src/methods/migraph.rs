@@ -11,14 +11,13 @@
 //!
 //! Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009.
 
-use crate::bags::BagRef;
-use crate::engine::within;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
-use crate::mat::Mat;
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
+use bagwise_core::{BagRef, Mat};
+use bagwise_engine::within;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<MiGraph>> = KernelSvm(Rbf(MiGraph));

@@ -7,7 +7,7 @@
 //! `sqrt(K(X, X) K(Y, Y))` (`norm=sqrt`).
 //!
 //! The second sum has edges x edges terms, which made the method unusable for large bags. It is computed by a finite
-//! feature map (`engine::edge_map`) in time proportional to the edges, with an absolute error of about `tol` in the
+//! feature map (`bagwise_engine::edge_map`) in time proportional to the edges, with an absolute error of about `tol` in the
 //! normalised kernel, or directly where that is cheaper or `tol=0` (`families::edge_sums`).
 //!
 //! * `orient`: the edge has no direction, its vector has: `both` averages over both, `canonical` puts the larger end
@@ -24,19 +24,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::bags::Bags;
-use crate::ctx::Ctx;
-use crate::engine::{self, Output, Side};
-use crate::error::Result;
 use crate::families::edge_sums::{Edges, Points, Way};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
 use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
 use crate::families::svm;
 use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
-use crate::mat::Mat;
 use crate::method::{Info, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_engine::{Output, Side};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<ExplicitMiGraph> = KernelSvm(ExplicitMiGraph);
@@ -211,7 +208,7 @@ impl BagKernel for ExplicitMiGraph {
         let gammas = resolve(points, &bags, scope, ctx);
         let mut widths: Vec<f64> = Vec::new();
         let width: Vec<usize> = gammas.iter().map(|&gamma| index_in(&mut widths, gamma, f64::eq)).collect();
-        let node_sums = engine::symmetric(
+        let node_sums = bagwise_engine::symmetric(
             &Nodes::of(&bags).side(&bags),
             &widths.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect::<Vec<_>>(),
             ctx.precision,
@@ -393,7 +390,7 @@ impl GraphBank {
         let graphs = Drawing::of(&self.point).draw(bags, ctx)?;
         let edges = self.way.ready(&graphs, orient(&self.point), ctx)?;
         let nodes = Nodes::of(bags);
-        let mut own = engine::self_similarity(&nodes.side(bags), &self.output(), ctx)?.remove(0);
+        let mut own = bagwise_engine::self_similarity(&nodes.side(bags), &self.output(), ctx)?.remove(0);
         own.iter_mut().zip(self.way.own(&edges, ctx)?).for_each(|(node, edge)| *node += edge);
         let factors = factors(&self.point, &own);
         own.iter_mut().zip(&factors).for_each(|(k, f)| *k /= f * f);
@@ -413,7 +410,8 @@ impl Bank for GraphBank {
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
         let look = self.look_at(bags, ctx)?;
         let (rows, cols) = (look.nodes.side(bags), self.nodes.side(&self.bags));
-        let mut kernel = engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);
+        let mut kernel =
+            bagwise_engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);
         let edges = self.way.rectangular(&look.edges, &self.edges, ctx)?;
         kernel.data_mut().iter_mut().zip(edges.data()).for_each(|(k, e)| *k += e);
         normalise(&mut kernel, &look.factors, &self.factors);
@@ -423,10 +421,11 @@ impl Bank for GraphBank {
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
         let look = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own.
-        let single = engine::rows::singles(bags.instance_count()).0;
+        let single = bagwise_engine::rows::singles(bags.instance_count()).0;
         let rows = Side { offsets: &single, ..look.nodes.side(bags) };
         let cols = self.nodes.side(&self.bags);
-        let mut parts = engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);
+        let mut parts =
+            bagwise_engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0);
         self.way.halves(&look.graphs, orient(&self.point), &self.edges, &mut parts, ctx)?;
         let equal = vec![1.0; bags.instance_count()];
         Ok(parts_of(parts, bags, &equal, &look.factors, &self.factors))

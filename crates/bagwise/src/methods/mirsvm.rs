@@ -20,14 +20,12 @@
 //! tunes `sigma` in 0.1 to 10; our default grid is relative to the median distance, which also serves unscaled columns.
 //! A round costs a machine on as many rows as there are bags, and a pass over instances x support rows.
 
-use crate::bags::Bags;
-use crate::error::Result;
 use crate::families::alternating::kernel::{COST, KERNEL};
 use crate::families::alternating::{Alternating, Alternation, Problem, Row, Trained, bad_start};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec};
 use crate::preprocess::Scale;
-use crate::rng::{Rng, absorb};
+use bagwise_core::{Bags, Result, Rng, absorb};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Alternation<Mirsvm> = Alternation(Mirsvm);

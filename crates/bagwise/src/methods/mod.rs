@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::method::Method;
 use crate::params::ParamSpec;
+use bagwise_core::{Error, Result};
 
 mod dd;
 mod dd_svm;
@@ -101,5 +101,19 @@ pub fn describe(method: &dyn Method) -> Description {
         explains: info.explains,
         reference: info.reference,
         parameters: method.params().iter().map(parameter).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_method_is_told_all_there_are() {
+        let said = find("zzz").err().unwrap().to_string();
+        for method in METHODS {
+            assert!(said.contains(&format!(" {}", method.info().name)), "{}: {said}", method.info().name);
+        }
+        assert!(!said.contains(" more"), "{said}");
     }
 }

@@ -6,14 +6,13 @@
 //!
 //! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
 
-use crate::bags::Bags;
-use crate::error::Result;
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
 use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
 use crate::method::Info;
 use crate::methods::mi_svm::instances;
 use crate::params::ParamSpec;
 use crate::preprocess::Scale;
+use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Alternation<Sil> = Alternation(Sil);

@@ -8,16 +8,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::bags::{BagRef, Bags, Instances};
-use crate::ctx::Ctx;
-use crate::error::{Error, Result};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, KernelSvm, Parts};
 use crate::families::set_kernel::{WIDTH, gaussians, resolve_for, shares};
 use crate::families::svm;
-use crate::mat::Mat;
 use crate::method::{Info, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::{BagRef, Bags, Ctx, Error, Instances, Mat, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<SimpleMi> = KernelSvm(SimpleMi);

@@ -7,13 +7,13 @@
 //! The paper's printed accuracies look like a choice of the best grid cell on the test folds; nested selection
 //! gives one to five points less (docs/reproduction.md).
 
-use crate::bags::BagRef;
-use crate::engine::within;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
+use bagwise_core::BagRef;
+use bagwise_engine::within;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<Wmksvm>> = KernelSvm(Rbf(Wmksvm));

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::{Kind, ParamSpec};
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result};
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]

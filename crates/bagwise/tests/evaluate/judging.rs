@@ -1,11 +1,11 @@
 //! Metrics, thresholds and the bootstrap: what they promise on random predictions.
 
 use bagwise::Mat;
+use bagwise::Rng;
 use bagwise::evaluate::{
     Chosen, Classified, METRICS, Metric, Predictions, Resampling, Threshold, bootstrap, corrected_interval,
     corrected_t_test, wilson,
 };
-use bagwise::rng::Rng;
 use proptest::prelude::*;
 
 /// Labels at score 0, probabilities by the logistic function.

@@ -1,7 +1,7 @@
 //! Splits: what every division promises, on random data.
 
+use bagwise::Rng;
 use bagwise::evaluate::{Fold, FoldPlan, Pool, Splits};
-use bagwise::rng::Rng;
 use bagwise::{Groups, Target};
 use proptest::prelude::*;
 

@@ -291,7 +291,7 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
 
 #[test]
 fn defaults_and_names_have_one_place() {
-    use bagwise::engine::Precision;
+    use bagwise::Precision;
     use bagwise::evaluate::ProtocolName;
     use bagwise::io::Task;
     use bagwise::params::Fill;

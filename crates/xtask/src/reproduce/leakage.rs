@@ -2,12 +2,12 @@
 //! more features than bags, a wide grid; `best-on-cv` beside it shows that the grid is wide enough to flatter.
 
 use anyhow::Result;
+use bagwise::Rng;
 use bagwise::evaluate::{ProtocolName, corrected_interval};
 use bagwise::learn::Setup;
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
 use bagwise::preprocess::Scale;
-use bagwise::rng::Rng;
 use bagwise::{Dataset, Target};
 
 use super::section::{Section, Table};

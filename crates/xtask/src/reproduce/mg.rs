@@ -100,7 +100,7 @@ fn judge(data: &Dataset, setup: &Setup, protocol: Protocol, metric: Metric, seed
         positive: None,
         seed,
         repeats: 1,
-        precision: bagwise::engine::Precision::F64,
+        precision: bagwise::Precision::F64,
     };
     let name = setup.method.info().name;
     let contenders = [Contender { name: name.into(), setups: vec![setup.clone()] }];

@@ -19,7 +19,7 @@ pub use wilcoxon::{Wilcoxon, wilcoxon, wilcoxon_p};
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use bagwise_core::{Error, Result};
 
 /// Values of methods on data sets, and their ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 //! Four ways, chosen by kernel, method and size:
 //!
 //! * *linear*: no kernel values at all; coordinate descent on the rows, and a product with the weights.
-//! * *Gram*: the Gaussian of all pairs of rows, computed once for all widths (`engine::rows`), and shared by all
+//! * *Gram*: the Gaussian of all pairs of rows, computed once for all widths (`bagwise_engine::rows`), and shared by all
 //!   folds, costs and rounds: an entry depends on its two rows only. 8 n^2 bytes for each width, while that is at most
 //!   [`GRAM_BYTES`] and the budget allows it.
 //! * *rows*: where a method trains on few of the rows, those that some machine has asked for, kept for all folds, costs,
@@ -22,15 +22,12 @@ use bagwise_svm::{
 };
 
 use super::{Effort, Row};
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::engine::rows::{Distances, GaussianRows, gaussians, singles};
-use crate::engine::{self, Output, Precision, Side};
-use crate::error::{Error, Result};
 use crate::families::set_kernel::{median_squared_distance, resolve};
-use crate::mat::Mat;
 use crate::method::Scope;
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
+use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
+use bagwise_engine::{Output, Side};
 
 /// Which kernel.
 pub(crate) const KERNEL: ParamSpec = ParamSpec {
@@ -459,7 +456,7 @@ pub(crate) fn weighted(
     let whole = [0, kept.rows()];
     let kept = Side { instances: kept, offsets: &whole, weights: &weights };
     let outputs: Vec<Output> = (0..weights.len()).map(|k| Output { gamma, terms: vec![k] }).collect();
-    engine::rectangular(&new, &kept, &outputs, precision, ctx)
+    bagwise_engine::rectangular(&new, &kept, &outputs, precision, ctx)
 }
 
 fn linear(

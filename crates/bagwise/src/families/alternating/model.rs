@@ -1,15 +1,12 @@
 //! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), and the instances
 //! that stand for training bags. A bag's output is the largest of its instances', who is named by `explain`.
 
-use crate::bags::{Bags, Instances};
-use crate::ctx::Ctx;
-use crate::error::Result;
 use crate::families::alternating::Found;
 use crate::families::alternating::kernel::{Kernel, weighted};
 use crate::families::set_kernel::{load_bags, save_bags};
-use crate::mat::Mat;
 use crate::method::{Answer, Explanation, Model, Representative, State, refuse};
 use crate::params::Point;
+use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
 /// A bag's output as machines above compare it with 0: above is positive. Where 0 itself is positive too, it becomes
 /// the smallest number above.

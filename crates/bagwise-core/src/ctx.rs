@@ -1,0 +1,107 @@
+//! What a long computation is given besides its inputs: the seed, the memory it may use, somewhere to report
+//! progress, and a flag that asks it to stop. Threads are the ambient rayon pool.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Where progress is shown. Called from any thread.
+pub trait Progress: Send + Sync {
+    /// `done` of `total` steps of `what` are finished.
+    fn step(&self, what: &str, done: u64, total: u64);
+}
+
+/// Shows nothing.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn step(&self, _: &str, _: u64, _: u64) {}
+}
+
+/// The precision of distances and kernel values; sums into the Grams are always f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Double: what every figure elsewhere assumes.
+    #[default]
+    F64,
+    /// Single: about twice as fast, six digits.
+    F32,
+}
+
+impl Precision {
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        }
+    }
+}
+
+impl std::str::FromStr for Precision {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Precision> {
+        let all = [Precision::F64, Precision::F32];
+        let found = all.into_iter().find(|p| p.name() == text);
+        found.ok_or_else(|| Error::unknown("precision", text, all.map(Precision::name)))
+    }
+}
+
+/// The surroundings of a computation.
+#[derive(Clone)]
+pub struct Ctx {
+    /// The run's seed.
+    pub seed: u64,
+    /// Bytes that Grams, caches and copies may occupy together.
+    pub memory: u64,
+    /// Precision of kernel sums.
+    pub precision: Precision,
+    /// Where progress is shown.
+    pub progress: Arc<dyn Progress>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Default for Ctx {
+    fn default() -> Ctx {
+        Ctx {
+            seed: 0,
+            memory: 4_000_000_000,
+            precision: Precision::F64,
+            progress: Arc::new(Silent),
+            cancel: Arc::default(),
+        }
+    }
+}
+
+impl Ctx {
+    /// The default surroundings with a seed.
+    pub fn seeded(seed: u64) -> Ctx {
+        Ctx { seed, ..Ctx::default() }
+    }
+
+    /// The flag that asks the computation to stop; set it from a signal handler or another thread.
+    pub fn canceller(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancel)
+    }
+
+    /// An error if the user asked to stop. Loops of more than a few milliseconds call this.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// An error if `needed` bytes for `what` exceed the budget.
+    pub fn reserve(&self, what: &str, needed: u64, remedy: &str) -> Result<()> {
+        if needed > self.memory {
+            return Err(Error::Memory {
+                what: what.into(),
+                needed,
+                budget: self.memory,
+                remedy: remedy.into(),
+            });
+        }
+        Ok(())
+    }
+}

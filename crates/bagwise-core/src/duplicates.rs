@@ -1,0 +1,146 @@
+//! Equal instances and equal bags. Rows are hashed and sorted, and only rows with equal hashes are compared,
+//! so that the cost is one pass over the data and a sort of one number per row.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::bags::{Bags, Instances};
+use crate::dataset::Target;
+
+/// How often the data repeat themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Duplicates {
+    /// Instances that equal an earlier one.
+    pub instances: usize,
+    /// Of these, instances that equal an earlier one of their own bag.
+    pub within_bags: usize,
+    /// Different instances that occur in bags with different labels.
+    pub across_labels: usize,
+    /// Bags that hold the same instances as an earlier bag, in any order.
+    pub bags: usize,
+    /// Pairs of bags (the repetition and the first of its kind) with the same instances and different labels.
+    pub clashing_bags: Vec<(String, String)>,
+}
+
+/// Finds equal instances and equal bags.
+pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Duplicates {
+    let first = first_equal_row(bags.instances());
+    let label = |bag: usize| match target {
+        None => 0,
+        Some(Target::Classes { codes, .. }) => u64::from(codes[bag]),
+        Some(Target::Values(values)) => (values[bag] + 0.0).to_bits(),
+    };
+    let mut found = Duplicates::default();
+
+    // By first equal row: the last bag it was seen in, the label it was first seen with, whether labels differ.
+    let mut seen: HashMap<usize, (usize, u64, bool)> = HashMap::new();
+    for bag in 0..bags.len() {
+        for row in bags.rows(bag) {
+            let entry = seen.entry(first[row]).or_insert((bag, label(bag), false));
+            if first[row] != row {
+                found.instances += 1;
+                found.within_bags += usize::from(entry.0 == bag);
+            }
+            entry.0 = bag;
+            if entry.1 != label(bag) && !entry.2 {
+                entry.2 = true;
+                found.across_labels += 1;
+            }
+        }
+    }
+
+    let mut whole: HashMap<Vec<usize>, usize> = HashMap::new();
+    for bag in 0..bags.len() {
+        let mut content: Vec<usize> = bags.rows(bag).map(|row| first[row]).collect();
+        content.sort_unstable();
+        let original = *whole.entry(content).or_insert(bag);
+        if original != bag {
+            found.bags += 1;
+            if label(original) != label(bag) {
+                found.clashing_bags.push((bags.ids()[bag].clone(), bags.ids()[original].clone()));
+            }
+        }
+    }
+    found
+}
+
+/// The bags from position `from` on that hold the same instances as one before it, in any order.
+pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Vec<usize> {
+    let first = first_equal_row(bags.instances());
+    let content = |bag: usize| {
+        let mut rows: Vec<usize> = bags.rows(bag).map(|row| first[row]).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let known: std::collections::HashSet<Vec<usize>> = (0..from).map(content).collect();
+    (from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect()
+}
+
+/// For every row the first row that equals it.
+fn first_equal_row(instances: &Instances) -> Vec<usize> {
+    let mut hashes: Vec<(u64, usize)> =
+        (0..instances.rows()).into_par_iter().with_min_len(64).map(|r| (hash(instances, r), r)).collect();
+    hashes.sort_unstable();
+    let mut first: Vec<usize> = (0..instances.rows()).collect();
+    for same_hash in hashes.chunk_by(|a, b| a.0 == b.0) {
+        // Rows with equal hashes that are not equal are next to impossible, but would be told apart here.
+        let mut originals: Vec<usize> = Vec::with_capacity(1);
+        for &(_, row) in same_hash {
+            match originals.iter().find(|&&r| equal(instances, r, row)) {
+                Some(&original) => first[row] = original,
+                None => originals.push(row),
+            }
+        }
+    }
+    first
+}
+
+/// -0 and 0 are one value, and so are all NaN (missing).
+fn bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
+}
+
+fn hash(instances: &Instances, row: usize) -> u64 {
+    let mix = |state: u64, word: u64| {
+        let z = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z ^ (z >> 29)
+    };
+    let dense = |values: &[f64]| values.iter().fold(1, |h, &v| mix(h, bits(v)));
+    match instances {
+        Instances::F64(m) => dense(m.row(row)),
+        Instances::F32(m) => m.row(row).iter().fold(1, |h, &v| mix(h, bits(f64::from(v)))),
+        Instances::Sparse(m) => {
+            let (columns, values) = m.row(row);
+            let stored = columns.iter().zip(values).filter(|(_, v)| **v != 0.0);
+            stored.fold(1, |h, (&c, &v)| mix(mix(h, u64::from(c)), bits(v)))
+        }
+        Instances::Stored(_) => dense(&whole_row(instances, row)),
+    }
+}
+
+fn whole_row(instances: &Instances, row: usize) -> Vec<f64> {
+    let mut out = vec![0.0; instances.cols()];
+    instances.row_into(row, &mut out);
+    out
+}
+
+fn equal(instances: &Instances, a: usize, b: usize) -> bool {
+    match instances {
+        Instances::F64(m) => m.row(a).iter().zip(m.row(b)).all(|(&x, &y)| bits(x) == bits(y)),
+        Instances::F32(m) => {
+            m.row(a).iter().zip(m.row(b)).all(|(&x, &y)| bits(f64::from(x)) == bits(f64::from(y)))
+        }
+        Instances::Sparse(m) => {
+            let stored = |row| {
+                let (columns, values) = m.row(row);
+                columns.iter().zip(values).filter(|(_, v)| **v != 0.0).map(|(&c, &v)| (c, bits(v)))
+            };
+            stored(a).eq(stored(b))
+        }
+        Instances::Stored(_) => {
+            whole_row(instances, a).iter().zip(&whole_row(instances, b)).all(|(&x, &y)| bits(x) == bits(y))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What every part of bagwise shares: [`Bags`] and [`Dataset`], matrices, the one error type, seeded random streams, and
+//! the surroundings of a long computation. It imports nothing of bagwise; users depend on `bagwise`, which re-exports
+//! what they need.
+
+mod align;
+mod bags;
+mod ctx;
+mod dataset;
+mod duplicates;
+mod error;
+mod mat;
+mod rng;
+mod stored;
+
+pub use align::columns_of;
+pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
+pub use ctx::{Ctx, Precision, Progress, Silent};
+pub use dataset::{Dataset, Groups, Kept, Target, sort_names};
+pub use duplicates::{Duplicates, duplicates, repeats_of_earlier};
+pub use error::{Error, Place, Result, human_bytes};
+pub use mat::{Csr, Mat};
+pub use rng::{Rng, absorb, noise};
+pub use stored::{Affine, RowSource, Stored};

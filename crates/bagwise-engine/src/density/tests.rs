@@ -1,0 +1,163 @@
+//! The batched density against the plain one, on every instruction set of this machine.
+
+use super::*;
+use crate::kernels::Available;
+use bagwise_core::{Instances, Rng};
+
+fn evidence(seed: u64, bags: usize, width: usize, values: bool) -> Evidence {
+    let mut rng = Rng::new(seed, "density", &[]);
+    let (mut rows, mut offsets, mut targets) = (Vec::new(), vec![0], Vec::new());
+    for b in 0..bags {
+        for _ in 0..1 + rng.below(40) {
+            rows.push((0..width).map(|_| rng.normal()).collect::<Vec<f64>>());
+        }
+        // An instance that two bags share.
+        if b > 0 && b % 5 == 0 {
+            rows.push(rows[0].clone());
+        }
+        offsets.push(rows.len());
+        let target = if b % 2 == 0 { Target::Positive } else { Target::Negative };
+        targets.push(if values { Target::Value(rng.uniform()) } else { target });
+    }
+    let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
+    let all: Vec<usize> = (0..bags.len()).collect();
+    Evidence::new(&bags, &all, targets, &Ctx::default()).unwrap()
+}
+
+/// At instances, between them, far away, and with all kinds of weights.
+fn concepts(evidence: &Evidence, count: usize) -> Vec<Concept> {
+    let mut rng = Rng::new(3, "concepts", &[]);
+    let d = evidence.width();
+    (0..count)
+        .map(|i| {
+            let row = evidence.instances().row(rng.below(evidence.instances().rows()));
+            let spread = [0.0, 1e-8, 1e-3, 0.3, 100.0][i % 5];
+            let size = [1.0, 0.1, 5.0][i % 3] / (d as f64).sqrt();
+            Concept {
+                point: row.iter().map(|x| x + spread * rng.normal()).collect(),
+                weights: (0..d).map(|_| size * (1.0 + 0.5 * rng.normal())).collect(),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn the_batch_agrees_with_the_plain_form_on_every_instruction_set() {
+    for (width, values) in [(1, false), (7, false), (130, false), (7, true), (130, true)] {
+        let evidence = evidence(1, 23, width, values);
+        let concepts = concepts(&evidence, 75);
+        for weighted in [true, false] {
+            for kernels in <f64 as Available>::available() {
+                let batch = Batch::with(&evidence, weighted, kernels, &Ctx::default()).unwrap();
+                let found = batch.densities(&concepts, &Ctx::default()).unwrap();
+                for (i, (concept, (value, gradient))) in concepts.iter().zip(found).enumerate() {
+                    let (expected, mut slopes, by_weight) = evidence.density(concept);
+                    if weighted {
+                        slopes.extend(by_weight);
+                    }
+                    let case = format!("{} {width} {values} {weighted} concept {i}", kernels.set.name());
+                    let off = (value - expected).abs() / expected.abs().max(1.0);
+                    assert!(off < 1e-12, "{case}: {value} {expected}");
+                    // Sums of slopes times coordinates lose what they cancel.
+                    let size = slopes.iter().fold(0.0, |m: f64, s| m.max(s.abs()));
+                    for (g, s) in gradient.iter().zip(&slopes) {
+                        assert!((g - s).abs() <= 1e-9 * size, "{case}: {g} {s} of {size}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn neighbours_in_a_batch_change_no_bit() {
+    let evidence = evidence(2, 15, 9, false);
+    let concepts = concepts(&evidence, 40);
+    let batch = Batch::new(&evidence, true, &Ctx::default()).unwrap();
+    let together = batch.densities(&concepts, &Ctx::default()).unwrap();
+    for (concept, together) in concepts.iter().zip(together) {
+        let alone = batch.densities(std::slice::from_ref(concept), &Ctx::default()).unwrap().remove(0);
+        assert_eq!(alone, together);
+    }
+}
+
+fn options(distance: Distance) -> Options {
+    Options { distance, rho: 1.0, starts: Starts::All, stop: Stop::after(50) }
+}
+
+#[test]
+fn searches_give_the_same_bits_on_any_number_of_threads() {
+    let evidence = evidence(4, 12, 5, false);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let ctx = Ctx::default();
+            let options = options(Distance::Weighted);
+            (search(&evidence, &options, &ctx).unwrap(), search_em(&evidence, &options, &ctx).unwrap())
+        })
+    };
+    let one = on(1);
+    assert!(one == on(3));
+    let starts = evidence.starts(Starts::All, 0);
+    assert_eq!(one.0.iter().map(|f| f.start).collect::<Vec<_>>(), starts);
+    for found in &one.0 {
+        let at_start = Concept {
+            point: evidence.instances().row(found.start).to_vec(),
+            weights: vec![(1.0f64 / 5.0).sqrt(); 5],
+        };
+        assert!(found.log_density >= evidence.density(&at_start).0, "a climb goes up");
+        // The value it reports is the density of the concept it reports.
+        let (value, ..) = evidence.density(&found.concept);
+        assert!((value - found.log_density).abs() < 1e-11 * value.abs().max(1.0));
+    }
+}
+
+#[test]
+fn climbs_that_do_not_fit_together_find_the_same() {
+    let evidence = evidence(7, 12, 5, false);
+    let options = options(Distance::Weighted);
+    // Ten numbers are free: some two kilobytes a climb.
+    assert_eq!(search::together(10, Ctx::default().memory), 2048);
+    let mut tight = Ctx::default();
+    tight.memory = 200_000;
+    let starts = evidence.starts(Starts::All, 0).len();
+    assert!(search::together(10, tight.memory) < starts, "{starts} climbs in several batches");
+    assert!(
+        search(&evidence, &options, &tight).unwrap() == search(&evidence, &options, &Ctx::default()).unwrap()
+    );
+}
+
+#[test]
+fn starts_are_those_of_positive_bags_and_a_subset_is_drawn_by_the_seed() {
+    let evidence = evidence(5, 10, 3, false);
+    let all = evidence.starts(Starts::All, 0);
+    let expected: Vec<usize> =
+        (0..10).step_by(2).flat_map(|b| evidence.offsets()[b]..evidence.offsets()[b + 1]).collect();
+    assert_eq!(all, expected);
+    let some = evidence.starts(Starts::Some(7), 1);
+    assert!(some.len() == 7 && some.is_sorted() && some.iter().all(|s| all.contains(s)));
+    assert_eq!(some, evidence.starts(Starts::Some(7), 1));
+    assert_ne!(some, evidence.starts(Starts::Some(7), 2));
+    assert_eq!(evidence.starts(Starts::Some(10_000), 1), all);
+}
+
+#[test]
+fn low_values_start_from_the_largest_and_no_positive_bag_gives_no_concept() {
+    let bags = Bags::new(Instances::F64(Mat::new(3, 1, vec![0.0, 1.0, 2.0])), vec![0, 1, 3]).unwrap();
+    let with = |targets: Vec<Target>| Evidence::new(&bags, &[0, 1], targets, &Ctx::default()).unwrap();
+    assert_eq!(with(vec![Target::Value(0.1), Target::Value(0.2)]).starts(Starts::All, 0), [1, 2]);
+    let negative = with(vec![Target::Negative; 2]);
+    assert!(search(&negative, &options(Distance::Weighted), &Ctx::default()).unwrap().is_empty());
+    assert!(search_em(&negative, &options(Distance::Weighted), &Ctx::default()).unwrap().is_empty());
+    let positive = with(vec![Target::Positive; 2]);
+    assert_eq!(search(&positive, &options(Distance::Weighted), &Ctx::default()).unwrap().len(), 3);
+}
+
+#[test]
+fn a_cancelled_search_stops() {
+    let ctx = Ctx::default();
+    ctx.canceller().store(true, std::sync::atomic::Ordering::Relaxed);
+    let evidence = evidence(6, 6, 3, false);
+    assert!(search(&evidence, &options(Distance::Weighted), &ctx).is_err());
+    assert!(search_em(&evidence, &options(Distance::Weighted), &ctx).is_err());
+}

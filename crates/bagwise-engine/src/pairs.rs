@@ -1,0 +1,614 @@
+//! The pairs engine: Grams of weighted set kernels over Gaussian instance kernels, many at once.
+//!
+//! ```text
+//! Gram[X][Y] = sum over terms r, a in X, b in Y:  w_r(a) w_r(b) exp(-gamma |a - b|^2)
+//! ```
+//!
+//! for every pair of bags, every gamma and any number of weight vectors, in one pass over the pairs of
+//! instances. The pass goes tile by tile: squared distances of 48 x 64 instances by a packed matrix product, at
+//! once turned into kernel values (one exponential serves up to six gammas, see `plan`) and at once summed into
+//! the entries of the Grams. The n x n matrix is never stored: memory is the Grams, one packed copy of the
+//! column side, and some hundred kB per thread. Cost n^2 d / 2 multiply-adds (n m d for a rectangle), an
+//! exponential per six gammas and pair, and a multiply-add per gamma, weight vector and pair.
+//!
+//! *Threads.* Rows are cut into chunks by a rule that looks only at the data; a chunk sums its tiles in order,
+//! chunks of one bag are added in order. Results are the same bit for bit on any number of threads.
+//!
+//! *Accuracy.* |a - b|^2 = |a|^2 + |b|^2 - 2ab loses some eps (|a|^2 + |b|^2), hence a relative error of some
+//! gamma eps (|a|^2 + |b|^2) in the kernel. It is therefore taken about the mean of the 48 rows of a tile, where
+//! |a| is small and |b| hardly larger than |a - b|; where gamma |a|^2 still exceeds `EXPANSION_LIMIT`, and always
+//! within a bag, (a - b)^2 is summed instead, so that equal instances of a bag have k = 1 exactly. What remains is
+//! the rounding of gamma |a - b|^2 itself, which any program has. Largest relative errors seen against 80-bit
+//! arithmetic: on Musk2 4e-16 at gamma 2^-5 rising to 3e-13 at 2^5 (differences alone: the same); 5e-13 for pairs
+//! made to be worst at the limit; in f32 1e-7 rising to 5e-5 on Musk2.
+//! Kernel values below 2^-1022 (f32: 2^-126) count as 0.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::kernels::{Available, Kernels, Piece, TILE_COLS, TILE_ROWS};
+use super::pack::{Buffer, Centred, centred, mean, pack};
+use super::plan::Plan;
+use super::simd::{Element, InstructionSet};
+use super::sparse;
+use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Precision, Result};
+
+/// Largest gamma |a|^2 (about the mean of the rows of a tile) for which the expansion is used. The error of a
+/// pair was at most 6 eps (eps = 1.1e-16) times gamma (|a|^2 + |b|^2), so that |a|^2 and as much of |b|^2 cost
+/// 5e-13 at this limit: half of what the references are compared at, for a lone pair as far out as can be.
+pub(crate) const EXPANSION_LIMIT: f64 = 400.0;
+
+/// A stored value of a sparse row costs about as much as this many values of a dense one: it is addressed
+/// through a table, and cannot use the register tile.
+const SPARSE_FACTOR: usize = 6;
+
+/// Rows of a chunk: enough to use a tile of packed columns several times while it is near, few enough that
+/// there are some hundred chunks to share out.
+const CHUNK_ROWS: usize = 4 * TILE_ROWS;
+const CHUNKS: usize = 128;
+
+/// One side of a Gram: instances grouped in bags, and weight vectors with one value per instance.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// The instances of all bags.
+    pub instances: &'a Instances,
+    /// Bag b owns the rows `offsets[b]..offsets[b + 1]`.
+    pub offsets: &'a [usize],
+    /// Any number of weight vectors.
+    pub weights: &'a [Vec<f64>],
+}
+
+/// One Gram to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Width of the instance kernel, exp(-gamma * squared distance).
+    pub gamma: f64,
+    /// The weight vectors whose sums are added.
+    pub terms: Vec<usize>,
+}
+
+/// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.
+pub fn symmetric(side: &Side, outputs: &[Output], precision: Precision, ctx: &Ctx) -> Result<Vec<Mat>> {
+    run(side, side, outputs, precision, Shape::Symmetric, ctx)
+}
+
+/// The Grams between two sets of bags: rows' bags x columns' bags, one per output.
+pub fn rectangular(
+    rows: &Side,
+    cols: &Side,
+    outputs: &[Output],
+    precision: Precision,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    run(rows, cols, outputs, precision, Shape::Rectangular, ctx)
+}
+
+/// The similarity of every bag with itself, one vector per output: the diagonals of [`symmetric`].
+pub fn self_similarity(side: &Side, outputs: &[Output], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
+    let grams = run(side, side, outputs, Precision::F64, Shape::Diagonal, ctx)?;
+    Ok(grams.into_iter().map(Mat::into_data).collect())
+}
+
+/// The instruction set the engine uses on this machine.
+pub fn instruction_set() -> &'static str {
+    InstructionSet::best().name()
+}
+
+/// Which entries of the Gram are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Symmetric,
+    Rectangular,
+    Diagonal,
+}
+
+fn run(
+    rows: &Side,
+    cols: &Side,
+    outputs: &[Output],
+    precision: Precision,
+    shape: Shape,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    match precision {
+        Precision::F64 => run_with(rows, cols, outputs, shape, <f64 as Available>::available()[0], ctx),
+        Precision::F32 => run_with(rows, cols, outputs, shape, <f32 as Available>::available()[0], ctx),
+    }
+}
+
+/// True if sparse rows are cheaper than dense panels made of them.
+pub(crate) fn stays_sparse(csr: &Csr) -> bool {
+    csr.nnz() * SPARSE_FACTOR < csr.rows() * csr.cols()
+}
+
+/// Where squared distances come from.
+enum Source<'a, T> {
+    Dense { columns: Buffer<T>, centre: Option<Vec<f64>> },
+    Sparse { rows: &'a Csr, cols: &'a Csr, norms: [Vec<f64>; 2], tables: Mutex<Vec<sparse::Table>> },
+}
+
+/// A whole call.
+struct Job<'a, T: Element> {
+    rows: &'a Side<'a>,
+    cols: &'a Side<'a>,
+    shape: Shape,
+    plan: Plan,
+    outputs: usize,
+    kernels: &'static Kernels<T>,
+    source: Source<'a, T>,
+    /// The largest gamma.
+    gamma: f64,
+    /// The weights of the row side in the precision of the tiles.
+    weights: Vec<Vec<T>>,
+    /// Entries in a row of the Gram.
+    width: usize,
+    ctx: &'a Ctx,
+}
+
+pub(crate) fn run_with<T: Element>(
+    rows: &Side,
+    cols: &Side,
+    outputs: &[Output],
+    shape: Shape,
+    kernels: &'static Kernels<T>,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    check(rows, cols, outputs)?;
+    let (bags, width) = (rows.offsets.len() - 1, cols.offsets.len() - 1);
+    let width = if shape == Shape::Diagonal { 1 } else { width };
+    let bytes =
+        outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
+    let sparse = match (rows.instances, cols.instances) {
+        (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(a) && stays_sparse(b) => Some((a, b)),
+        _ => None,
+    };
+    ctx.reserve(
+        "Gram matrices",
+        if sparse.is_some() { outputs.len() * bags * width * 8 } else { bytes } as u64,
+        "raise the memory budget, or ask for fewer widths at a time",
+    )?;
+    let gamma = outputs.iter().fold(0.0, |max: f64, o| max.max(o.gamma));
+    let source = match sparse {
+        Some((a, b)) => sparse_source(a, b)?,
+        None => dense_source(rows, cols, kernels)?,
+    };
+    let job = Job {
+        rows,
+        cols,
+        shape,
+        plan: Plan::new(outputs),
+        outputs: outputs.len(),
+        kernels,
+        source,
+        gamma,
+        weights: rows.weights.iter().map(|w| w.iter().map(|&v| T::from_f64(v)).collect()).collect(),
+        width,
+        ctx,
+    };
+    let mut grams = job.grams()?;
+    if shape == Shape::Symmetric {
+        grams.par_iter_mut().for_each(mirror);
+    }
+    Ok(grams)
+}
+
+/// Copies the upper triangle to the lower, in blocks that fit the cache: one of the two is walked across rows.
+pub(crate) fn mirror(gram: &mut Mat) {
+    const BLOCK: usize = 32;
+    let n = gram.rows();
+    for top in (0..n).step_by(BLOCK) {
+        for left in (0..=top).step_by(BLOCK) {
+            for i in top..(top + BLOCK).min(n) {
+                for j in left..(left + BLOCK).min(i) {
+                    gram.set(i, j, gram.get(j, i));
+                }
+            }
+        }
+    }
+}
+
+fn check(rows: &Side, cols: &Side, outputs: &[Output]) -> Result<()> {
+    let refuse = |what: String| Err(Error::Invalid(what));
+    for side in [rows, cols] {
+        let n = side.instances.rows();
+        if side.offsets.first() != Some(&0) || side.offsets.last() != Some(&n) {
+            return refuse(format!("offsets do not run from 0 to the {n} instances"));
+        }
+        if side.offsets.windows(2).any(|w| w[1] <= w[0]) {
+            return refuse("a bag needs at least one instance".into());
+        }
+        if let Some(w) = side.weights.iter().find(|w| w.len() != n) {
+            return refuse(format!("a weight vector has {} values for {n} instances", w.len()));
+        }
+    }
+    if rows.instances.cols() == 0 {
+        return refuse("instances need at least one attribute".into());
+    }
+    if rows.instances.cols() != cols.instances.cols() {
+        return refuse(format!(
+            "instances of {} and of {} attributes cannot be compared",
+            rows.instances.cols(),
+            cols.instances.cols()
+        ));
+    }
+    let terms = rows.weights.len().min(cols.weights.len());
+    for output in outputs {
+        if !(output.gamma >= 0.0 && output.gamma.is_finite()) {
+            return refuse(format!("gamma {} is not a number of at least 0", output.gamma));
+        }
+        if let Some(term) = output.terms.iter().find(|&&t| t >= terms) {
+            return refuse(format!("term {term} of an output has no weight vector; there are {terms}"));
+        }
+    }
+    Ok(())
+}
+
+fn not_a_number() -> Error {
+    Error::Invalid("an instance has a missing value; fill it in before comparing bags".into())
+}
+
+fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr) -> Result<Source<'a, T>> {
+    let norms = [sparse::squared_lengths(a), sparse::squared_lengths(b)];
+    if norms.iter().flatten().any(|n| n.is_nan()) {
+        return Err(not_a_number());
+    }
+    Ok(Source::Sparse { rows: a, cols: b, norms, tables: Mutex::default() })
+}
+
+fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) -> Result<Source<'a, T>> {
+    for side in [rows, cols] {
+        let missing = match side.instances {
+            Instances::F64(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
+            Instances::F32(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
+            Instances::Sparse(m) => m.values().iter().any(|x| x.is_nan()),
+            // Their values are finite by construction.
+            Instances::Stored(_) => false,
+        };
+        if missing {
+            return Err(not_a_number());
+        }
+    }
+    // Doubles are packed as they are. Rounding to f32 costs numbers far from 0 most, so there the mean goes first.
+    let centre = (size_of::<T>() < 8).then(|| mean(cols.instances));
+    let centre = centre.filter(|c| c.iter().all(|x| x.is_finite()));
+    let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr);
+    Ok(Source::Dense { columns, centre })
+}
+
+/// Whole bags whose rows of the Gram one task owns, and the row ranges its instances are computed in.
+struct Group {
+    bags: Range<usize>,
+    chunks: Vec<Range<usize>>,
+}
+
+/// Up to `TILE_ROWS` rows, ready to meet columns.
+struct Strip<T> {
+    rows: Range<usize>,
+    /// For dense data: as they are, and about their mean.
+    packed: Option<(Buffer<T>, Centred<T>)>,
+    /// The expansion would not be exact enough.
+    exact: bool,
+}
+
+/// What a thread needs beside its sums.
+struct Scratch<T> {
+    tile: Buffer<T>,
+    k: Buffer<T>,
+    /// One row of sums per slot.
+    q: Buffer<T>,
+    pieces: Vec<Piece>,
+}
+
+/// Consecutive columns of one bag, or of bags with one instance each.
+struct Stretch {
+    bag: usize,
+    cols: Range<usize>,
+    singles: bool,
+}
+
+impl<T: Element> Job<'_, T> {
+    fn grams(&self) -> Result<Vec<Mat>> {
+        let bags = self.rows.offsets.len() - 1;
+        let mut grams: Vec<Mat> = (0..self.outputs).map(|_| Mat::zeros(bags, self.width)).collect();
+        let groups = self.groups();
+        let mut owned: Vec<Vec<&mut [f64]>> = groups.iter().map(|_| Vec::new()).collect();
+        for gram in &mut grams {
+            let mut rest = gram.data_mut();
+            for (group, owned) in groups.iter().zip(&mut owned) {
+                let (mine, others) = rest.split_at_mut(group.bags.len() * self.width);
+                owned.push(mine);
+                rest = others;
+            }
+        }
+        let (done, total) = (AtomicU64::new(0), self.rows.instances.rows() as u64);
+        groups.par_iter().zip(owned).try_for_each(|(group, mut owned)| {
+            let report = |chunk: &Range<usize>| {
+                let rows = chunk.len() as u64;
+                self.ctx.progress.step("pairs", done.fetch_add(rows, Ordering::Relaxed) + rows, total);
+            };
+            // A first touch that reads makes the system hand out a page of zeros, and then another to write to.
+            owned.iter_mut().for_each(|sums| sums.fill(0.0));
+            if let [chunk] = &group.chunks[..] {
+                self.chunk(group, chunk.clone(), &mut owned)?;
+                report(chunk);
+                return Ok(());
+            }
+            let entries = group.bags.len() * self.width;
+            let parts = group.chunks.par_iter().map(|chunk| {
+                let mut part = vec![0.0; self.outputs * entries];
+                let mut sums: Vec<&mut [f64]> = part.chunks_exact_mut(entries).collect();
+                self.chunk(group, chunk.clone(), &mut sums)?;
+                report(chunk);
+                Ok(part)
+            });
+            // In the order of the chunks, whichever thread computed them.
+            for part in parts.collect::<Result<Vec<_>>>()? {
+                for (gram, part) in owned.iter_mut().zip(part.chunks_exact(entries)) {
+                    for (g, p) in gram.iter_mut().zip(part) {
+                        *g += p;
+                    }
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(grams)
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let offsets = self.rows.offsets;
+        let rows = match self.source {
+            Source::Sparse { .. } => sparse::LANES,
+            Source::Dense { .. } => {
+                (offsets[offsets.len() - 1] / CHUNKS).next_multiple_of(TILE_ROWS).clamp(TILE_ROWS, CHUNK_ROWS)
+            }
+        };
+        let mut groups = Vec::new();
+        let mut first = 0;
+        for bag in 0..offsets.len() - 1 {
+            let all = offsets[first]..offsets[bag + 1];
+            if all.len() >= rows.max(TILE_ROWS) || bag + 2 == offsets.len() {
+                let chunks = all.clone().step_by(rows).map(|r| r..(r + rows).min(all.end)).collect();
+                groups.push(Group { bags: first..bag + 1, chunks });
+                first = bag + 1;
+            }
+        }
+        groups
+    }
+
+    /// Adds what some rows contribute: for every output, to bags of the group x entries.
+    fn chunk(&self, group: &Group, rows: Range<usize>, sums: &mut [&mut [f64]]) -> Result<()> {
+        let offsets = self.rows.offsets;
+        let bag_of = |row: usize| offsets.partition_point(|&start| start <= row) - 1;
+        let n = self.cols.instances.rows();
+        let (begin, end) = match self.shape {
+            Shape::Rectangular => (0, n),
+            Shape::Symmetric => (rows.start, n),
+            Shape::Diagonal => (rows.start, offsets[bag_of(rows.end - 1) + 1]),
+        };
+        let begin = begin / self.kernels.nr * self.kernels.nr;
+        let mut scratch = Scratch {
+            tile: Buffer::zeros(TILE_ROWS * TILE_COLS),
+            k: Buffer::zeros(TILE_ROWS * TILE_COLS),
+            q: Buffer::zeros(self.plan.slots.len() * TILE_COLS),
+            pieces: Vec::new(),
+        };
+        let strips: Vec<Range<usize>> =
+            rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
+        let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect();
+        let table = match &self.source {
+            Source::Sparse { rows: csr, tables, .. } => {
+                let spare = tables.lock().expect("no thread panics with it").pop();
+                let mut table = spare.unwrap_or_else(|| sparse::Table::new(csr.cols()));
+                table.write(csr, rows.clone());
+                Some(table)
+            }
+            Source::Dense { .. } => None,
+        };
+        for from in (begin..end).step_by(TILE_COLS) {
+            self.ctx.check()?;
+            let cols = from..(from + TILE_COLS).min(end);
+            let stretches = self.stretches(cols.clone());
+            for strip in &strips {
+                // Where bags meet themselves: rows and columns of one numbering.
+                let Strip { rows: strip, packed, exact } = strip;
+                let own_end = offsets[bag_of(strip.end - 1) + 1];
+                let own = self.shape != Shape::Rectangular && cols.start < own_end;
+                let skip = match self.shape {
+                    Shape::Rectangular => false,
+                    Shape::Symmetric => cols.end <= strip.start,
+                    Shape::Diagonal => cols.end <= strip.start || !own,
+                };
+                if skip {
+                    continue;
+                }
+                let exact = *exact || own;
+                let tile = &mut scratch.tile;
+                match (&self.source, packed, &table) {
+                    (Source::Dense { columns, .. }, Some(packed), _) => {
+                        self.fill_dense(packed, columns, cols.clone(), exact, tile);
+                    }
+                    (Source::Sparse { rows: a, cols: b, .. }, _, _) if exact => {
+                        sparse::fill_exact(a, strip.clone(), b, cols.clone(), tile);
+                    }
+                    (Source::Sparse { cols: b, norms, .. }, _, Some(table)) => {
+                        table.fill(b, cols.clone(), &norms[0][strip.clone()], &norms[1], tile);
+                    }
+                    _ => unreachable!("a source comes with its rows"),
+                }
+                let mut row = strip.start;
+                while row < strip.end {
+                    let bag = bag_of(row);
+                    let run = row..offsets[bag + 1].min(strip.end);
+                    row = run.end;
+                    self.pieces(bag, strip, &stretches, cols.start, &mut scratch.pieces);
+                    if !scratch.pieces.is_empty() {
+                        self.reduce(run.start - strip.start, run, &cols, &mut scratch);
+                        self.fold(bag - group.bags.start, &cols, &scratch, sums);
+                    }
+                }
+            }
+        }
+        if let (Source::Sparse { tables, .. }, Some(table)) = (&self.source, table) {
+            tables.lock().expect("no thread panics with it").push(table);
+        }
+        Ok(())
+    }
+
+    /// True if rows of at most this squared length may use the expansion. (Not where it is infinite or NaN.)
+    fn expandable(&self, squared_length: f64) -> bool {
+        self.gamma * squared_length <= EXPANSION_LIMIT
+    }
+
+    /// Prepares some rows to meet all columns.
+    fn strip(&self, rows: Range<usize>) -> Strip<T> {
+        match &self.source {
+            Source::Dense { centre, .. } => {
+                let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr);
+                let moved = centred(&raw, rows.len(), self.cols.instances.cols(), self.kernels.mr);
+                let exact = !self.expandable(moved.radius);
+                Strip { rows, packed: Some((raw, moved)), exact }
+            }
+            Source::Sparse { norms, .. } => {
+                let longest = norms[0][rows.clone()].iter().copied().fold(0.0, f64::max);
+                Strip { rows, packed: None, exact: !self.expandable(longest) }
+            }
+        }
+    }
+
+    fn fill_dense(
+        &self,
+        (raw, moved): &(Buffer<T>, Centred<T>),
+        columns: &[T],
+        cols: Range<usize>,
+        exact: bool,
+        tile: &mut [T],
+    ) {
+        let width = self.cols.instances.cols();
+        let columns = &columns[cols.start * width..cols.end.next_multiple_of(self.kernels.nr) * width];
+        // SAFETY: the kernels come from `available`, which checked the instruction set.
+        unsafe {
+            if exact {
+                (self.kernels.differences)(raw, columns, width, tile);
+            } else {
+                (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
+            }
+        }
+    }
+
+    /// The bags that the columns of a tile belong to.
+    fn stretches(&self, cols: Range<usize>) -> Vec<Stretch> {
+        let offsets = self.cols.offsets;
+        let mut found: Vec<Stretch> = Vec::new();
+        let mut bag = offsets.partition_point(|&start| start <= cols.start) - 1;
+        let mut at = cols.start;
+        while at < cols.end {
+            let single = offsets[bag + 1] - offsets[bag] == 1;
+            let to = offsets[bag + 1].min(cols.end);
+            match found.last_mut() {
+                Some(last) if last.singles && single => last.cols.end = to,
+                _ => found.push(Stretch { bag, cols: at..to, singles: single }),
+            }
+            at = to;
+            bag += 1;
+        }
+        found
+    }
+
+    /// What the rows of one bag in one strip add where.
+    fn pieces(
+        &self,
+        bag: usize,
+        strip: &Range<usize>,
+        stretches: &[Stretch],
+        origin: usize,
+        pieces: &mut Vec<Piece>,
+    ) {
+        pieces.clear();
+        let mut push = |entry: usize, cols: Range<usize>, factor: f64, singles: bool| {
+            if !cols.is_empty() {
+                pieces.push(Piece {
+                    entry,
+                    from: cols.start - origin,
+                    to: cols.end - origin,
+                    factor,
+                    singles,
+                });
+            }
+        };
+        for stretch in stretches {
+            let Range { start, end } = stretch.cols;
+            if self.shape == Shape::Rectangular {
+                push(stretch.bag, start..end, 1.0, stretch.singles);
+            } else if stretch.singles {
+                // Bags before this one are somebody else's entries.
+                let skipped = bag.saturating_sub(stretch.bag);
+                if self.shape == Shape::Symmetric {
+                    push(stretch.bag + skipped, (start + skipped).min(end)..end, 1.0, true);
+                } else if bag >= stretch.bag && start + skipped < end {
+                    push(0, start + skipped..start + skipped + 1, 1.0, true);
+                }
+            } else if stretch.bag == bag {
+                // A bag with itself: the strip's own square, and twice what lies after it. What lies before was
+                // counted twice by the strips before.
+                let entry = if self.shape == Shape::Diagonal { 0 } else { bag };
+                push(entry, start.max(strip.start)..end.min(strip.end), 1.0, false);
+                push(entry, start.max(strip.end)..end, 2.0, false);
+            } else if stretch.bag > bag && self.shape == Shape::Symmetric {
+                push(stretch.bag, start..end, 1.0, false);
+            }
+        }
+    }
+
+    /// Sums over the rows `run` of one bag, which start at `first` in the tile: one row of sums per slot.
+    fn reduce(&self, first: usize, run: Range<usize>, cols: &Range<usize>, scratch: &mut Scratch<T>) {
+        let Scratch { tile, k, q, .. } = scratch;
+        let tile = &tile[first * TILE_COLS..(first + run.len()) * TILE_COLS];
+        let k = &mut k[..tile.len()];
+        let (columns, kernels) = (cols.len(), self.kernels);
+        let mut weights: Vec<&[T]> = Vec::new();
+        for pass in &self.plan.passes {
+            // Finite also in f32, so that distance 0 times it is 0.
+            let scale = T::from_f64(pass.scale.max(T::LOWEST));
+            let slots = |from: usize, to: usize| {
+                self.plan.slots[from..to].iter().map(|s| &self.weights[s.weight][run.clone()])
+            };
+            let (from, to) = (pass.starts[0], pass.starts[pass.starts.len() - 1]);
+            if pass.lean {
+                weights.clear();
+                weights.extend(slots(from, to));
+                let out = &mut q[from * TILE_COLS..];
+                // SAFETY: the kernels come from `available`, which checked the instruction set.
+                unsafe { (kernels.powers)(tile, columns, scale, &pass.squarings, &weights, out) };
+                continue;
+            }
+            // SAFETY: as above.
+            unsafe { (kernels.exponentials)(tile, columns, scale, k) };
+            for (step, &squarings) in pass.squarings.iter().enumerate() {
+                weights.clear();
+                weights.extend(slots(pass.starts[step], pass.starts[step + 1]));
+                // SAFETY: as above.
+                unsafe {
+                    if squarings > 0 {
+                        (kernels.squares)(k, columns, squarings);
+                    }
+                    (kernels.weighted)(k, columns, &weights, &mut q[pass.starts[step] * TILE_COLS..]);
+                }
+            }
+        }
+    }
+
+    /// Adds the sums of `reduce`, weighted on the column side, to the entries of a bag.
+    fn fold(&self, bag: usize, cols: &Range<usize>, scratch: &Scratch<T>, sums: &mut [&mut [f64]]) {
+        for (slot, q) in self.plan.slots.iter().zip(scratch.q.chunks_exact(TILE_COLS)) {
+            let weights = &self.cols.weights[slot.weight][cols.clone()];
+            for &output in &slot.outputs {
+                let row = &mut sums[output][bag * self.width..][..self.width];
+                // SAFETY: the kernels come from `available`, which checked the instruction set.
+                unsafe { (self.kernels.fold)(q, weights, &scratch.pieces, row) };
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The pairs engine against literal double loops, for every instruction set this machine has.
+
+use proptest::prelude::*;
+
+use super::kernels::{Available, Kernels};
+use super::pairs::{Shape, run_with};
+use super::*;
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Precision};
+
+/// Repeatable numbers without a generator's interface: SplitMix64.
+struct Numbers(u64);
+
+impl Numbers {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Bags with some equal rows, within a bag and across bags; values are representable in f32, so that all
+/// storages hold the same numbers.
+struct Case {
+    rows: Mat,
+    offsets: Vec<usize>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl Case {
+    fn new(seed: u64, sizes: &[usize], width: usize, vectors: usize, zeros: f64) -> Case {
+        let mut numbers = Numbers(seed);
+        let n: usize = sizes.iter().sum();
+        let mut rows = Mat::zeros(n, width);
+        for r in 0..n {
+            if r > 0 && numbers.unit() < 0.15 {
+                let other = (numbers.bits() % r as u64) as usize;
+                let copy = rows.row(other).to_vec();
+                rows.row_mut(r).copy_from_slice(&copy);
+                continue;
+            }
+            for x in rows.row_mut(r) {
+                *x = if numbers.unit() < zeros { 0.0 } else { f64::from((numbers.unit() - 0.3) as f32) };
+            }
+        }
+        let mut offsets = vec![0];
+        for &size in sizes {
+            offsets.push(offsets[offsets.len() - 1] + size);
+        }
+        let weights = (0..vectors)
+            .map(|v| (0..n).map(|_| if v == 0 { 1.0 } else { 2.0 * numbers.unit() - 0.5 }).collect())
+            .collect();
+        Case { rows, offsets, weights }
+    }
+
+    fn storages(&self) -> [Instances; 3] {
+        let single = self.rows.data().iter().map(|&x| x as f32).collect();
+        let mut csr = Csr::empty(self.rows.cols());
+        for r in 0..self.rows.rows() {
+            csr.push_row(self.rows.row(r).iter().enumerate().map(|(c, &v)| (c as u32, v)));
+        }
+        [
+            Instances::F64(self.rows.clone()),
+            Instances::F32(Mat::new(self.rows.rows(), self.rows.cols(), single)),
+            Instances::Sparse(csr),
+        ]
+    }
+
+    fn side<'a>(&'a self, instances: &'a Instances) -> Side<'a> {
+        Side { instances, offsets: &self.offsets, weights: &self.weights }
+    }
+
+    fn bags(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+/// The sum and the sum of absolute values, which errors are measured against: weights may cancel.
+fn literal(a: &Case, b: &Case, output: &Output) -> (Mat, Mat) {
+    let mut sums = Mat::zeros(a.bags(), b.bags());
+    let mut sizes = sums.clone();
+    for x in 0..a.bags() {
+        for y in 0..b.bags() {
+            let (mut sum, mut size) = (0.0, 0.0);
+            for i in a.offsets[x]..a.offsets[x + 1] {
+                for j in b.offsets[y]..b.offsets[y + 1] {
+                    let s: f64 =
+                        a.rows.row(i).iter().zip(b.rows.row(j)).map(|(p, q)| (p - q) * (p - q)).sum();
+                    let k = (-output.gamma * s).exp();
+                    for &t in &output.terms {
+                        sum += a.weights[t][i] * b.weights[t][j] * k;
+                        size += (a.weights[t][i] * b.weights[t][j] * k).abs();
+                    }
+                }
+            }
+            sums.set(x, y, sum);
+            sizes.set(x, y, size);
+        }
+    }
+    (sums, sizes)
+}
+
+fn worst(found: &Mat, expected: &(Mat, Mat)) -> f64 {
+    assert_eq!((found.rows(), found.cols()), (expected.0.rows(), expected.0.cols()));
+    let mut worst: f64 = 0.0;
+    for (f, (e, size)) in found.data().iter().zip(expected.0.data().iter().zip(expected.1.data())) {
+        let error = (f - e).abs();
+        // Below the smallest normal number, which we call 0, nothing is promised.
+        if error > 1e-300 {
+            worst = worst.max(error / size);
+        }
+    }
+    worst
+}
+
+fn outputs(gammas: &[f64], vectors: usize) -> Vec<Output> {
+    let mut all: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
+    all.push(Output { gamma: gammas[0], terms: (0..vectors).collect() });
+    all.push(Output { gamma: gammas[gammas.len() - 1], terms: vec![vectors - 1, vectors - 1] });
+    all
+}
+
+fn with<T: simd::Element>(
+    a: &Side,
+    b: &Side,
+    out: &[Output],
+    shape: Shape,
+    kernels: &'static Kernels<T>,
+) -> Vec<Mat> {
+    run_with(a, b, out, shape, kernels, &Ctx::default()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn every_path_agrees_with_double_loops(
+        seed in any::<u64>(),
+        sizes in prop::collection::vec(prop_oneof![3 => 1usize..4, 2 => 1usize..40, 1 => 90usize..130], 1..9),
+        others in prop::collection::vec(1usize..70, 1..4),
+        width in prop_oneof![1usize..4, 5usize..20, Just(70)],
+        vectors in 1usize..9,
+        zeros in prop_oneof![Just(0.2), Just(0.95)],
+        grid in prop_oneof![
+            Just(vec![0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]),
+            Just(vec![0.1, 0.3, 0.4, 1.0, 7.5]),
+            Just(vec![3.0]),
+            Just(vec![0.001, 1e5]),
+        ],
+    ) {
+        let case = Case::new(seed, &sizes, width, vectors, zeros);
+        let other = Case::new(seed ^ 1, &others, width, vectors, zeros);
+        let out = outputs(&grid, vectors);
+        let expected: Vec<_> = out.iter().map(|o| literal(&case, &case, o)).collect();
+        let expected_other: Vec<_> = out.iter().map(|o| literal(&case, &other, o)).collect();
+        for (instances, other_instances) in case.storages().iter().zip(&other.storages()) {
+            let (side, other_side) = (case.side(instances), other.side(other_instances));
+            for kernels in f64::available() {
+                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+                let diagonal = with(&side, &side, &out, Shape::Diagonal, kernels);
+                let across = with(&side, &other_side, &out, Shape::Rectangular, kernels);
+                for o in 0..out.len() {
+                    // A lone pair at the limit of the expansion may lose 5e-13 (see `EXPANSION_LIMIT`), and gamma times
+                    // squared lengths goes beyond that limit here (32 times 70 attributes).
+                    let error = worst(&found[o], &expected[o]);
+                    prop_assert!(error < 6e-13, "symmetric {o} {} {error:e}", kernels.set.name());
+                    let error = worst(&across[o], &expected_other[o]);
+                    prop_assert!(error < 6e-13, "across {o} {} {error:e}", kernels.set.name());
+                    for b in 0..case.bags() {
+                        let (d, g) = (diagonal[o].get(b, 0), found[o].get(b, b));
+                        prop_assert!((d - g).abs() <= 1e-13 * expected[o].1.get(b, b), "diagonal {o} {b}");
+                    }
+                }
+            }
+            for kernels in f32::available() {
+                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+                for o in 0..out.len() {
+                    // 2000 eps of f32 is 2e-4 for a single pair; f32 has no number below 1e-38.
+                    let error = worst(&found[o], &expected[o]);
+                    prop_assert!(error < 1e-3 || expected[o].1.data().iter().any(|&s| s < 1e-30), "{o} {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let sizes = [1, 1, 300, 2, 77, 1, 1, 1, 150, 9];
+    let case = Case::new(5, &sizes, 33, 3, 0.9);
+    let out = outputs(&[0.5, 1.0, 2.0, 5.0], 3);
+    for instances in &case.storages() {
+        let side = case.side(instances);
+        let go = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let square = symmetric(&side, &out, Precision::F64, &Ctx::default()).unwrap();
+                let across = rectangular(&side, &side, &out, Precision::F32, &Ctx::default()).unwrap();
+                (square, across, self_similarity(&side, &out, &Ctx::default()).unwrap())
+            })
+        };
+        let one = go(1);
+        assert!(one == go(2) && one == go(3));
+        for gram in &one.0 {
+            for i in 0..gram.rows() {
+                for j in 0..i {
+                    assert_eq!(gram.get(i, j).to_bits(), gram.get(j, i).to_bits());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn thousands_of_equal_rows_are_all_at_distance_zero() {
+    let sizes = [1500, 1, 700];
+    let mut case = Case::new(6, &sizes, 7, 1, 0.0);
+    let row = case.rows.row(0).to_vec();
+    for r in 0..2201 {
+        case.rows.row_mut(r).copy_from_slice(&row);
+    }
+    for instances in &case.storages() {
+        let side = case.side(instances);
+        let out = [Output { gamma: 1e6, terms: vec![0] }];
+        for kernels in f64::available() {
+            let gram = &with(&side, &side, &out, Shape::Symmetric, kernels)[0];
+            assert_eq!(gram.get(0, 0), 1500.0 * 1500.0);
+            assert_eq!(gram.get(2, 2), 700.0 * 700.0);
+            // Between bags the expansion may be used; all rows equal their mean, to rounding.
+            assert!((gram.get(0, 2) - 1500.0 * 700.0).abs() < 1e-6);
+        }
+        let bags = Bags::new(instances.clone(), case.offsets.clone()).unwrap();
+        assert!(within::squared_distances(bags.bag(2)).data().iter().all(|&s| s == 0.0));
+    }
+}
+
+#[test]
+fn single_instances_give_the_instance_kernel_and_large_gamma_the_identity() {
+    let sizes = [1; 200];
+    let mut case = Case::new(7, &sizes, 5, 1, 0.0);
+    // No equal rows here.
+    let mut numbers = Numbers(8);
+    case.rows.data_mut().iter_mut().for_each(|x| *x = f64::from(numbers.unit() as f32));
+    let instances = &case.storages()[0];
+    let side = case.side(instances);
+    let out = [Output { gamma: 1.5, terms: vec![0] }, Output { gamma: 1e9, terms: vec![0] }];
+    for kernels in f64::available() {
+        let grams = with(&side, &side, &out, Shape::Symmetric, kernels);
+        assert!(worst(&grams[0], &literal(&case, &case, &out[0])) < 1e-14);
+        for i in 0..200 {
+            for j in 0..200 {
+                assert_eq!(grams[1].get(i, j), f64::from(i == j));
+            }
+        }
+    }
+    let grams = symmetric(&side, &out, Precision::F32, &Ctx::default()).unwrap();
+    assert_eq!(grams[1].get(3, 3), 1.0);
+    assert_eq!(grams[1].get(3, 4), 0.0);
+}
+
+#[test]
+fn values_far_from_zero_or_from_each_other_keep_their_digits() {
+    // Raw integers as of a chemist's table, a column with an offset of a million, and one outlier.
+    let sizes = [3, 8, 1, 20, 1, 1];
+    let mut case = Case::new(9, &sizes, 30, 2, 0.0);
+    let mut numbers = Numbers(10);
+    for r in 0..case.rows.rows() {
+        for (c, x) in case.rows.row_mut(r).iter_mut().enumerate() {
+            *x = (numbers.unit() * 8.0).floor() + if c == 4 { 1e6 } else { 200.0 };
+        }
+    }
+    case.rows.row_mut(5).fill(1e5);
+    let out = outputs(&[2f64.powi(-8), 2f64.powi(-5), 0.3, 2.0], 2);
+    for instances in &case.storages() {
+        let side = case.side(instances);
+        for kernels in f64::available() {
+            let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+            for (found, output) in found.iter().zip(&out) {
+                // gamma s eps with gamma s up to 700, and the same again in the double loop.
+                let error = worst(found, &literal(&case, &case, output));
+                assert!(error < 6e-13, "{error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_gram_of_some_bags_is_part_of_the_gram() {
+    let case = Case::new(11, &[4, 60, 1, 1, 30, 2, 111], 40, 2, 0.5);
+    let all = Bags::new(case.storages()[0].clone(), case.offsets.clone()).unwrap();
+    let chosen = [6, 2, 4];
+    let some = all.select(&chosen);
+    let weights: Vec<Vec<f64>> =
+        case.weights.iter().map(|w| chosen.iter().flat_map(|&b| w[all.rows(b)].to_vec()).collect()).collect();
+    let out = outputs(&[0.7, 1.4], 2);
+    let side = Side { instances: some.instances(), offsets: some.offsets(), weights: &weights };
+    let ctx = Ctx::default();
+    let whole = symmetric(&case.side(all.instances()), &out, Precision::F64, &ctx).unwrap();
+    let part = symmetric(&side, &out, Precision::F64, &ctx).unwrap();
+    let block = rectangular(&side, &case.side(all.instances()), &out, Precision::F64, &ctx).unwrap();
+    for o in 0..out.len() {
+        for (i, &x) in chosen.iter().enumerate() {
+            for (j, &y) in chosen.iter().enumerate() {
+                let expected = whole[o].get(x, y);
+                // Other centre, other order of sums; weights may cancel to a tenth.
+                assert!((part[o].get(i, j) / expected - 1.0).abs() < 1e-12);
+                assert!((block[o].get(i, y) / expected - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn distances_inside_a_bag_are_differences() {
+    for (size, width, zeros) in [(1, 3, 0.0), (2, 1, 0.0), (131, 37, 0.0), (60, 50, 0.97)] {
+        let case = Case::new(12, &[5, size], width, 1, zeros);
+        for instances in case.storages() {
+            let bags = Bags::new(instances, case.offsets.clone()).unwrap();
+            let found = within::squared_distances(bags.bag(1));
+            for i in 0..size {
+                for j in 0..size {
+                    let (a, b) = (case.rows.row(5 + i), case.rows.row(5 + j));
+                    let s: f64 = a.iter().zip(b).map(|(p, q)| (p - q) * (p - q)).sum();
+                    // Sums of positive numbers in another order: width * eps at most.
+                    assert!((found.get(i, j) - s).abs() <= 1e-14 * s);
+                    assert_eq!(found.get(i, j), found.get(j, i));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let case = Case::new(13, &[2, 3], 4, 1, 0.0);
+    let instances = &case.storages()[0];
+    let side = case.side(instances);
+    let ctx = Ctx::default();
+    let message = |out: Output| symmetric(&side, &[out], Precision::F64, &ctx).unwrap_err().to_string();
+    assert!(message(Output { gamma: -1.0, terms: vec![0] }).contains("gamma -1"));
+    assert!(message(Output { gamma: f64::NAN, terms: vec![0] }).contains("gamma"));
+    assert!(message(Output { gamma: 1.0, terms: vec![1] }).contains("term 1"));
+    let short = Side { weights: &[vec![1.0; 4]], ..side };
+    assert!(symmetric(&short, &[], Precision::F64, &ctx).unwrap_err().to_string().contains("4 values"));
+    let mut bad = case.rows.clone();
+    bad.set(3, 1, f64::NAN);
+    let missing = Side { instances: &Instances::F64(bad), ..side };
+    let one = [Output { gamma: 1.0, terms: vec![0] }];
+    assert!(symmetric(&missing, &one, Precision::F64, &ctx).unwrap_err().to_string().contains("missing"));
+    let mut small = Ctx::default();
+    small.memory = 10;
+    assert!(matches!(symmetric(&side, &one, Precision::F64, &small), Err(Error::Memory { .. })));
+    ctx.canceller().store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(symmetric(&side, &one, Precision::F64, &ctx), Err(Error::Cancelled)));
+}

@@ -1,0 +1,509 @@
+//! Data that come as arrays instead of rows of text (`.npz`, `.mat`, Parquet): a matrix of features, and beside it
+//! arrays with an entry per instance or per bag. Arrays become columns here, so that the same options name
+//! them (`--label`, `--group`, `--keep`) and the same rules hold as for tables.
+//!
+//! An array with an entry per bag is only understood where it is plain which bag is which: the file gives offsets,
+//! or bag ids ascend. NumPy's `unique` sorts, other programs do not, and a label on the wrong bag is not noticed later.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::assemble::{Beside, Book};
+use super::cells::{code, sorted};
+use super::columns::{self, Roles};
+use super::text::{is_missing, shown};
+use super::{Column, ReadOptions, save};
+use bagwise_core::{
+    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Place, Result, Target, columns_of,
+};
+
+/// What stands beside the features, an entry per instance or per bag.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    /// Numbers; NaN is missing.
+    Numbers(Vec<f64>),
+    /// Whole numbers, which may be too large for a double.
+    Whole(Vec<i64>),
+    /// Texts, as positions in a list.
+    Texts { texts: Vec<String>, codes: Vec<u32> },
+}
+
+impl Values {
+    /// One text for each entry.
+    pub(crate) fn texts(texts: Vec<String>) -> Values {
+        let codes = (0..texts.len() as u32).collect();
+        Values::Texts { texts, codes }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Values::Numbers(v) => v.len(),
+            Values::Whole(v) => v.len(),
+            Values::Texts { codes, .. } => codes.len(),
+        }
+    }
+
+    /// An entry as a table would have it.
+    pub(crate) fn text(&self, i: usize) -> Cow<'_, str> {
+        match self {
+            Values::Numbers(v) => {
+                let mut text = String::new();
+                save::number(v[i], &mut text);
+                Cow::Owned(text)
+            }
+            Values::Whole(v) => Cow::Owned(v[i].to_string()),
+            Values::Texts { texts, codes } => Cow::Borrowed(&texts[codes[i] as usize]),
+        }
+    }
+
+    /// An entry as a number; texts are none.
+    pub(crate) fn number(&self, i: usize) -> Option<f64> {
+        match self {
+            Values::Numbers(v) => Some(v[i]),
+            Values::Whole(v) => Some(v[i] as f64),
+            Values::Texts { .. } => None,
+        }
+    }
+
+    /// Adds the entries of another.
+    pub(crate) fn append(&mut self, more: Values) {
+        match (&mut *self, more) {
+            (Values::Numbers(a), Values::Numbers(b)) => a.extend(b),
+            (Values::Whole(a), Values::Whole(b)) => a.extend(b),
+            (Values::Texts { texts, codes }, Values::Texts { texts: more, codes: others }) => {
+                let base = texts.len() as u32;
+                texts.extend(more);
+                codes.extend(others.iter().map(|c| base + c));
+            }
+            (_, more) => {
+                // Whole numbers here, with gaps there.
+                let all =
+                    (0..self.len()).map(|i| self.number(i)).chain((0..more.len()).map(|i| more.number(i)));
+                *self = Values::Numbers(all.map(|v| v.unwrap_or(f64::NAN)).collect());
+            }
+        }
+    }
+
+    /// Entries of bags, repeated for their instances: `of_row` is the bag of each.
+    fn spread(&self, of_row: &[u32]) -> Values {
+        match self {
+            Values::Numbers(v) => Values::Numbers(of_row.iter().map(|&b| v[b as usize]).collect()),
+            Values::Whole(v) => Values::Whole(of_row.iter().map(|&b| v[b as usize]).collect()),
+            Values::Texts { texts, codes } => Values::Texts {
+                texts: texts.clone(),
+                codes: of_row.iter().map(|&b| codes[b as usize]).collect(),
+            },
+        }
+    }
+}
+
+/// A matrix of instances and the arrays that belong to it.
+pub(crate) struct Arrays<'s> {
+    /// The file.
+    pub(crate) source: &'s str,
+    pub(crate) instances: Instances,
+    /// The names of the columns, if the file has any.
+    pub(crate) features: Option<Vec<String>>,
+    /// Where bags start, and the end, if the file says so; otherwise one of the arrays has bag ids.
+    pub(crate) offsets: Option<Vec<usize>>,
+    /// The other arrays by name.
+    pub(crate) beside: Vec<(String, Values)>,
+}
+
+/// Names that other programs use, and what they are here.
+const ALSO: [(&str, &str); 5] =
+    [("labels", "label"), ("groups", "group"), ("bags", "bag"), ("bag_ids", "bag"), ("ids", "bag")];
+
+/// True if an array of this name has a role without being told.
+pub(crate) fn is_usual(name: &str) -> bool {
+    columns::is_usual_heading(name) || ALSO.iter().any(|(also, _)| also.eq_ignore_ascii_case(name))
+}
+
+impl Arrays<'_> {
+    /// True if an array of this name would be used: by its usual name, or because the options name it.
+    pub(crate) fn uses(name: &str, options: &ReadOptions) -> bool {
+        let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+        let named = |column: &Column| matches!(column, Column::Name(n) if n == name);
+        is_usual(name) || single.into_iter().flatten().chain(&options.keep).any(named)
+    }
+
+    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(Place::of(self.source), found, remedy)
+    }
+
+    /// The data set.
+    pub(crate) fn finish(mut self, options: &ReadOptions) -> Result<Dataset> {
+        let mut options = options.clone();
+        self.rename(&mut options);
+        if let Some(offsets) = self.offsets.take() {
+            self.bags_by_offsets(offsets, &mut options)?;
+        } else {
+            self.bags_by_ids(&options)?;
+        }
+        let cols = self.instances.cols();
+        let mut names = match self.features.take() {
+            Some(names) if names.len() != cols => {
+                return Err(self.error(
+                    format!("{} names for {cols} features", names.len()),
+                    "give each column of the matrix a name, or none any",
+                ));
+            }
+            Some(names) => names,
+            None => (1..=cols).map(|f| format!("f{f}")).collect(),
+        };
+        names.extend(self.beside.iter().map(|(name, _)| name.clone()));
+        let roles = columns::find(&Place::of(self.source), Some(&names), names.len(), &options)?;
+        let column = |c: usize| match c.checked_sub(cols) {
+            None => {
+                let rows = 0..self.instances.rows();
+                let mut row = vec![0.0; cols];
+                Cow::Owned(Values::Numbers(match &self.instances {
+                    Instances::F64(m) => rows.map(|r| m.get(r, c)).collect(),
+                    Instances::F32(m) => rows.map(|r| m.get(r, c).into()).collect(),
+                    other => rows
+                        .map(|r| {
+                            other.row_into(r, &mut row);
+                            row[c]
+                        })
+                        .collect(),
+                }))
+            }
+            Some(beside) => Cow::Borrowed(&self.beside[beside].1),
+        };
+        let taken = Taken {
+            bag: column(roles.bag),
+            label: roles.label.map(column),
+            group: roles.group.map(column),
+            instance_label: roles.instance_label.map(column),
+            kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
+        };
+        let of_matrix = roles.features.iter().all(|&c| c < cols);
+        if of_matrix && !roles.categorical.contains(&true) {
+            let features = roles.features.iter().map(|&c| Feature::numeric(&names[c])).collect();
+            let whole = roles.features.iter().copied().eq(0..cols);
+            let instances = match whole {
+                true => self.instances.clone(),
+                false => columns_of(&self.instances, &roles.features),
+            };
+            return taken.finish(self.source, instances, features, &options, roles.warnings);
+        }
+        let Roles { features, categorical, mut warnings, .. } = roles;
+        let picked: Vec<Picked> = features
+            .iter()
+            .zip(categorical)
+            .map(|(&c, is)| Picked::new(names[c].clone(), &column(c), is))
+            .collect();
+        let found: Vec<String> = picked.iter().filter(|p| p.found).map(|p| p.feature.name.clone()).collect();
+        if !found.is_empty() && options.features.is_empty() {
+            warnings.push(columns::taken_as_categories("arrays", &found));
+        }
+        let (instances, features) = Picked::join(picked, self.instances.rows());
+        taken.finish(self.source, instances, features, &options, warnings)
+    }
+
+    /// Understands the names that other programs use, where the usual ones are not there.
+    fn rename(&mut self, options: &mut ReadOptions) {
+        let named = |options: &ReadOptions, name: &str| {
+            let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+            let lists = options.keep.iter().chain(&options.ignore);
+            let is = |column: &Column| matches!(column, Column::Name(n) if n == name);
+            single.into_iter().flatten().any(is) || lists.into_iter().any(is)
+        };
+        for (also, usual) in ALSO {
+            let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
+            let Some((name, _)) = there.filter(|(name, _)| !named(options, name)) else { continue };
+            let role = match usual {
+                "label" => &mut options.label,
+                "group" => &mut options.group,
+                _ => &mut options.bag,
+            };
+            let has = |name: &str| self.beside.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+            if role.is_none() && !has(usual) && !(usual == "label" && has("y")) {
+                *role = Some(Column::Name(name.clone()));
+            }
+        }
+    }
+
+    fn bag_array(&self, options: &ReadOptions) -> Option<usize> {
+        let is_bag = |name: &str| match &options.bag {
+            Some(Column::Name(wanted)) => wanted == name,
+            Some(Column::Number(_)) => false,
+            None => ["bag", "bag_id", "bagid"].iter().any(|b| b.eq_ignore_ascii_case(name)),
+        };
+        self.beside.iter().position(|(name, _)| is_bag(name))
+    }
+
+    fn bags_by_offsets(&mut self, offsets: Vec<usize>, options: &mut ReadOptions) -> Result<()> {
+        let rows = self.instances.rows();
+        let bags = offsets.len().saturating_sub(1);
+        if offsets.first() != Some(&0) || offsets.last() != Some(&rows) || bags == 0 {
+            return Err(self.error(
+                format!("the offsets do not run from 0 to the {rows} instances"),
+                "bag b has rows offsets[b] to offsets[b + 1]: one entry more than bags, the first is 0",
+            ));
+        }
+        if let Some(bag) = offsets.windows(2).position(|w| w[1] <= w[0]) {
+            return Err(self.error(
+                format!("bag {} (counted from 1) has no instances: offsets must ascend", bag + 1),
+                "leave empty bags out",
+            ));
+        }
+        let of_row: Vec<u32> = offsets
+            .windows(2)
+            .zip(0u32..)
+            .flat_map(|(w, bag)| std::iter::repeat_n(bag, w[1] - w[0]))
+            .collect();
+        if let Some(ids) = self.bag_array(options) {
+            let (name, values) = &self.beside[ids];
+            if values.len() != bags {
+                return Err(self.error(
+                    format!("'{name}' has {} entries for {bags} bags", values.len()),
+                    "with offsets, give one id per bag",
+                ));
+            }
+            let mut seen = HashSet::new();
+            if let Some(twice) = (0..bags).find(|&b| !seen.insert(values.text(b))) {
+                return Err(self.error(
+                    format!("two bags are called '{}'", shown(values.text(twice).as_bytes())),
+                    "give each bag an id of its own",
+                ));
+            }
+        } else {
+            if let Some(wanted) = &options.bag {
+                return Err(self.error(format!("there is no array '{wanted}'"), "name one that the file has"));
+            }
+            let numbers = Values::Whole((1..=bags as i64).collect());
+            self.beside.push(("bag".into(), numbers));
+            options.bag = Some(Column::Name("bag".into()));
+        }
+        self.spread(&of_row, bags, None)
+    }
+
+    fn bags_by_ids(&mut self, options: &ReadOptions) -> Result<()> {
+        let rows = self.instances.rows();
+        if self.beside.iter().all(|(_, values)| values.len() == rows) {
+            return Ok(());
+        }
+        let Some(ids) = self.bag_array(options).filter(|&i| self.beside[i].1.len() == rows) else {
+            let (name, values) = self.beside.iter().find(|(_, v)| v.len() != rows).expect("just found");
+            return Err(self.error(
+                format!("'{name}' has {} entries for {rows} instances", values.len()),
+                "give an array of bag ids with an entry per instance, or offsets",
+            ));
+        };
+        // The bags in the order in which they come, and whether that is also the sorted order.
+        let mut numbers: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        let mut firsts = Vec::new();
+        let values = &self.beside[ids].1;
+        let of_row: Vec<u32> = (0..rows)
+            .map(|r| {
+                let next = numbers.len() as u32;
+                *numbers.entry(values.text(r)).or_insert_with(|| {
+                    firsts.push(r);
+                    next
+                })
+            })
+            .collect();
+        let ascending = firsts.windows(2).all(|w| match values {
+            Values::Numbers(v) => v[w[0]] < v[w[1]],
+            Values::Whole(v) => v[w[0]] < v[w[1]],
+            Values::Texts { .. } => values.text(w[0]) < values.text(w[1]),
+        });
+        let bags = firsts.len();
+        drop(numbers);
+        let name = self.beside[ids].0.clone();
+        self.spread(&of_row, bags, (!ascending).then_some(name.as_str()))
+    }
+
+    /// Repeats entries of bags for their instances. `unordered` is the array of ids, if they do not ascend.
+    fn spread(&mut self, of_row: &[u32], bags: usize, unordered: Option<&str>) -> Result<()> {
+        let rows = of_row.len();
+        for i in 0..self.beside.len() {
+            let (name, values) = &self.beside[i];
+            match values.len() {
+                // One instance per bag: both are the same.
+                n if n == rows => {}
+                n if n == bags => {
+                    if let Some(ids) = unordered {
+                        return Err(self.error(
+                            format!(
+                                "'{name}' has an entry per bag, but the ids in '{ids}' do not ascend, so that \
+                                 it is not plain which entry belongs to which bag"
+                            ),
+                            format!("give '{name}' an entry per instance, or give offsets"),
+                        ));
+                    }
+                    self.beside[i].1 = values.spread(of_row);
+                }
+                n => {
+                    return Err(self.error(
+                        format!("'{name}' has {n} entries for {bags} bags and {rows} instances"),
+                        "give an entry per bag or one per instance",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns that have a role, with an entry per instance.
+pub(crate) struct Taken<'a> {
+    pub(crate) bag: Cow<'a, Values>,
+    pub(crate) label: Option<Cow<'a, Values>>,
+    pub(crate) group: Option<Cow<'a, Values>>,
+    pub(crate) instance_label: Option<Cow<'a, Values>>,
+    pub(crate) kept: Vec<(String, Cow<'a, Values>)>,
+}
+
+/// Bytes that a bag id, label or group may have: they are compared row by row.
+const MAX_TEXT: usize = 1000;
+
+/// Bytes that the texts of a column carried along may have together.
+const MAX_KEPT: u64 = 4_000_000_000;
+
+impl Taken<'_> {
+    /// A text is stored once and may stand in every row: what that comes to is checked before.
+    fn check_texts(&self, source: &str) -> Result<()> {
+        let refuse = |found: String, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
+        let roles = [Some(&self.bag), self.label.as_ref(), self.group.as_ref()];
+        for values in roles.into_iter().flatten() {
+            if let Values::Texts { texts, .. } = values.as_ref()
+                && let Some(long) = texts.iter().find(|t| t.len() > MAX_TEXT)
+            {
+                return refuse(
+                    format!("'{}' has {} bytes", shown(long.as_bytes()), long.len()),
+                    "ids, labels and groups have at most 1000: give short names",
+                );
+            }
+        }
+        for values in self.kept.iter().map(|(_, values)| values).chain(&self.instance_label) {
+            if let Values::Texts { texts, codes } = values.as_ref()
+                && codes.iter().map(|&c| texts[c as usize].len() as u64).sum::<u64>() > MAX_KEPT
+            {
+                return refuse("a column to keep has more than 4 GB of text".into(), "leave it out");
+            }
+        }
+        Ok(())
+    }
+
+    /// The data set with these instances.
+    pub(crate) fn finish(
+        &self,
+        source: &str,
+        instances: Instances,
+        features: Arc<[Feature]>,
+        options: &ReadOptions,
+        warnings: Vec<String>,
+    ) -> Result<Dataset> {
+        self.check_texts(source)?;
+        let mut book = Book::new(source, options).counting("row");
+        for row in 0..instances.rows() {
+            let (label, group) =
+                (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
+            let id = self.bag.text(row);
+            let id = if self.bag.number(row).is_some_and(f64::is_nan) { "" } else { id.trim() };
+            book.row(row as u64 + 1, id, label.as_deref().map(str::trim), group.as_deref().map(str::trim))?;
+        }
+        let is_bad = |v: f64| if options.allow_missing { v.is_infinite() } else { !v.is_finite() };
+        let cols = instances.cols().max(1);
+        let bad = match &instances {
+            Instances::F64(m) => m.data().iter().position(|&v| is_bad(v)),
+            Instances::F32(m) => m.data().iter().position(|&v| is_bad(v.into())),
+            _ => None,
+        };
+        if let Some(at) = bad {
+            let (row, column) = (at / cols, at % cols);
+            let id = self.bag.text(row);
+            let name = &features[column].name;
+            let infinite = match &instances {
+                Instances::F64(m) => m.get(row, column).is_infinite(),
+                Instances::F32(m) => m.get(row, column).is_infinite(),
+                _ => false,
+            };
+            let place = Place::of(format!("{source}, row {}", row + 1));
+            let id = shown(id.as_bytes());
+            return Err(if infinite {
+                Error::data(
+                    place,
+                    format!("the value of '{name}' in bag '{id}' is infinite"),
+                    "give finite numbers, or NaN where a value is missing",
+                )
+            } else {
+                Error::data(
+                    place,
+                    format!("bag '{id}' has no value for '{name}'"),
+                    "fill it in, drop the row, or allow missing values with --missing median",
+                )
+            });
+        }
+        let all = |values: &Values| (0..instances.rows()).map(|r| values.text(r).into_owned()).collect();
+        let beside = Beside {
+            kept: self
+                .kept
+                .iter()
+                .map(|(name, values)| Kept { name: name.clone(), values: all(values) })
+                .collect(),
+            instance_labels: self.instance_label.as_ref().map(|values| all(values)),
+        };
+        book.finish(instances, features, beside, options, warnings)
+    }
+}
+
+/// A column that became a feature.
+pub(crate) struct Picked {
+    pub(crate) feature: Feature,
+    values: Vec<f64>,
+    /// Texts that were not declared to be categories.
+    found: bool,
+}
+
+impl Picked {
+    /// A feature of categories if it is declared to be one or has texts.
+    pub(crate) fn new(name: String, column: &Values, declared: bool) -> Picked {
+        let is_text = matches!(column, Values::Texts { .. });
+        if !declared && !is_text {
+            let values = (0..column.len()).map(|i| column.number(i).unwrap_or(f64::NAN)).collect();
+            return Picked { feature: Feature::numeric(name), values, found: false };
+        }
+        let mut codes = HashMap::new();
+        let mut values: Vec<f64> = (0..column.len())
+            .map(|i| {
+                let text = column.text(i);
+                let text = text.trim();
+                if is_missing(text.as_bytes()) { f64::NAN } else { code(&mut codes, text) }
+            })
+            .collect();
+        let (names, rank) = sorted(&codes);
+        values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = rank[*v as usize]);
+        let feature = Feature { name, kind: FeatureKind::Categorical { values: names } };
+        Picked { feature, values, found: is_text && !declared }
+    }
+
+    /// Columns side by side.
+    pub(crate) fn join(columns: Vec<Picked>, rows: usize) -> (Instances, Arc<[Feature]>) {
+        let width = columns.len();
+        let mut out = Mat::zeros(rows, width);
+        let data = out.data_mut();
+        for (c, column) in columns.iter().enumerate() {
+            data.iter_mut().skip(c).step_by(width).zip(&column.values).for_each(|(to, &from)| *to = from);
+        }
+        (Instances::F64(out), columns.into_iter().map(|c| c.feature).collect())
+    }
+}
+
+/// The labels of a data set as an array with an entry per bag: whole numbers where every class is one.
+pub(crate) fn labels(target: &Target) -> Values {
+    match target {
+        Target::Values(values) => Values::Numbers(values.clone()),
+        Target::Classes { codes, names } => {
+            let whole: Option<Vec<i64>> =
+                names.iter().map(|n| n.parse::<i64>().ok().filter(|w| w.to_string() == *n)).collect();
+            match whole {
+                Some(whole) => Values::Whole(codes.iter().map(|&c| whole[c as usize]).collect()),
+                None => Values::Texts { texts: names.clone(), codes: codes.clone() },
+            }
+        }
+    }
+}

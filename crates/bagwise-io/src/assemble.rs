@@ -1,0 +1,305 @@
+//! Rows become bags, the same way for every format that has one row per instance: rows of a bag may stand
+//! anywhere in the file (they are brought together in the order in which they came, with a warning), a bag's
+//! label and group are the same in all its rows, and what is not is refused with both lines.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::text::{WHOLE, is_missing, number, shown};
+use super::{ReadOptions, Task};
+use bagwise_core::{Bags, Dataset, Error, Feature, Groups, Instances, Kept, Place, Result, Target};
+
+/// More classes than this are probably measurements.
+const MANY_CLASSES: usize = 50;
+
+/// One bag while its rows arrive.
+struct Entry {
+    id: String,
+    /// Empty if missing.
+    label: String,
+    group: String,
+    line: u64,
+}
+
+/// The bag of every row so far, with the labels and groups of the bags.
+pub(crate) struct Book {
+    source: String,
+    /// What rows are counted in, for messages: lines of text, or rows of arrays.
+    unit: &'static str,
+    unlabelled: bool,
+    task: Task,
+    has_label: bool,
+    has_group: bool,
+    codes: HashMap<String, u32>,
+    bags: Vec<Entry>,
+    of_row: Vec<u32>,
+    /// Bags whose rows are interrupted by other bags, with the first line where that shows.
+    scattered: Option<(u32, u64)>,
+}
+
+/// What stands beside the features of a row, in file order.
+#[derive(Default)]
+pub(crate) struct Beside {
+    pub(crate) kept: Vec<Kept>,
+    pub(crate) instance_labels: Option<Vec<String>>,
+}
+
+impl Book {
+    pub(crate) fn new(source: &str, options: &ReadOptions) -> Book {
+        Book {
+            source: source.into(),
+            unit: "line",
+            unlabelled: options.unlabelled,
+            task: options.task,
+            has_label: false,
+            has_group: false,
+            codes: HashMap::new(),
+            bags: Vec::new(),
+            of_row: Vec::new(),
+            scattered: None,
+        }
+    }
+
+    /// The same for data without lines.
+    pub(crate) fn counting(self, unit: &'static str) -> Book {
+        Book { unit, ..self }
+    }
+
+    /// Number of rows so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.of_row.len()
+    }
+
+    /// Adds a row: its line in the file, its bag, and the bag's label and group if the table has them.
+    pub(crate) fn row(
+        &mut self,
+        line: u64,
+        bag: &str,
+        label: Option<&str>,
+        group: Option<&str>,
+    ) -> Result<()> {
+        if bag.is_empty() {
+            return Err(self.error(line, "the row has no bag id".into(), "say which bag it belongs to"));
+        }
+        self.has_label |= label.is_some();
+        self.has_group |= group.is_some();
+        let label = label.filter(|l| !is_missing(l.as_bytes())).unwrap_or_default();
+        let group = group.filter(|g| !is_missing(g.as_bytes())).unwrap_or_default();
+
+        let last = self.of_row.last().copied();
+        let code = match last {
+            Some(last) if self.bags[last as usize].id == bag => last,
+            _ => match self.codes.get(bag) {
+                Some(&code) => {
+                    self.scattered.get_or_insert((code, line));
+                    code
+                }
+                None => return self.new_bag(line, bag, label, group),
+            },
+        };
+        let known = &self.bags[code as usize];
+        if known.label != label && !same_number(&known.label, label) {
+            return Err(self.clash(line, known, "label", &known.label, label));
+        }
+        if known.group != group {
+            return Err(self.clash(line, known, "group", &known.group, group));
+        }
+        self.of_row.push(code);
+        Ok(())
+    }
+
+    /// Adds as many rows of a bag again, which must be the last one or one before it.
+    pub(crate) fn repeat(&mut self, bag: usize, times: usize) {
+        let at = self.of_row.partition_point(|&b| b as usize <= bag);
+        self.of_row.splice(at..at, std::iter::repeat_n(bag as u32, times));
+    }
+
+    fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
+        if self.has_label && label.is_empty() && !self.unlabelled {
+            return Err(self.error(
+                line,
+                format!("bag '{bag}' has no label"),
+                "fill it in, or drop the bag; only data to predict may lack labels",
+            ));
+        }
+        if self.has_group && group.is_empty() {
+            return Err(self.error(
+                line,
+                format!("bag '{bag}' has no group"),
+                "fill it in; a bag on its own is a group of one",
+            ));
+        }
+        if self.task == Task::Regression
+            && !label.is_empty()
+            && !number(label.as_bytes()).is_some_and(f64::is_finite)
+        {
+            return Err(self.error(
+                line,
+                format!("the label '{label}' of bag '{bag}' is not a finite number"),
+                "regression needs numbers; for classes use --task classification",
+            ));
+        }
+        let code = self.bags.len() as u32;
+        self.bags.push(Entry { id: bag.into(), label: label.into(), group: group.into(), line });
+        self.codes.insert(bag.into(), code);
+        self.of_row.push(code);
+        Ok(())
+    }
+
+    fn error(&self, line: u64, found: String, remedy: &str) -> Error {
+        let place = match self.unit {
+            "line" => Place::line(&self.source, line),
+            unit => Place::of(format!("{}, {unit} {line}", self.source)),
+        };
+        Error::data(place, found, remedy)
+    }
+
+    fn clash(&self, line: u64, bag: &Entry, what: &str, before: &str, now: &str) -> Error {
+        let quote = |s: &str| if s.is_empty() { "none".to_string() } else { format!("'{s}'") };
+        self.error(
+            line,
+            format!(
+                "bag '{}' has {what} {}, but {} in {} {}",
+                bag.id,
+                quote(now),
+                quote(before),
+                self.unit,
+                bag.line
+            ),
+            &format!("all rows of a bag have one {what}: mend it, or name another column with --{what}"),
+        )
+    }
+
+    /// The data set.
+    pub(crate) fn finish(
+        self,
+        instances: Instances,
+        features: Arc<[Feature]>,
+        beside: Beside,
+        options: &ReadOptions,
+        mut warnings: Vec<String>,
+    ) -> Result<Dataset> {
+        let place = Place::of(&self.source);
+        if self.bags.is_empty() {
+            return Err(Error::data(
+                place,
+                "the table has no rows",
+                "give at least one bag with one instance",
+            ));
+        }
+        let mut offsets = vec![0usize; self.bags.len() + 1];
+        for &bag in &self.of_row {
+            offsets[bag as usize + 1] += 1;
+        }
+        for b in 0..self.bags.len() {
+            offsets[b + 1] += offsets[b];
+        }
+        let (mut instances, mut beside) = (instances, beside);
+        if let Some((bag, line)) = self.scattered {
+            warnings.push(format!(
+                "rows of a bag do not stand together (first: bag '{}', {} {line}); they were brought together",
+                self.bags[bag as usize].id, self.unit
+            ));
+            let order = stable_order(&self.of_row, &offsets);
+            instances = instances.gather(&order);
+            let pick = |values: &mut Vec<String>| {
+                *values = order.iter().map(|&r| std::mem::take(&mut values[r])).collect();
+            };
+            beside.kept.iter_mut().for_each(|k| pick(&mut k.values));
+            beside.instance_labels.iter_mut().for_each(pick);
+        }
+
+        let target = self.target(&mut warnings)?;
+        let groups = self
+            .has_group
+            .then(|| Groups::from_names(&self.bags.iter().map(|b| b.group.as_str()).collect::<Vec<_>>()));
+        let ids: Vec<String> = self.bags.into_iter().map(|b| b.id).collect();
+        let bags = if options.allow_missing {
+            Bags::with_missing(instances, offsets)
+                .and_then(|bags| bags.with_ids(ids))
+                .and_then(|bags| bags.with_features(features))
+        } else {
+            Bags::named(instances, offsets, Some(ids), Some(features))
+        };
+        let bags = bags.map_err(|e| e.of_data(&self.source))?;
+        let mut data = Dataset::new(self.source, bags);
+        data.target = target;
+        data.groups = groups;
+        data.kept = beside.kept;
+        data.instance_labels = beside.instance_labels;
+        data.warnings = warnings;
+        Ok(data)
+    }
+
+    fn target(&self, warnings: &mut Vec<String>) -> Result<Option<Target>> {
+        if !self.has_label {
+            return Ok(None);
+        }
+        let without = self.bags.iter().filter(|b| b.label.is_empty()).count();
+        if without > 0 {
+            if without < self.bags.len() {
+                warnings.push(format!(
+                    "{without} of {} bags have no label; the labels of the others are not used",
+                    self.bags.len()
+                ));
+            }
+            return Ok(None);
+        }
+        let finite = |b: &Entry| number(b.label.as_bytes()).filter(|v| v.is_finite());
+        let numbers: Option<Vec<f64>> = self.bags.iter().map(finite).collect();
+        let fractions = numbers.as_ref().is_some_and(|n| n.iter().any(|v| v.fract() != 0.0));
+        if let Some(numbers) = &numbers
+            && (self.task == Task::Regression || (self.task == Task::Auto && fractions))
+        {
+            return Ok(Some(Target::Values(numbers.clone())));
+        }
+        let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();
+        if let Some(numbers) = &numbers {
+            // "1" and "1.0" are one class, called as it was first written.
+            let mut spelling = HashMap::new();
+            for (label, value) in labels.iter_mut().zip(numbers) {
+                // Adding 0 makes one zero of -0 and 0.
+                let text = (value.abs() >= EXACT).then_some(*label);
+                *label = spelling.entry(((value + 0.0).to_bits(), text)).or_insert(*label);
+            }
+            if spelling.len() > MANY_CLASSES
+                && self.task == Task::Auto
+                && 2 * spelling.len() > self.bags.len()
+            {
+                warnings.push(format!(
+                    "the labels are {} whole numbers, taken as classes; if they are measurements use --task regression",
+                    spelling.len()
+                ));
+            }
+        }
+        if let (None, Task::Auto) = (&numbers, self.task)
+            && self.bags.iter().filter_map(finite).any(|v| v.fract() != 0.0)
+        {
+            let other = self.bags.iter().find(|b| finite(b).is_none()).map_or("", |b| b.label.as_str());
+            warnings.push(format!(
+                "some labels are numbers with fractions, but '{}' is none, so that all are taken as classes; if they are \
+                 measurements mend it, and say --task regression",
+                shown(other.as_bytes())
+            ));
+        }
+        Ok(Some(Target::from_labels(&labels)))
+    }
+}
+
+/// From here on, neighbouring whole numbers are the same number in double precision: they are told apart as texts.
+const EXACT: f64 = WHOLE as f64;
+
+fn same_number(a: &str, b: &str) -> bool {
+    matches!((number(a.as_bytes()), number(b.as_bytes())), (Some(a), Some(b)) if a == b && a.abs() < EXACT)
+}
+
+/// Rows sorted by bag, in file order within a bag.
+fn stable_order(of_row: &[u32], offsets: &[usize]) -> Vec<usize> {
+    let mut next = offsets.to_vec();
+    let mut order = vec![0; of_row.len()];
+    for (row, &bag) in of_row.iter().enumerate() {
+        order[next[bag as usize]] = row;
+        next[bag as usize] += 1;
+    }
+    order
+}

@@ -1,0 +1,320 @@
+//! Feature cells as text, gathered into instances. A column is numeric if its first value is a number and
+//! categorical if it is not (or was declared so); a column that holds both is refused unless declared, because
+//! one slip of the keyboard would otherwise turn a measurement into categories. Categories are coded in sorted
+//! order, so that the code does not depend on the order of rows.
+//!
+//! Wide tables (more than [`WIDE`] columns) are gathered as sparse rows, and stay so if fewer than
+//! [`DENSITY`] of the cells are not zero: counts of words, where dense storage and dense distances would cost
+//! twenty times and more. Narrow tables are always dense: there is little to win.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::columns::taken_as_categories;
+use super::text::{is_missing, number, shown, utf8};
+use bagwise_core::{Csr, Error, Feature, FeatureKind, Instances, Mat, Place, Result};
+
+/// Tables of at most this many features are stored densely.
+const WIDE: usize = 1000;
+
+/// Wide tables with a smaller share of values that are not zero are stored as sparse rows.
+const DENSITY: f64 = 0.05;
+
+/// Beyond this many columns a table wants the sparse form; each column costs about a hundred bytes by itself.
+pub(crate) const MAX_COLUMNS: usize = 1 << 20;
+
+/// What is known of a column so far.
+enum State {
+    /// Only missing values yet.
+    Unknown,
+    /// Numbers, since this line.
+    Number { since: u64 },
+    /// Categories: declared, or found in this line.
+    Category { declared: bool, since: u64, codes: HashMap<String, u32> },
+}
+
+struct Cell {
+    name: String,
+    state: State,
+}
+
+enum Store {
+    Dense(Vec<f64>),
+    Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
+}
+
+/// Rows of feature cells, growing. Cells arrive row after row, each row from the first column to the last.
+pub(crate) struct Cells {
+    source: String,
+    columns: Vec<Cell>,
+    allow_missing: bool,
+    rows: usize,
+    store: Store,
+}
+
+impl Cells {
+    /// No rows yet. `columns` are names, and whether each is declared to hold categories.
+    pub(crate) fn new(source: &str, columns: Vec<(String, bool)>, allow_missing: bool) -> Cells {
+        let store = if columns.len() > WIDE {
+            Store::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+        } else {
+            Store::Dense(Vec::new())
+        };
+        let mut cells = Cells { source: source.into(), columns: Vec::new(), allow_missing, rows: 0, store };
+        for (name, declared) in columns {
+            let state = if declared {
+                State::Category { declared, since: 0, codes: HashMap::new() }
+            } else {
+                State::Unknown
+            };
+            cells.columns.push(Cell { name, state });
+        }
+        if cells.columns.iter().any(|c| matches!(c.state, State::Category { .. })) {
+            cells.make_dense(0);
+        }
+        cells
+    }
+
+    /// Takes the next cell of a row; `bag` is for messages.
+    pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
+        match text.trim_ascii() {
+            text if is_missing(text) => self.push_missing(line, bag, column),
+            text => self.push_present(line, column, text),
+        }
+    }
+
+    /// The same for a cell that has no value.
+    pub(crate) fn push_missing(&mut self, line: u64, bag: &str, column: usize) -> Result<()> {
+        if !self.allow_missing {
+            return Err(self.error(
+                line,
+                format!("bag '{bag}' has no value for '{}'", self.columns[column].name),
+                "fill it in, drop the row, or allow missing values with --missing median",
+            ));
+        }
+        self.store(column, f64::NAN);
+        Ok(())
+    }
+
+    /// The same for a cell that has one, whatever it looks like.
+    pub(crate) fn push_present(&mut self, line: u64, column: usize, text: &[u8]) -> Result<()> {
+        let value = match &mut self.columns[column].state {
+            State::Number { .. } => match number(text) {
+                Some(value) => value,
+                None => return Err(self.not_a_number(line, column, text)),
+            },
+            State::Category { declared: true, codes, .. } => code(codes, utf8(&self.source, line, text)?),
+            State::Category { codes, since, .. } => {
+                if number(text).is_some() {
+                    let since = *since;
+                    return Err(self.mixed(line, column, text, since));
+                }
+                code(codes, utf8(&self.source, line, text)?)
+            }
+            State::Unknown => match number(text) {
+                Some(value) => {
+                    self.columns[column].state = State::Number { since: line };
+                    value
+                }
+                None => {
+                    self.refuse_decimal_comma(line, column, text)?;
+                    let mut codes = HashMap::new();
+                    let value = code(&mut codes, utf8(&self.source, line, text)?);
+                    self.columns[column].state = State::Category { declared: false, since: line, codes };
+                    self.make_dense(column);
+                    value
+                }
+            },
+        };
+        if !value.is_finite() {
+            let shown = shown(text);
+            let found = if text.iter().any(u8::is_ascii_digit) {
+                format!("'{shown}' in column '{}' is out of range for a number", self.columns[column].name)
+            } else {
+                format!("'{shown}' in column '{}' is infinite", self.columns[column].name)
+            };
+            return Err(self.error(
+                line,
+                found,
+                "give finite numbers, or leave the cell empty if it is missing",
+            ));
+        }
+        self.store(column, value);
+        Ok(())
+    }
+
+    fn store(&mut self, column: usize, value: f64) {
+        match &mut self.store {
+            Store::Dense(data) => data.push(value),
+            Store::Sparse { indices, values, .. } => {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(value);
+                }
+            }
+        }
+    }
+
+    /// Ends a row, once every column had its cell.
+    pub(crate) fn end_row(&mut self) {
+        self.rows += 1;
+        if let Store::Sparse { indptr, indices, .. } = &mut self.store {
+            indptr.push(indices.len());
+            // Far from sparse: stop paying 12 bytes for every value. The first million cells decide nothing.
+            let cells = self.rows * self.columns.len();
+            if cells > 1_000_000 && indices.len() as f64 > 4.0 * DENSITY * cells as f64 {
+                self.make_dense(0);
+            }
+        }
+    }
+
+    /// Goes on densely, also in the middle of a row that has `begun` cells so far.
+    fn make_dense(&mut self, begun: usize) {
+        let Store::Sparse { indptr, indices, values } = &mut self.store else { return };
+        let width = self.columns.len();
+        let mut data = vec![0.0; self.rows * width + begun];
+        indptr.push(indices.len());
+        for (row, bounds) in indptr.windows(2).enumerate() {
+            for i in bounds[0]..bounds[1] {
+                data[row * width + indices[i] as usize] = values[i];
+            }
+        }
+        self.store = Store::Dense(data);
+    }
+
+    /// The instances, the features, and what the user should know about them.
+    pub(crate) fn finish(mut self) -> (Instances, Arc<[Feature]>, Vec<String>) {
+        let width = self.columns.len();
+        let mut recognised = Vec::new();
+        let mut features = Vec::with_capacity(width);
+        for (c, column) in self.columns.iter_mut().enumerate() {
+            let name = std::mem::take(&mut column.name);
+            let State::Category { declared, codes, .. } = &column.state else {
+                features.push(Feature::numeric(name));
+                continue;
+            };
+            if !declared {
+                recognised.push(format!("'{name}' ({} values)", codes.len()));
+            }
+            let (values, rank) = sorted(codes);
+            if let Store::Dense(data) = &mut self.store {
+                for value in data.iter_mut().skip(c).step_by(width).filter(|v| !v.is_nan()) {
+                    *value = rank[*value as usize];
+                }
+            }
+            features.push(Feature { name, kind: FeatureKind::Categorical { values } });
+        }
+        let mut warnings = Vec::new();
+        if !recognised.is_empty() {
+            warnings.push(taken_as_categories("columns", &recognised));
+        }
+        let instances = match self.store {
+            Store::Sparse { ref values, .. }
+                if values.len() as f64 >= DENSITY * (self.rows * width) as f64 =>
+            {
+                self.make_dense(0);
+                let Store::Dense(data) = self.store else { unreachable!("just made dense") };
+                Instances::F64(Mat::new(self.rows, width, data))
+            }
+            Store::Sparse { indptr, indices, values } => {
+                Instances::Sparse(Csr::new(width, indptr, indices, values))
+            }
+            Store::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
+        };
+        (instances, features.into(), warnings)
+    }
+
+    fn error(&self, line: u64, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(Place::line(&self.source, line), found, remedy)
+    }
+
+    fn not_a_number(&self, line: u64, column: usize, text: &[u8]) -> Error {
+        if let Err(error) = self.refuse_decimal_comma(line, column, text) {
+            return error;
+        }
+        let Cell { name, state } = &self.columns[column];
+        let before = match state {
+            State::Number { since } => format!("the column has numbers since line {since}: "),
+            _ => String::new(),
+        };
+        self.error(
+            line,
+            format!("'{}' in column '{name}' is not a number", shown(text)),
+            format!("{before}mend it, or take the column as categories with --categorical {name}"),
+        )
+    }
+
+    fn mixed(&self, line: u64, column: usize, text: &[u8], since: u64) -> Error {
+        let name = &self.columns[column].name;
+        self.error(
+            line,
+            format!("column '{name}' has a number, '{}', but text in line {since}", shown(text)),
+            format!("mend that line, or take the column as categories with --categorical {name}"),
+        )
+    }
+
+    fn refuse_decimal_comma(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
+        let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+        let whole: Vec<u8> = text.iter().copied().filter(|&b| b != b',').collect();
+        let is_grouped = is_grouped_by_commas(text);
+        let is_decimal = text.contains(&b',') && number(&point).is_some();
+        if !is_grouped && !is_decimal {
+            return Ok(());
+        }
+        let what = if is_grouped { "a comma" } else { "a decimal comma" };
+        let found = format!("'{}' in column '{}' has {what}", shown(text), self.columns[column].name);
+        Err(self.error(
+            line,
+            found,
+            match (is_grouped, is_decimal) {
+                (true, true) => format!(
+                    "write {} if it groups thousands, {} if it stands before decimals",
+                    shown(&whole),
+                    shown(&point)
+                ),
+                (true, false) => {
+                    let name = &self.columns[column].name;
+                    format!(
+                        "write {}, or take the column as categories with --categorical {name}",
+                        shown(&whole)
+                    )
+                }
+                _ => format!("write {} with a decimal point", shown(&point)),
+            },
+        ))
+    }
+}
+
+/// True for 1,000 and -12,345,678: what might be thousands.
+fn is_grouped_by_commas(text: &[u8]) -> bool {
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let mut groups = unsigned.split(|&b| b == b',');
+    let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
+    let first = groups.next().unwrap_or_default();
+    let mut more = groups.peekable();
+    more.peek().is_some()
+        && (1..=3).contains(&first.len())
+        && digits(first)
+        && first[0] != b'0'
+        && more.all(|group| group.len() == 3 && digits(group))
+}
+
+/// Categories in the order of their codes, and the code that each category had while reading to its place there.
+pub(super) fn sorted(codes: &HashMap<String, u32>) -> (Vec<String>, Vec<f64>) {
+    let mut values: Vec<&String> = codes.keys().collect();
+    bagwise_core::sort_names(&mut values);
+    let mut rank = vec![0.0; values.len()];
+    for (new, value) in values.iter().enumerate() {
+        rank[codes[*value] as usize] = new as f64;
+    }
+    (values.into_iter().cloned().collect(), rank)
+}
+
+pub(super) fn code(codes: &mut HashMap<String, u32>, text: &str) -> f64 {
+    if let Some(&code) = codes.get(text) {
+        return f64::from(code);
+    }
+    let next = codes.len() as u32;
+    codes.insert(text.to_string(), next);
+    f64::from(next)
+}

@@ -1,0 +1,314 @@
+//! Which column of a table is what: the bag's id, its label and group, the true instance labels, what is kept
+//! or left out, and the features, which are the rest. The user names columns by heading or number; what is not
+//! named is found by its usual heading. A column has one role, and a doubt (two columns that could both be the
+//! label) is an error, because a label among the features would be learned from.
+
+use super::{Column, ReadOptions};
+use bagwise_core::{Error, Place, Result};
+
+/// Headings that name a role without being told, in any case. `y` counts only where no other label is found,
+/// since it may be a coordinate.
+const BAG: &[&str] = &["bag", "bag_id", "bagid"];
+const LABEL: &[&str] = &["label", "class", "target"];
+const LABEL_LAST: &[&str] = &["y"];
+const GROUP: &[&str] = &["group"];
+const INSTANCE_LABEL: &[&str] = &["instance_label"];
+
+/// The role of a feature that was asked for by name.
+const WANTED: &str = "feature";
+
+/// The columns of a table by role, as positions counted from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Roles {
+    pub(crate) bag: usize,
+    pub(crate) label: Option<usize>,
+    pub(crate) group: Option<usize>,
+    pub(crate) instance_label: Option<usize>,
+    pub(crate) keep: Vec<usize>,
+    pub(crate) features: Vec<usize>,
+    /// For each feature, whether the user declared it categorical.
+    pub(crate) categorical: Vec<bool>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The warning that columns (or arrays) of text became categories although nobody said so.
+pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = &names[..names.len().min(SHOWN)];
+    format!(
+        "{what} of text are taken as categories: {}{more}; use --keep or --ignore for those that are no features",
+        names.join(", ")
+    )
+}
+
+/// True if a heading is one that [`find`] looks for.
+pub(crate) fn is_usual_heading(name: &str) -> bool {
+    [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))
+}
+
+/// True if a heading is one that labels usually have.
+pub(crate) fn is_label(name: &str) -> bool {
+    is_one_of(name, LABEL)
+}
+
+fn is_one_of(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Finds the bag, label and group columns of a table that has a row per bag and no features.
+pub(crate) fn find_beside(
+    place: &Place,
+    names: Option<&[String]>,
+    width: usize,
+    options: &ReadOptions,
+) -> Result<Roles> {
+    let mut table = Table { place, names, taken: vec![None; width] };
+    Ok(table.roles(options)?.0)
+}
+
+/// Gives every column of a table its role. `names` are the headings, if the table has any.
+pub(crate) fn find(
+    place: &Place,
+    names: Option<&[String]>,
+    width: usize,
+    options: &ReadOptions,
+) -> Result<Roles> {
+    let mut table = Table { place, names, taken: vec![None; width] };
+    let (mut roles, wanted) = table.roles(options)?;
+
+    let is_feature = |role: &Option<&str>| if wanted { *role == Some(WANTED) } else { role.is_none() };
+    roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
+    if roles.features.is_empty() {
+        return Err(table.error(
+            format!("no feature is left among {width} columns"),
+            "give at least one column besides bag, label and those left out; \
+             columns are separated by commas, tabs or semicolons",
+        ));
+    }
+    roles.categorical = vec![false; roles.features.len()];
+    for column in &options.categorical {
+        let position = table.locate(column)?;
+        match roles.features.iter().position(|&f| f == position) {
+            Some(feature) => roles.categorical[feature] = true,
+            None => {
+                let role = table.taken[position].unwrap_or_default();
+                return Err(table.error(
+                    format!("column {} cannot hold categories: it is --{role}", table.called(position)),
+                    "name only feature columns with --categorical",
+                ));
+            }
+        }
+    }
+    if let Some(names) = names {
+        for &feature in &roles.features {
+            if names[feature].is_empty() {
+                return Err(table.error(
+                    format!("column {} has no heading", feature + 1),
+                    format!("give it one, or leave it out with --ignore {}", feature + 1),
+                ));
+            }
+            if is_usual_heading(&names[feature]) && !is_one_of(&names[feature], LABEL_LAST) {
+                roles.warnings.push(format!(
+                    "column '{0}' is taken as a feature; if it is none, leave it out with --ignore {0}",
+                    names[feature]
+                ));
+            }
+        }
+    }
+    Ok(roles)
+}
+
+struct Table<'a> {
+    place: &'a Place,
+    names: Option<&'a [String]>,
+    /// The role each column has been given.
+    taken: Vec<Option<&'static str>>,
+}
+
+impl Table<'_> {
+    /// The roles besides features, and whether the wanted features were set aside.
+    fn roles(&mut self, options: &ReadOptions) -> Result<(Roles, bool)> {
+        if let Some(names) = self.names {
+            self.refuse_twice(names)?;
+        }
+        // What the user named comes first, so that a usual heading never takes a column away from it.
+        let mut roles = Roles::default();
+        let bag = self.claim(options.bag.as_ref(), "bag")?;
+        // Bags to be predicted may lack what training had besides features, under the same options.
+        let there = |table: &Table<'_>, column: &Option<Column>| {
+            column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
+        };
+        roles.label = self.claim(there(self, &options.label).as_ref(), "label")?;
+        roles.group = self.claim(there(self, &options.group).as_ref(), "group")?;
+        roles.instance_label = self.claim(there(self, &options.instance_label).as_ref(), "instance-label")?;
+        for column in &options.keep {
+            roles.keep.extend(self.claim(Some(column), "keep")?);
+        }
+        for column in &options.ignore {
+            self.claim(Some(column), "ignore")?;
+        }
+
+        let wanted = self.reserve(&options.features)?;
+
+        // Then the usual headings; without headings the first column is the bag and the second its label.
+        let bag = match bag {
+            Some(bag) => Some(bag),
+            None if self.names.is_some() => self.usual(BAG, "bag")?,
+            None => self.free(0, "bag"),
+        };
+        if roles.label.is_none() {
+            roles.label = match self.names {
+                Some(_) => match self.usual(LABEL, "label")? {
+                    None => self.usual(LABEL_LAST, "label")?,
+                    found => found,
+                },
+                // One column more than the features that are wanted: that is the label.
+                None if options.unlabelled && !self.has_one_more_than(&options.features) => None,
+                None => self.free(1, "label"),
+            };
+        }
+        if roles.group.is_none() {
+            roles.group = self.usual(GROUP, "group")?;
+        }
+        if roles.instance_label.is_none() {
+            roles.instance_label = self.usual(INSTANCE_LABEL, "instance-label")?;
+        }
+        roles.bag = bag.ok_or_else(|| {
+            self.error(
+                "no column is called bag, bag_id or bagid",
+                "name the column of bag ids with --bag COLUMN",
+            )
+        })?;
+        Ok((roles, wanted))
+    }
+
+    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(self.place.clone(), found, remedy)
+    }
+
+    fn refuse_twice(&self, names: &[String]) -> Result<()> {
+        let mut seen = std::collections::HashMap::new();
+        for (i, name) in names.iter().enumerate() {
+            if let Some(before) = seen.insert(name.as_str(), i)
+                && !name.is_empty()
+            {
+                return Err(self.error(
+                    format!("columns {} and {} are both called '{name}'", before + 1, i + 1),
+                    "give each column a heading of its own",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// How a message names a column.
+    fn called(&self, column: usize) -> String {
+        match self.names {
+            Some(names) if !names[column].is_empty() => format!("'{}'", names[column]),
+            _ => (column + 1).to_string(),
+        }
+    }
+
+    /// The position of a column the user named.
+    fn locate(&self, column: &Column) -> Result<usize> {
+        let width = self.taken.len();
+        let by_name = |wanted: &str| self.names.and_then(|names| names.iter().position(|n| n == wanted));
+        match column {
+            Column::Number(n) => match by_name(&n.to_string()) {
+                Some(position) => Ok(position),
+                None if *n >= 1 && *n <= width => Ok(n - 1),
+                None => Err(self.error(
+                    format!("there is no column {n}: the table has {width}"),
+                    "columns are counted from 1",
+                )),
+            },
+            Column::Name(name) => by_name(name).ok_or_else(|| match self.names {
+                Some(names) => {
+                    let unknown = Error::unknown("column", name, names.iter().map(String::as_str));
+                    let Error::Unknown { suggestion, .. } = unknown else { return unknown };
+                    self.error(format!("there is no column '{name}'"), suggestion.unwrap_or_default())
+                }
+                None => self.error(
+                    format!("there is no column '{name}': the table has no heading"),
+                    "name columns by number, or say that the first row is a heading with --header",
+                ),
+            }),
+        }
+    }
+
+    /// True if the heading does not have this name.
+    fn lacks(&self, column: &Column) -> bool {
+        matches!((column, self.names), (Column::Name(name), Some(names)) if !names.contains(name))
+    }
+
+    /// Gives a column the user named its role.
+    fn claim(&mut self, column: Option<&Column>, role: &'static str) -> Result<Option<usize>> {
+        let Some(column) = column else { return Ok(None) };
+        let position = self.locate(column)?;
+        if let Some(other) = self.taken[position] {
+            let found = if other == role {
+                format!("column {} is named twice for --{role}", self.called(position))
+            } else {
+                format!("column {} is named for both --{other} and --{role}", self.called(position))
+            };
+            return Err(self.error(found, "a column has one role"));
+        }
+        self.taken[position] = Some(role);
+        Ok(Some(position))
+    }
+
+    /// Sets the wanted features aside; false if the heading names none of them, so that the rest is taken.
+    fn reserve(&mut self, wanted: &[String]) -> Result<bool> {
+        let Some(names) = self.names else { return Ok(false) };
+        let wanted: std::collections::HashSet<&str> = wanted.iter().map(String::as_str).collect();
+        let mut any = false;
+        for c in (0..names.len()).filter(|&c| wanted.contains(names[c].as_str())) {
+            if let Some(other) = self.taken[c] {
+                return Err(self.error(
+                    format!(
+                        "column {} is named for --{other}, and the model learned from it",
+                        self.called(c)
+                    ),
+                    format!("leave it out of --{other}, or train a model without it"),
+                ));
+            }
+            self.taken[c] = Some(WANTED);
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// True if, besides those with a role, there is one column more than the wanted features.
+    fn has_one_more_than(&self, wanted: &[String]) -> bool {
+        !wanted.is_empty() && self.taken.iter().filter(|role| role.is_none()).count() == wanted.len() + 1
+    }
+
+    /// The free column with one of the usual headings, if there is exactly one.
+    fn usual(&mut self, headings: &[&str], role: &'static str) -> Result<Option<usize>> {
+        let Some(names) = self.names else { return Ok(None) };
+        let free: Vec<usize> =
+            (0..names.len()).filter(|&c| self.taken[c].is_none() && is_one_of(&names[c], headings)).collect();
+        match free[..] {
+            [] => Ok(None),
+            [one] => {
+                self.taken[one] = Some(role);
+                Ok(Some(one))
+            }
+            [one, other, ..] => Err(self.error(
+                format!("columns '{}' and '{}' could both be the {role}", names[one], names[other]),
+                format!("say which with --{role} COLUMN, and --ignore the other"),
+            )),
+        }
+    }
+
+    /// A column by position, if it exists and has no role yet.
+    fn free(&mut self, position: usize, role: &'static str) -> Option<usize> {
+        let free = matches!(self.taken.get(position), Some(None));
+        if free {
+            self.taken[position] = Some(role);
+        }
+        free.then_some(position)
+    }
+}

@@ -1,0 +1,464 @@
+//! CSV and TSV, one row per instance. The delimiter (comma, tab or semicolon) and the heading are found by
+//! looking; quotes, a byte order mark and both line ends are understood. Reading streams: what is held is
+//! numbers, not text, and one row of at most [`MAX_ROW`] bytes.
+//!
+//! A first row without a single number, or with a usual heading (`bag`, `label`, …) or one that the options
+//! name, is the heading. Without a heading the first column is the bag, the second its label, and the features
+//! are called f1, f2, …
+//!
+//! What is written is read back equal: numbers in the shortest form that gives the same double, single
+//! precision widened first (it comes back as double precision of the same values). Three things a table
+//! cannot say must be declared again: categories that look like numbers, whole numbers that are measurements,
+//! and classes that look like fractions. Categories and classes that no bag has are not written.
+
+use std::cell::Cell;
+use std::io::{self, Cursor, Read, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use super::assemble::{Beside, Book};
+use super::cells::{Cells, MAX_COLUMNS};
+use super::columns::{self, Roles};
+use super::text::{MAX_ROW, check_head, is_missing, number, shown, too_long, utf8};
+use super::{Column, ReadOptions, Reader, Writer, compress, save};
+use bagwise_core::{Dataset, Error, FeatureKind, Kept, Place, Result, Target};
+
+const BUFFER: usize = 1 << 16;
+
+/// Stands after the end of the file. A quote that is never closed swallows it, and is so found.
+const END: &[u8] = b"\n\x01end of table\x01\n";
+
+/// Reads CSV and TSV.
+pub(super) struct Csv;
+
+impl Reader for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        !path.is_dir() && (Writer::recognises(self, path) || !head.contains(&0))
+    }
+
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
+        read(&path.display().to_string(), compress::open(path)?, options, has_tabs(path).then_some(b'\t'))
+    }
+}
+
+pub(super) fn has_tabs(path: &Path) -> bool {
+    super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab")
+}
+
+/// Reads a table from decompressed bytes; `source` is its name in messages.
+pub(crate) fn read(
+    source: &str,
+    input: impl Read,
+    options: &ReadOptions,
+    delimiter: Option<u8>,
+) -> Result<Dataset> {
+    assemble(source, &mut rows(source, input, delimiter)?, options)
+}
+
+/// The rows of a table, from decompressed bytes.
+pub(super) fn rows<'s>(
+    source: &'s str,
+    mut input: impl Read,
+    delimiter: Option<u8>,
+) -> Result<Rows<'s, impl Read>> {
+    let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
+    let text = check_head(source, &head)?;
+    let delimiter = delimiter.unwrap_or_else(|| find_delimiter(text));
+    let since_row = Rc::new(Cell::new(0));
+    let guarded = Guarded {
+        inner: Cursor::new(text.to_vec()).chain(input).chain(END),
+        since_row: Rc::clone(&since_row),
+    };
+    drop(head);
+    let reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        // Else the line of a row would be wrong where \r\n ends it; the \r is taken off below.
+        .terminator(csv::Terminator::Any(b'\n'))
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(BUFFER)
+        .from_reader(guarded);
+    Ok(Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 })
+}
+
+/// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
+fn find_delimiter(text: &[u8]) -> u8 {
+    let (mut quoted, mut tabs, mut semicolons, mut commas) = (false, 0, 0, 0);
+    for &byte in text {
+        match byte {
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'\t' => tabs += 1,
+            b';' => semicolons += 1,
+            b',' => commas += 1,
+            b'\n' if tabs + semicolons + commas > 0 => break,
+            _ => {}
+        }
+    }
+    if tabs > commas && tabs > semicolons {
+        b'\t'
+    } else if semicolons > commas {
+        b';'
+    } else {
+        b','
+    }
+}
+
+/// Stops a row that does not end.
+pub(super) struct Guarded<R> {
+    inner: R,
+    since_row: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Guarded<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        let since = self.since_row.get() + n;
+        self.since_row.set(since);
+        if since > MAX_ROW + BUFFER {
+            return Err(too_long());
+        }
+        Ok(n)
+    }
+}
+
+/// The rows of a file with their lines.
+pub(super) struct Rows<'s, R> {
+    source: &'s str,
+    reader: csv::Reader<Guarded<R>>,
+    pub(super) record: csv::ByteRecord,
+    since_row: Rc<Cell<usize>>,
+    pub(super) line: u64,
+}
+
+impl<R: Read> Rows<'_, R> {
+    /// Reads the next row into `record`; false at the end.
+    pub(super) fn next(&mut self) -> Result<bool> {
+        loop {
+            let begun = self.reader.position().line();
+            self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {
+                csv::ErrorKind::Io(e) => compress::explain(Place::line(self.source, begun), e),
+                other => Error::Invalid(format!("{}: {other:?}", self.source)),
+            })?;
+            self.since_row.set(0);
+            // The reader's own line of a record is that of blank lines before it, so count back from its end.
+            let inside = self.record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64;
+            let after = self.reader.position().line();
+            self.line = after.saturating_sub(1 + inside).max(1);
+            let last = self.record.iter().next_back().unwrap_or_default();
+            if last.ends_with(END) || last == END.trim_ascii() {
+                if self.record.len() == 1 && last == END.trim_ascii() {
+                    return Ok(false);
+                }
+                self.line = after.saturating_sub(inside).max(1); // the swallowed end closed no line
+                return Err(self.error(
+                    "a quotation mark is opened and never closed",
+                    "close it; inside a quoted cell a quotation mark is written twice",
+                ));
+            }
+            if last.ends_with(b"\r") {
+                self.take_off_return();
+            }
+            match self.record.len() {
+                0 => return Ok(false),
+                1 if self.record[0].is_empty() => {} // a blank line
+                _ => return Ok(true),
+            }
+        }
+    }
+
+    /// Takes the end of line \r off the last cell.
+    fn take_off_return(&mut self) {
+        let last = self.record.len() - 1;
+        let cell = self.record[last].to_vec();
+        self.record.truncate(last);
+        self.record.push_field(&cell[..cell.len() - 1]);
+    }
+
+    fn place(&self) -> Place {
+        Place::line(self.source, self.line)
+    }
+
+    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::data(self.place(), found, remedy)
+    }
+
+    fn text(&self, column: usize) -> Result<&str> {
+        utf8(self.source, self.line, &self.record[column])
+    }
+}
+
+fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions) -> Result<Dataset> {
+    if !rows.next()? {
+        return Err(Error::data(
+            Place::of(source),
+            "the file is empty",
+            "give a table with one row per instance",
+        ));
+    }
+    let width = rows.record.len();
+    if width > MAX_COLUMNS {
+        return Err(rows.error(
+            format!("the table has {width} columns; at most {MAX_COLUMNS} are read"),
+            "use the sparse form `bag label index:value …`",
+        ));
+    }
+    let names = heading(rows, options)?;
+    let Roles { bag, label, group, instance_label, keep, features, categorical, mut warnings } =
+        columns::find(&rows.place(), names.as_deref(), width, options)?;
+
+    let name_of = |column: usize, position: usize| match &names {
+        Some(names) => names[column].clone(),
+        None => format!("f{}", position + 1),
+    };
+    let declared = features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), is));
+    let mut cells = Cells::new(source, declared.collect(), options.allow_missing);
+    let mut book = Book::new(source, options);
+    let mut beside = Beside {
+        kept: keep
+            .iter()
+            .map(|&c| Kept {
+                name: names.as_ref().map_or_else(|| format!("column{}", c + 1), |names| names[c].clone()),
+                values: Vec::new(),
+            })
+            .collect(),
+        instance_labels: instance_label.map(|_| Vec::new()),
+    };
+
+    let mut more = names.is_none() || rows.next()?;
+    while more {
+        let found = rows.record.len();
+        if found != width {
+            return Err(wrong_width(rows, bag, found, width, features.len()));
+        }
+        let line = rows.line;
+        let id = rows.text(bag)?.trim();
+        let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
+        book.row(line, id, text(label)?, text(group)?)?;
+        for (kept, &column) in beside.kept.iter_mut().zip(&keep) {
+            kept.values.push(rows.text(column)?.to_string());
+        }
+        if let (Some(labels), Some(column)) = (&mut beside.instance_labels, instance_label) {
+            labels.push(rows.text(column)?.trim().to_string());
+        }
+        for (i, &column) in features.iter().enumerate() {
+            cells.push(line, id, i, &rows.record[column])?;
+        }
+        cells.end_row();
+        more = rows.next()?;
+    }
+    if book.rows() == 0 {
+        return Err(Error::data(
+            Place::of(source),
+            "the table has a heading and no rows",
+            "give at least one bag with one instance",
+        ));
+    }
+    let (instances, features, notes) = cells.finish();
+    // Whoever names the features knows what they hold.
+    warnings.extend(notes.into_iter().filter(|_| options.features.is_empty()));
+    book.finish(instances, features, beside, options, warnings)
+}
+
+/// The headings, if the row just read holds them.
+fn heading<R: Read>(rows: &Rows<'_, R>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+    let cells = || rows.record.iter().map(<[u8]>::trim_ascii);
+    let is_heading = options.header.unwrap_or_else(|| {
+        let named = named_columns(options);
+        let known = |cell: &[u8]| {
+            std::str::from_utf8(cell)
+                .is_ok_and(|text| columns::is_usual_heading(text) || named.contains(&text))
+        };
+        let is_value = |cell: &[u8]| number(cell).is_some() || (is_missing(cell) && !cell.is_empty());
+        cells().any(known) || !cells().any(is_value)
+    });
+    if !is_heading {
+        return Ok(None);
+    }
+    cells().map(|cell| utf8(rows.source, rows.line, cell).map(String::from)).collect::<Result<_>>().map(Some)
+}
+
+/// The columns that the options call by name.
+fn named_columns(options: &ReadOptions) -> Vec<&str> {
+    let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+    let lists = [&options.keep, &options.ignore, &options.categorical];
+    single
+        .into_iter()
+        .flatten()
+        .chain(lists.into_iter().flatten())
+        .filter_map(|column| match column {
+            Column::Name(name) => Some(name.as_str()),
+            Column::Number(_) => None,
+        })
+        .collect()
+}
+
+fn wrong_width<R: Read>(
+    rows: &Rows<'_, R>,
+    bag: usize,
+    found: usize,
+    width: usize,
+    features: usize,
+) -> Error {
+    let id = rows.record.get(bag).map(shown).unwrap_or_default();
+    let beside = width - features;
+    if found <= beside {
+        return rows.error(
+            format!("the row has {found} columns"),
+            format!("the first row has {width}: is the line cut, or a delimiter missing?"),
+        );
+    }
+    rows.error(
+        format!("bag '{id}' has {} features", found - beside),
+        format!("the first row has {features}: look for a missing or extra delimiter"),
+    )
+}
+
+impl Writer for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        has_tabs(path) || super::plain_extension(path).is_some_and(|e| e == "csv")
+    }
+
+    fn write(&self, data: &Dataset, path: &Path) -> Result<()> {
+        check_names(data)
+            .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
+        let delimiter = if has_tabs(path) { b'\t' } else { b',' };
+        save::whole(path, |out| write_table(data, delimiter, out))
+    }
+}
+
+/// Refuses what would not be read back as it is.
+pub(super) fn check_names(data: &Dataset) -> Result<(), (String, String)> {
+    let refuse = |what: &str, name: &str, why: &str| {
+        Err((format!("the {what} '{name}' {why}"), "rename it before writing".to_string()))
+    };
+    let changes = |text: &str| text.trim() != text || is_missing(text.as_bytes());
+    let mut names: Vec<(&str, &str)> = data.bags.ids().iter().map(|id| ("bag id", id.as_str())).collect();
+    if let Some(Target::Classes { names: classes, .. }) = &data.target {
+        names.extend(classes.iter().map(|n| ("class name", n.as_str())));
+    }
+    if let Some(groups) = &data.groups {
+        names.extend(groups.names.iter().map(|n| ("group", n.as_str())));
+    }
+    for feature in data.bags.features().iter() {
+        if let FeatureKind::Categorical { values } = &feature.kind {
+            names.extend(values.iter().map(|v| ("category", v.as_str())));
+        }
+    }
+    // A bag or group may well be called NA; only an empty name would be lost.
+    let lost = |what: &str, text: &str| match what {
+        "bag id" | "group" => text.trim() != text || text.is_empty(),
+        _ => changes(text),
+    };
+    if let Some((what, name)) = names.iter().find(|(what, name)| lost(what, name)) {
+        return refuse(
+            what,
+            name,
+            "would not be read back: it is empty, a missing value, or has outer spaces",
+        );
+    }
+    let labels = data.instance_labels.iter().flatten();
+    if let Some(label) = labels.into_iter().find(|l| l.trim() != **l) {
+        return refuse("instance label", label, "would not be read back: it has outer spaces");
+    }
+    let mut seen = std::collections::HashSet::new();
+    let kept = data.kept.iter().map(|k| ("kept column", &k.name));
+    for (what, name) in data.bags.features().iter().map(|f| ("feature", &f.name)).chain(kept) {
+        let is_role =
+            columns::is_usual_heading(name) && !(name.eq_ignore_ascii_case("y") && data.target.is_some());
+        if is_role {
+            return refuse(what, name, "would be read back as something else");
+        }
+        if name.trim() != name || name.is_empty() || !seen.insert(name) {
+            return refuse(what, name, "needs a heading of its own, without outer spaces");
+        }
+    }
+    let categorical: Vec<(usize, f64)> = (data.bags.features().iter().enumerate())
+        .filter_map(|(column, feature)| match &feature.kind {
+            FeatureKind::Categorical { values } => Some((column, values.len() as f64)),
+            FeatureKind::Numeric => None,
+        })
+        .collect();
+    if !categorical.is_empty() {
+        let mut row = vec![0.0; data.bags.width()];
+        for r in 0..data.bags.instance_count() {
+            data.bags.instances().row_into(r, &mut row);
+            if let Some(&(column, _)) = categorical.iter().find(|&&(column, codes)| row[column] >= codes) {
+                let name = &data.bags.features()[column].name;
+                return refuse("column", name, "has categories that are not in its list");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {
+    let bags = &data.bags;
+    let heading = |name: &'static str, present: bool| present.then_some(name);
+    let roles = [
+        heading("bag", true),
+        heading("label", data.target.is_some()),
+        heading("group", data.groups.is_some()),
+        heading("instance_label", data.instance_labels.is_some()),
+    ];
+    let headings: Vec<&str> = (roles.into_iter().flatten())
+        .chain(data.kept.iter().map(|k| k.name.as_str()))
+        .chain(bags.features().iter().map(|f| f.name.as_str()))
+        .collect();
+    // The delimiter is found by counting in the first row, where others hide only in quotes.
+    let quotes = match headings.iter().any(|h| h.contains([',', ';', '\t'])) {
+        true => csv::QuoteStyle::Always,
+        false => csv::QuoteStyle::Necessary,
+    };
+    let mut first = csv::WriterBuilder::new().delimiter(delimiter).quote_style(quotes).from_writer(&mut *out);
+    first.write_record(&headings)?;
+    first.flush()?;
+    drop(first);
+    let mut out = csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(out);
+    let mut values = vec![0.0; bags.width()];
+    let mut text = String::new();
+    for bag in 0..bags.len() {
+        for row in bags.rows(bag) {
+            out.write_field(&bags.ids()[bag])?;
+            match &data.target {
+                Some(Target::Classes { codes, names }) => out.write_field(&names[codes[bag] as usize])?,
+                Some(Target::Values(values)) => {
+                    save::number(values[bag], &mut text);
+                    out.write_field(&text)?;
+                }
+                None => {}
+            }
+            if let Some(groups) = &data.groups {
+                out.write_field(&groups.names[groups.codes[bag] as usize])?;
+            }
+            if let Some(labels) = &data.instance_labels {
+                out.write_field(&labels[row])?;
+            }
+            for kept in &data.kept {
+                out.write_field(&kept.values[row])?;
+            }
+            bags.instances().row_into(row, &mut values);
+            for (&value, feature) in values.iter().zip(bags.features().iter()) {
+                match &feature.kind {
+                    _ if value.is_nan() => out.write_field("")?,
+                    FeatureKind::Categorical { values } => out.write_field(&values[value as usize])?,
+                    FeatureKind::Numeric => {
+                        save::number(value, &mut text);
+                        out.write_field(&text)?;
+                    }
+                }
+            }
+            out.write_record(None::<&[u8]>)?;
+        }
+    }
+    bags.check_read().map_err(io::Error::other)?;
+    out.flush()
+}

@@ -1,0 +1,330 @@
+//! Files and names in, data sets out. A format is one file in this folder: a [`Reader`] that recognises its
+//! files and streams them into a [`Dataset`], and, where it can be written, a [`Writer`]; adding one is that
+//! file and one line in [`READERS`] or [`WRITERS`].
+//!
+//! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
+//! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
+//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
+//!
+//! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
+
+mod arff;
+mod arrays;
+mod assemble;
+mod builtin;
+mod c45;
+mod cells;
+mod columns;
+pub mod compress;
+mod csv;
+mod folder;
+mod labels;
+mod matlab;
+mod npy;
+mod npz;
+mod npz_sparse;
+mod parquet;
+pub mod save;
+mod sparse;
+mod synthetic;
+mod text;
+mod zip;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use bagwise_core::{Dataset, Error, Place, Result};
+
+pub use builtin::builtin_names;
+pub use npy::write_npy;
+pub use npz_sparse::write_npz;
+pub use synthetic::{GENERATORS, Generator, GeneratorOption};
+
+/// A column of a table, as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// By its heading.
+    Name(String),
+    /// By its position, counted from 1.
+    Number(usize),
+}
+
+impl std::str::FromStr for Column {
+    type Err = std::convert::Infallible;
+
+    /// A whole number above 0 is a position (a heading that is a number can still be found: names are tried first).
+    fn from_str(text: &str) -> Result<Column, Self::Err> {
+        Ok(match text.parse::<usize>() {
+            Ok(n) if n > 0 => Column::Number(n),
+            _ => Column::Name(text.to_string()),
+        })
+    }
+}
+
+impl std::fmt::Display for Column {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Column::Name(name) => f.write_str(name),
+            Column::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// What the label column holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Classes, unless some label is a number with a fraction.
+    #[default]
+    Auto,
+    /// Classes.
+    Classification,
+    /// Real values.
+    Regression,
+}
+
+impl std::str::FromStr for Task {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Task> {
+        match text {
+            "auto" => Ok(Task::Auto),
+            "classification" => Ok(Task::Classification),
+            "regression" => Ok(Task::Regression),
+            _ => Err(Error::unknown("task", text, ["auto", "classification", "regression"])),
+        }
+    }
+}
+
+/// How a table is to be understood. The default finds the columns `bag`, `label`, `group` and
+/// `instance_label` by name and takes all others as features.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format's name; found by content and file name if not given.
+    pub format: Option<String>,
+    /// Column of bag ids.
+    pub bag: Option<Column>,
+    /// Column of labels.
+    pub label: Option<Column>,
+    /// Column of groups.
+    pub group: Option<Column>,
+    /// Column of true instance labels: never a feature.
+    pub instance_label: Option<Column>,
+    /// Columns carried along, never features.
+    pub keep: Vec<Column>,
+    /// Columns left out.
+    pub ignore: Vec<Column>,
+    /// Columns to take as categories even if they hold numbers.
+    pub categorical: Vec<Column>,
+    /// Whether the first row is a heading; found by looking if not given.
+    pub header: Option<bool>,
+    /// Classes or real values.
+    pub task: Task,
+    /// Let cells be missing (they become NaN, to be imputed) instead of refusing them.
+    pub allow_missing: bool,
+    /// The label column may be absent or empty: prediction data.
+    pub unlabelled: bool,
+    /// The table that has the labels of the bags, where the data are a folder.
+    pub labels: Option<PathBuf>,
+    /// A folder of coordinates, files named as those of the bags: carried along, never features.
+    pub coords: Option<PathBuf>,
+    /// At most so many instances of each bag, drawn with the seed.
+    pub max_instances: Option<usize>,
+    /// Seed of that draw.
+    pub seed: u64,
+    /// The feature columns that are wanted, such as those of a model. Where a heading names any of them all other
+    /// columns are left out, whatever they hold, and none of them is taken for a label because of its name.
+    pub features: Vec<String>,
+}
+
+/// A format that can be read.
+pub trait Reader: Sync {
+    /// The name for `--input-format`.
+    fn name(&self) -> &'static str;
+    /// True if this reader should take the file: `head` is the first few kilobytes after decompression.
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool;
+    /// Reads the file.
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset>;
+}
+
+/// A format that can be written. Files appear whole or not at all.
+pub trait Writer: Sync {
+    /// The name for `--output-format`.
+    fn name(&self) -> &'static str;
+    /// True if a file of this name should be in this format.
+    fn recognises(&self, path: &Path) -> bool;
+    /// Writes the file.
+    fn write(&self, data: &Dataset, path: &Path) -> Result<()>;
+}
+
+/// Every format that can be read, in the order in which they are tried.
+pub static READERS: &[&dyn Reader] = &[
+    &folder::Folder,
+    &npz::Npz,
+    &parquet::Parquet,
+    &arff::Arff,
+    &matlab::Matlab,
+    &c45::C45,
+    &sparse::Sparse,
+    &csv::Csv,
+];
+
+/// Every format that can be written.
+pub static WRITERS: &[&dyn Writer] = &[&csv::Csv, &sparse::Sparse, &npz::Npz, &arff::Arff, &parquet::Parquet];
+
+/// How much of a file is looked at to recognise it.
+const HEAD: u64 = 1 << 16;
+
+/// Reads a data set by what the user typed: a path, a built-in name, or a generator
+/// (`synthetic:gauss?bags=200`). A path that exists wins over a built-in name.
+///
+/// ```
+/// let data = bagwise::io::read("musk1", &Default::default())?;
+/// assert_eq!((data.bags.len(), data.bags.instance_count(), data.bags.width()), (92, 476, 166));
+/// # Ok::<(), bagwise::Error>(())
+/// ```
+pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
+    let path = Path::new(name);
+    if (options.labels.is_some() || options.coords.is_some()) && !path.is_dir() {
+        return Err(Error::data(
+            Place::of(name),
+            "a table of labels or a folder of coordinates goes with a folder of .npy files, and this is none",
+            "leave out --labels and --coords, or name the folder",
+        ));
+    }
+    let data = if let Some(generator) = name.strip_prefix("synthetic:") {
+        synthetic::generate(name, generator)
+    } else {
+        match std::fs::metadata(path) {
+            Ok(_) => read_path(path, options),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => builtin::read(name, options),
+            Err(e) => Err(compress::explain(Place::of(name), e)),
+        }
+    }?;
+    Ok(match options.max_instances {
+        Some(most) => data.with_at_most(most, options.seed),
+        None => data,
+    })
+}
+
+/// True if what a user typed names data that are here: a generator, a path, or a name that is found.
+pub fn is_here(name: &str) -> bool {
+    name.starts_with("synthetic:") || Path::new(name).exists() || builtin::is_here(name)
+}
+
+/// Reads a file or folder that is there.
+pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
+    let reader = match &options.format {
+        Some(format) => READERS
+            .iter()
+            .find(|r| r.name() == format)
+            .ok_or_else(|| Error::unknown("format", format, READERS.iter().map(|r| r.name())))?,
+        None => {
+            // A pipe gives its bytes only once: its format is known by its name or the user's word.
+            let head = if path.is_file() {
+                let mut input = compress::open(path)?;
+                read_head(&mut input)
+                    .map_err(|e| compress::explain(Place::of(path.display().to_string()), e))?
+            } else {
+                Vec::new()
+            };
+            READERS.iter().find(|r| r.recognises(path, &head)).ok_or_else(|| not_recognised(path, &head))?
+        }
+    };
+    reader.read(path, options)
+}
+
+/// Refuses a container that was compressed once more: its parts are found from its end.
+pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()> {
+    use std::io::Seek;
+    let mut head = [0; 4];
+    let explain = |e| compress::explain(Place::of(path.display().to_string()), e);
+    let read = file.by_ref().take(4).read(&mut head).map_err(explain)?;
+    file.rewind().map_err(explain)?;
+    match compress::form(&head[..read]) {
+        None => Ok(()),
+        Some(form) => Err(Error::data(
+            Place::of(path.display().to_string()),
+            format!("the file is compressed by {form} as a whole"),
+            "decompress it first: its content is compressed already, and is read from its end",
+        )),
+    }
+}
+
+/// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file
+/// appears whole or not at all.
+pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
+    let known = || WRITERS.iter().map(|w| w.name());
+    let writer = match format {
+        Some(format) => WRITERS
+            .iter()
+            .find(|w| w.name() == format)
+            .ok_or_else(|| Error::unknown("format", format, known()))?,
+        None => WRITERS.iter().find(|w| w.recognises(path)).ok_or_else(|| {
+            Error::data(
+                Place::of(path.display().to_string()),
+                "the file name does not say which format to write",
+                format!(
+                    "let it end in .csv, .tsv, .sparse or .arff (and .gz to compress), .npz or .parquet, \
+                     or name one of: {}",
+                    known().collect::<Vec<_>>().join(", ")
+                ),
+            )
+        })?,
+    };
+    writer.write(data, path)
+}
+
+/// Writes bytes to a file, whole or not at all.
+pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    save::whole(path, |file| file.write_all(bytes))
+}
+
+/// Whether a file could be written there: asked before a long computation, not after.
+pub fn check_writable(path: &Path) -> Result<()> {
+    save::possible(path)
+}
+
+fn not_recognised(path: &Path, head: &[u8]) -> Error {
+    let place = Place::of(path.display().to_string());
+    if path.is_dir() {
+        return compress::explain(place, std::io::ErrorKind::IsADirectory.into());
+    }
+    let is_hdf = head.starts_with(b"\x89HDF");
+    if is_hdf || plain_extension(path).is_some_and(|e| e == "pt" || e == "pth") {
+        return Error::data(
+            place,
+            format!(
+                "this is {}, which is not read here",
+                if is_hdf { "an HDF5 file" } else { "a torch file" }
+            ),
+            "the Python package makes another of it: bagwise.convert(FILE, \"data.npz\")",
+        );
+    }
+    let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
+    Error::data(
+        place,
+        "the format is not recognised",
+        format!("give one of: {}; or say which it is with --input-format", known.join(", ")),
+    )
+}
+
+/// The first bytes of a stream, as many as recognition looks at.
+pub(crate) fn read_head(input: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    input.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// True if a file name ends in a dot and this, in letters of any size.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
+/// The extension in small letters, after that of a compression is taken off.
+pub(crate) fn plain_extension(path: &Path) -> Option<String> {
+    let extension = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match extension(path).as_deref() {
+        Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
+        other => other.map(String::from),
+    }
+}

@@ -1,0 +1,468 @@
+//! Parquet: a table by columns, in row groups that are read one after the other. Features are wide columns of numbers or
+//! texts, or one column of lists (of any list type) whose values have the same number in every row and are called
+//! `NAME_1`, `NAME_2`, …
+//!
+//! Read are booleans, whole numbers to 64 bits, half, single and double precision and texts, in the encodings PLAIN,
+//! RLE_DICTIONARY, RLE and BYTE_STREAM_SPLIT, compressed by snappy, gzip, zstd or not: what pandas, pyarrow, Polars, DuckDB and
+//! Spark write unless told otherwise. Not read are decimals, dates and times, structures, maps, lists of lists, encryption, the
+//! delta encodings, and the compressions LZ4, brotli and LZO; each is refused by name.
+//!
+//! Written by hand: the `parquet` crate takes 78 s of CPU to build (with a C compiler for zstd), allocates what a page
+//! claims and panics on some damaged files; the part of the format that is needed here takes 900 lines, and adds
+//! one small crate (`snap`).
+
+mod pages;
+mod thrift;
+mod write;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::arrays::{Taken, Values};
+use super::cells::{MAX_COLUMNS, code, sorted};
+use super::columns;
+use super::compress;
+use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
+use super::{Column as Name, ReadOptions, Reader};
+use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Place, Result};
+use pages::{Budget, Column, Kind, Leaf, chunk};
+use thrift::{Input, Value};
+
+/// Reads and writes Parquet.
+pub(super) struct Parquet;
+
+const MAGIC: &[u8] = b"PAR1";
+
+/// Bytes of the description at the end of a file.
+const MAX_FOOTER: u64 = 256_000_000;
+
+/// Values that any file may hold, however small it is.
+const VALUES: u64 = 1 << 24;
+
+/// What pandas calls an index that it keeps as a column.
+const PANDAS_INDEX: &str = "__index_level_";
+
+impl Reader for Parquet {
+    fn name(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        !path.is_dir() && (head.starts_with(MAGIC) || has_ending(path))
+    }
+
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
+        let source = path.display().to_string();
+        let explain = |e| compress::explain(Place::of(&source), e);
+        let mut file = File::open(path).map_err(explain)?;
+        super::refuse_packed(path, &mut file)?;
+        let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
+        let mut at = |start: u64, size: u64| -> Parsed<Vec<u8>> {
+            if start.checked_add(size).is_none_or(|end| end > length) {
+                return damaged("it is cut short, or a place in it is wrong");
+            }
+            let mut bytes = vec![0; size as usize];
+            let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes));
+            match read {
+                Ok(()) => Ok(bytes),
+                Err(e) => wrong(format!("reading failed: {e}"), "look after the disk, or copy the file"),
+            }
+        };
+        let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
+        let footer = footer(&mut at, length).map_err(refuse)?;
+        let fields = fields(&footer).map_err(refuse)?;
+        table(&source, &footer, &fields, at, length, options)
+    }
+}
+
+fn has_ending(path: &Path) -> bool {
+    super::has_ending(path, "parquet") || super::has_ending(path, "pq")
+}
+
+/// The description at the end of the file.
+fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Parsed<Value> {
+    if length < 12 {
+        return damaged("it is too short for a Parquet file");
+    }
+    let end = at(length - 8, 8)?;
+    match &end[4..] {
+        b"PAR1" => {}
+        b"PARE" => return wrong("the file is encrypted", "write it without encryption"),
+        _ => return damaged("it does not end as a Parquet file does"),
+    }
+    let size = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
+    if size > MAX_FOOTER || size > length - 12 {
+        return damaged("its description lies outside the file");
+    }
+    let bytes = at(length - 8 - size, size)?;
+    Input { bytes: &bytes }.structure().map_or_else(|| damaged("its description cannot be read"), Ok)
+}
+
+/// A column at the top of the table.
+struct Field {
+    name: String,
+    /// Why it cannot be read, or where its values are: the number of the chunk in every row group.
+    leaf: Result<(usize, Leaf), &'static str>,
+}
+
+/// The columns, from the tree of the description, which stands as a list in depth-first order.
+fn fields(footer: &Value) -> Parsed<Vec<Field>> {
+    let schema = footer.list(2);
+    let Some(top) = schema.first().and_then(|root| root.size(5)) else {
+        return damaged("it has no columns");
+    };
+    let (mut fields, mut next, mut leaves) = (Vec::new(), 1, 0);
+    for _ in 0..top.min(schema.len()) {
+        let Some(element) = schema.get(next) else { return damaged("a column is missing") };
+        let name = element.text(4).unwrap_or_default();
+        let before = leaves;
+        let leaf = walk(
+            schema,
+            &mut next,
+            &mut leaves,
+            Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 },
+            false,
+            0,
+        )?;
+        let leaf = match leaf {
+            Ok(_) if leaves != before + 1 => Err("it is a structure"),
+            Ok(leaf) if leaf.max_rep > 1 => Err("it has lists of lists"),
+            other => other,
+        };
+        fields.push(Field { name, leaf: leaf.map(|leaf| (before, leaf)) });
+    }
+    if fields.len() > MAX_COLUMNS {
+        return wrong(
+            format!("the table has {} columns", fields.len()),
+            "give features as a column of lists",
+        );
+    }
+    Ok(fields)
+}
+
+/// One column and what is below it. A list is a group that says so, around a repeated group around the values.
+fn walk(
+    schema: &[Value],
+    next: &mut usize,
+    leaves: &mut usize,
+    above: Leaf,
+    in_list: bool,
+    depth: usize,
+) -> Parsed<Result<Leaf, &'static str>> {
+    let Some(element) = schema.get(*next) else { return damaged("a column is missing") };
+    if depth > 16 {
+        return damaged("its columns are nested too deeply");
+    }
+    *next += 1;
+    let mut here = above;
+    match element.int(3) {
+        Some(1) => here.max_def += 1,
+        Some(2) => {
+            here.max_def += 1;
+            here.max_rep += 1;
+            here.list_def = here.max_def;
+        }
+        _ => {}
+    }
+    let children = element.size(5).unwrap_or(0);
+    if children == 0 {
+        *leaves += 1;
+        return Ok(kind(element).map(|kind| Leaf { kind, ..here }));
+    }
+    let is_list = element.int(6) == Some(3) || logical(element).is_some_and(|(id, _)| id == 3);
+    let repeats = in_list && element.int(3) == Some(2);
+    let mut last = Err("it is a structure");
+    for _ in 0..children {
+        last = walk(schema, next, leaves, here.clone(), is_list, depth + 1)?;
+    }
+    Ok(if is_list || repeats { last } else { Err("it is a structure") })
+}
+
+/// The number of a logical type, and what it says more.
+fn logical(element: &Value) -> Option<(i16, &Value)> {
+    match element.get(10) {
+        Some(Value::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
+        _ => None,
+    }
+}
+
+/// What the values of a column are, or why they cannot be read.
+fn kind(element: &Value) -> Result<Kind, &'static str> {
+    let logical = logical(element);
+    let converted = element.int(6);
+    match (logical.map(|(id, _)| id), converted) {
+        (Some(5), _) | (None, Some(5)) => return Err("it holds decimals"),
+        (Some(6..=8), _) | (None, Some(6..=10)) => return Err("it holds dates or times"),
+        (Some(13 | 14), _) | (None, Some(20 | 21)) => return Err("it holds binary objects"),
+        _ => {}
+    }
+    let unsigned = match logical {
+        Some((10, inner)) => inner.get(2) == Some(&Value::Bool(false)),
+        _ => matches!(converted, Some(11..=14)),
+    };
+    Ok(match (element.int(1), unsigned) {
+        (Some(0), _) => Kind::Bool,
+        (Some(1), false) => Kind::I32,
+        (Some(1), true) => Kind::U32,
+        (Some(2), false) => Kind::I64,
+        (Some(2), true) => Kind::U64,
+        (Some(3), _) => return Err("it holds dates or times"),
+        (Some(4), _) => Kind::F32,
+        (Some(5), _) => Kind::F64,
+        (Some(6), _) => Kind::Text,
+        (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => Kind::F16,
+        _ => return Err("it holds binary objects"),
+    })
+}
+
+/// A feature column while row groups arrive.
+struct Wide<'f> {
+    field: &'f Field,
+    /// Codes of categories, if it has them.
+    codes: Option<HashMap<String, u32>>,
+    declared: bool,
+    /// The first of its features, and how many it makes.
+    first: usize,
+    width: usize,
+    /// The part that was read to learn the width of lists, and its row group.
+    read: Option<(usize, Column)>,
+}
+
+impl Wide<'_> {
+    fn is_list(&self) -> bool {
+        matches!(self.field.leaf, Ok((_, Leaf { max_rep: 1, .. })))
+    }
+
+    /// Puts values where they belong, row after row from the first of `data`.
+    fn place<T>(&mut self, values: &Values, data: &mut [T], total: usize, convert: impl Fn(f64) -> T) {
+        for i in 0..values.len() {
+            let (row, column) = (i / self.width, self.first + i % self.width);
+            let value = match &mut self.codes {
+                Some(codes) => {
+                    let text = values.text(i);
+                    let text = text.trim();
+                    if is_missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
+                }
+                None => values.number(i).unwrap_or(f64::NAN),
+            };
+            data[row * total + column] = convert(value);
+        }
+    }
+}
+
+fn table(
+    source: &str,
+    footer: &Value,
+    fields: &[Field],
+    mut at: impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
+    length: u64,
+    options: &ReadOptions,
+) -> Result<Dataset> {
+    let mut options = options.clone();
+    let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
+    let index = names.iter().filter(|n| n.starts_with(PANDAS_INDEX)).map(|n| Name::Name(n.clone()));
+    let index: Vec<Name> =
+        index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
+    options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
+    let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
+    let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, (found, remedy): Wrong| {
+        Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
+    };
+
+    let mut budget = Budget::new(length, VALUES);
+    let mut wide: Vec<Wide<'_>> = Vec::new();
+    let mut total = 0;
+    for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
+        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: Kind::Text, .. })));
+        let codes = (declared || is_text).then(HashMap::new);
+        let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
+        if column.is_list() {
+            if column.codes.is_some() {
+                let found = "it has lists of texts or categories".to_string();
+                return Err(of_column(
+                    c,
+                    (found, "give lists of numbers, or leave it out with --ignore".into()),
+                ));
+            }
+            // How long the lists are, the first row group that has rows says.
+            column.width = 0;
+            for (g, group) in footer.list(4).iter().enumerate().filter(|(_, group)| group.int(3) != Some(0)) {
+                let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
+                column.width = part.lengths.first().copied().unwrap_or(0);
+                column.read = Some((g, part));
+                if column.width > 0 {
+                    break;
+                }
+            }
+        }
+        total += column.width;
+        wide.push(column);
+        if total > MAX_COLUMNS {
+            let found = format!("there are more than {MAX_COLUMNS} features");
+            return Err(of_column(c, (found, "use the sparse form `bag label index:value …`".into())));
+        }
+    }
+    let beside: Vec<usize> = [Some(roles.bag), roles.label, roles.group, roles.instance_label]
+        .into_iter()
+        .flatten()
+        .chain(roles.keep.iter().copied())
+        .collect();
+    let single = wide.iter().all(|w| {
+        w.codes.is_none() && matches!(w.field.leaf, Ok((_, Leaf { kind: Kind::F16 | Kind::F32, .. })))
+    });
+
+    let mut columns: HashMap<usize, Values> = HashMap::new();
+    let (mut f32s, mut f64s): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut rows = 0usize;
+    for (g, group) in footer.list(4).iter().enumerate() {
+        let mut count = None;
+        for &c in &beside {
+            let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
+            let part = list_free(part).map_err(|e| of_column(c, e))?;
+            agree(&mut count, part.len()).map_err(|e| of_column(c, e))?;
+            match columns.get_mut(&c) {
+                Some(known) => known.append(part),
+                None => drop(columns.insert(c, part)),
+            }
+        }
+        let count = count.unwrap_or(0);
+        // No more room than the file can still fill.
+        budget.allows(count.saturating_mul(total)).map_err(refuse)?;
+        if single {
+            f32s.resize((rows + count) * total, 0.0);
+        } else {
+            f64s.resize((rows + count) * total, 0.0);
+        }
+        for (w, &c) in wide.iter_mut().zip(&roles.features) {
+            let column = match w.read.take_if(|(of, _)| *of == g) {
+                Some((_, column)) => column,
+                None => part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?,
+            };
+            check_width(&column, w, count, rows).map_err(|e| of_column(c, e))?;
+            if single {
+                w.place(&column.values, &mut f32s[rows * total..], total, |v| v as f32)
+            } else {
+                w.place(&column.values, &mut f64s[rows * total..], total, |v| v)
+            }
+        }
+        rows += count;
+    }
+    if rows == 0 {
+        return Err(refuse((
+            "the table has no rows".into(),
+            "give at least one bag with one instance".into(),
+        )));
+    }
+
+    let mut features: Vec<Feature> = Vec::new();
+    let mut found = Vec::new();
+    for w in &wide {
+        match &w.codes {
+            Some(codes) => {
+                let (values, rank) = sorted(codes);
+                for value in f64s.iter_mut().skip(w.first).step_by(total).filter(|v| !v.is_nan()) {
+                    *value = rank[*value as usize];
+                }
+                if !w.declared {
+                    found.push(format!("'{}' ({} values)", shown(w.field.name.as_bytes()), values.len()));
+                }
+                features
+                    .push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
+            }
+            None if w.is_list() => {
+                features.extend((1..=w.width).map(|i| Feature::numeric(format!("{}_{i}", w.field.name))));
+            }
+            None => features.push(Feature::numeric(&w.field.name)),
+        }
+    }
+    let mut warnings = roles.warnings;
+    if !found.is_empty() && options.features.is_empty() {
+        warnings.push(columns::taken_as_categories("columns", &found));
+    }
+    let instances = match single {
+        true => Instances::F32(Mat::new(rows, total, f32s)),
+        false => Instances::F64(Mat::new(rows, total, f64s)),
+    };
+    let column = |c: usize| Cow::Borrowed(&columns[&c]);
+    let taken = Taken {
+        bag: column(roles.bag),
+        label: roles.label.map(column),
+        group: roles.group.map(column),
+        instance_label: roles.instance_label.map(column),
+        kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
+    };
+    taken.finish(source, instances, features.into(), &options, warnings)
+}
+
+/// The part of a column that a row group has.
+fn part(
+    group: &Value,
+    field: &Field,
+    at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
+    budget: &mut Budget,
+) -> Parsed<Column> {
+    let (number, leaf) = match &field.leaf {
+        Ok(leaf) => leaf,
+        Err(why) => {
+            return wrong(
+                format!("{why}, which is not read"),
+                "turn it into numbers or texts, or leave it out with --ignore",
+            );
+        }
+    };
+    let chunks = group.list(1);
+    let Some(meta) = chunks.get(*number).and_then(|chunk| chunk.get(3)) else {
+        return damaged("a row group lacks a column, or its columns are encrypted");
+    };
+    if chunks[*number].get(1).is_some() {
+        return wrong("its values are in another file", "join the files into one");
+    }
+    let places = [meta.int(11), meta.int(9)].into_iter().flatten().filter(|&p| p > 0);
+    let (Some(start), Some(size), Some(count)) = (places.min(), meta.int(7), meta.size(5)) else {
+        return damaged("a column has no place");
+    };
+    let Ok(size) = u64::try_from(size) else { return damaged("a column has no size") };
+    let bytes = at(start as u64, size)?;
+    chunk(&bytes, leaf, meta.int(4).unwrap_or(-1), count, budget)
+}
+
+/// A column with one value in each row.
+fn list_free(column: Column) -> Parsed<Values> {
+    if column.lengths.is_empty() || column.lengths.iter().all(|&l| l == 1) {
+        return Ok(column.values);
+    }
+    wrong("it holds lists", "only features may be lists: leave it out with --ignore")
+}
+
+/// All columns of a group have the same rows.
+fn agree(count: &mut Option<usize>, found: usize) -> Parsed<()> {
+    if *count.get_or_insert(found) == found {
+        Ok(())
+    } else {
+        damaged("its columns have different numbers of rows")
+    }
+}
+
+/// Every row of a feature column has the same number of values.
+fn check_width(column: &Column, wide: &Wide<'_>, count: usize, rows: usize) -> Parsed<()> {
+    if !wide.is_list() {
+        return agree(&mut Some(count), column.values.len());
+    }
+    agree(&mut Some(count), column.lengths.len())?;
+    match column.lengths.iter().position(|&l| l != wide.width || l == 0) {
+        None => Ok(()),
+        Some(row) => wrong(
+            format!(
+                "row {} has {} values, the first has {}",
+                rows + row + 1,
+                column.lengths[row],
+                wide.width
+            ),
+            "give every row the same number of values, at least one",
+        ),
+    }
+}

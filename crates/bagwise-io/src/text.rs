@@ -1,0 +1,118 @@
+//! Pieces of files: what is a number, what stands for no value, what is no text at all, and how a message
+//! shows a piece.
+
+use std::io::{self, BufRead, Read};
+
+use super::compress::Refusal;
+use bagwise_core::{Error, Place, Result};
+
+/// The largest whole number up to which double precision holds all of them.
+pub(crate) const WHOLE: u64 = 1 << 53;
+
+/// Bytes that one row may have.
+pub(crate) const MAX_ROW: usize = 8_000_000;
+
+/// What is wrong and what would do, for whoever knows the place.
+pub(crate) type Wrong = (String, String);
+
+/// What a parser that does not know its place returns.
+pub(crate) type Parsed<T> = Result<T, Wrong>;
+
+/// Something is wrong.
+pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
+    Err((found.into(), remedy.into()))
+}
+
+/// A file that contradicts itself.
+pub(crate) fn damaged<T>(what: &str) -> Parsed<T> {
+    wrong(format!("the file is damaged: {what}"), "copy or write it again")
+}
+
+/// A row that does not end.
+pub(crate) fn too_long() -> io::Error {
+    Refusal::error(
+        format!("a row is longer than {} MB", MAX_ROW / 1_000_000),
+        "is a quotation mark not closed, or is this no table? For very many features use the sparse form \
+         `bag label index:value …`",
+    )
+}
+
+/// Reads a line; false at the end.
+pub(crate) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = input.by_ref().take(MAX_ROW as u64 + 1).read_until(b'\n', line)?;
+    if read > MAX_ROW {
+        return Err(too_long());
+    }
+    Ok(read > 0)
+}
+
+/// What the first bytes say: the text without its byte order mark, or why it is no text.
+pub(crate) fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
+    let refuse = |found: &str, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if text.trim_ascii().is_empty() {
+        return refuse("the file is empty", "give a table with one row per instance");
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return refuse("the file is UTF-16 text", "save the table with the encoding UTF-8");
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return refuse("the file is a zip archive or a spreadsheet", "save the table as CSV and read that");
+    }
+    if head.contains(&0) {
+        return refuse(
+            "the file is not a text table: it has bytes of value 0",
+            "give CSV in UTF-8, or name the format with --input-format",
+        );
+    }
+    if text.contains(&b'\r') && !text.contains(&b'\n') {
+        return refuse(
+            "its lines end in carriage returns only",
+            "save the table with line feeds (LF or CRLF)",
+        );
+    }
+    Ok(text)
+}
+
+/// The number a cell holds; may be infinite, never NaN.
+pub(crate) fn number(text: &[u8]) -> Option<f64> {
+    if let [digit @ b'0'..=b'9'] = text {
+        return Some(f64::from(digit - b'0')); // most cells of a table of counts
+    }
+    std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|v| !v.is_nan())
+}
+
+/// The ways to write that there is no value: nothing, `?`, `NA`, and `NaN` in any case.
+pub(crate) fn is_missing(text: &[u8]) -> bool {
+    // Nearly every cell is longer or starts with a digit or sign, so this costs one comparison.
+    match text {
+        [] | b"?" | b"NA" => true,
+        [b'n' | b'N', ..] => text.eq_ignore_ascii_case(b"nan"),
+        [b'+' | b'-', rest @ ..] => rest.eq_ignore_ascii_case(b"nan"),
+        _ => false,
+    }
+}
+
+/// A piece of a file as text.
+pub(crate) fn utf8<'t>(source: &str, line: u64, text: &'t [u8]) -> Result<&'t str> {
+    std::str::from_utf8(text).map_err(|_| {
+        Error::data(
+            Place::line(source, line),
+            format!("'{}' is not UTF-8 text", shown(text)),
+            "save the table with the encoding UTF-8",
+        )
+    })
+}
+
+/// A cell as a message shows it: readable and short.
+pub(crate) fn shown(text: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)]);
+    let mut short: String =
+        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(SHOWN).collect();
+    if text.chars().count() > SHOWN {
+        short.push('…');
+    }
+    short
+}
