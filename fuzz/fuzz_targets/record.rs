@@ -4,7 +4,7 @@
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let path = bagwise_fuzz::file("records.jsonl", bytes);
-    if let Err(error) = bagwise::evaluate::read_records(&path) {
+    if let Err(error) = bagwise::judge::read_records(&path) {
         assert!(error.to_string().contains("; "), "no remedy: {error}");
     }
 });

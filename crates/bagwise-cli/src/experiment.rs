@@ -38,8 +38,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{Metric, ProtocolName};
 use bagwise::io::{Column, ReadOptions, Task};
+use bagwise::judge::{Metric, ProtocolName};
 use bagwise::multiclass::Scheme;
 use bagwise::preprocess::Scale;
 use bagwise::{Error, Place, methods};

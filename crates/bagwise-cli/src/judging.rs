@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-use bagwise::evaluate::{
-    Contender, FoldPlan, Metric, MetricSummary, Plan, Protocol, ProtocolName, Record, RecordFile, Roster,
-    Run, often_on_edge, prediction_rows, ranked, that_saw_test_bags, write_predictions,
-};
 use bagwise::io::{Column, ReadOptions, save_whole};
+use bagwise::judge::{
+    FoldPlan, Metric, MetricSummary, Protocol, ProtocolName, Record, RecordFile, Roster, often_on_edge,
+    prediction_rows, that_saw_test_bags, write_predictions,
+};
 use bagwise::params::Fill;
+use bagwise::run::{Contender, Plan, Run, ranked};
 use bagwise::{Ctx, Dataset};
 
 use crate::args::Data;
@@ -99,7 +100,7 @@ impl Judging {
 
     /// What stands in for parameters that are not given.
     pub(crate) fn fill(&self) -> Fill {
-        self.protocol().fill()
+        Fill::when_tuned(self.protocol().tunes())
     }
 
     /// How data are read, with the column of folds carried along.

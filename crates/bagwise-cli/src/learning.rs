@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use bagwise::Precision;
-use bagwise::evaluate::{Metric, Threshold};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{Metric, Threshold};
 use bagwise::method::Method;
 use bagwise::methods;
 use bagwise::multiclass::Scheme;

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use bagwise::Ctx;
-use bagwise::evaluate::{Contender, Plan};
 use bagwise::io::save_whole;
+use bagwise::run::{Contender, Plan};
 use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, gather, render};
 
 use crate::output::quoted;

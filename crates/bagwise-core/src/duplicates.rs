@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::bags::{Bags, Instances};
-use crate::dataset::Target;
+use crate::target::Target;
 
 /// How often the data repeat themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -11,13 +11,15 @@ mod error;
 mod mat;
 mod rng;
 mod stored;
+mod target;
 
 pub use align::columns_of;
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Ctx, Precision, Progress, Silent};
-pub use dataset::{Dataset, Groups, Kept, Target, sort_names};
+pub use dataset::{Dataset, Groups, Kept};
 pub use duplicates::{Duplicates, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes};
 pub use mat::{Csr, Mat};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
+pub use target::{Target, sort_names};

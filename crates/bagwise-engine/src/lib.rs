@@ -23,5 +23,6 @@ mod sparse;
 mod tests;
 pub mod within;
 
-pub use pairs::{Output, Side, instruction_set, rectangular, self_similarity, symmetric};
+pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};
+pub use plan::Output;
 pub use simd::dot;

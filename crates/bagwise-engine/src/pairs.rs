@@ -31,7 +31,7 @@ use rayon::prelude::*;
 
 use super::kernels::{Available, Kernels, Piece, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, mean, pack};
-use super::plan::Plan;
+use super::plan::{Output, Plan};
 use super::simd::{Element, InstructionSet};
 use super::sparse;
 use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Precision, Result};
@@ -59,15 +59,6 @@ pub struct Side<'a> {
     pub offsets: &'a [usize],
     /// Any number of weight vectors.
     pub weights: &'a [Vec<f64>],
-}
-
-/// One Gram to compute.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Output {
-    /// Width of the instance kernel, exp(-gamma * squared distance).
-    pub gamma: f64,
-    /// The weight vectors whose sums are added.
-    pub terms: Vec<usize>,
 }
 
 /// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.

@@ -8,7 +8,15 @@
 use std::collections::BTreeMap;
 
 use super::kernels::MAX_STEPS;
-use super::pairs::Output;
+
+/// One Gram to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Width of the instance kernel, exp(-gamma * squared distance).
+    pub gamma: f64,
+    /// The weight vectors whose sums are added.
+    pub terms: Vec<usize>,
+}
 
 /// Squarings after an exponential; see above.
 const MAX_SQUARINGS: u32 = 5;

@@ -20,7 +20,8 @@ use rayon::prelude::*;
 
 use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
-use super::pairs::{EXPANSION_LIMIT, Output, Side, mirror, stays_sparse, symmetric};
+use super::pairs::{EXPANSION_LIMIT, Side, mirror, stays_sparse, symmetric};
+use super::plan::Output;
 use bagwise_core::{Ctx, Instances, Mat, Precision, Result};
 
 /// The Gaussians of all pairs of some instances: one matrix per gamma, exactly symmetric, 1 on the diagonal.

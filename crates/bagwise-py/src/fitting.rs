@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::evaluate::{Metric, Splits, Threshold};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Splits, Threshold};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::multiclass::{Duel, Scheme, class_scores};
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Dataset, Error, Groups, Mat, Target, methods};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;

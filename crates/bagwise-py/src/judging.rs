@@ -2,10 +2,9 @@
 
 use std::time::{Instant, SystemTime};
 
-use bagwise::evaluate::{
-    Contender, MethodSummary, Metric, Plan, Protocol, ProtocolName, Record, Roster, Run, Verdict,
-};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{MethodSummary, Metric, Protocol, ProtocolName, Record, Roster};
+use bagwise::run::{Contender, Plan, Run, Verdict};
 use bagwise::{Dataset, Error, Target};
 use bagwise_report::{Comparison, Context, Finished, Options, basics, gather, render};
 use numpy::PyReadonlyArray1;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bagwise::fold::Setup;
 use bagwise::io::{Column, ReadOptions};
-use bagwise::learn::Setup;
 use bagwise::methods::{METHODS, describe};
 use bagwise::{Dataset, Error, Groups, Kept, Target};
 use numpy::PyArray2;

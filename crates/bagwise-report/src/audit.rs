@@ -1,7 +1,7 @@
 //! For those who must vouch for the numbers: what was run, on what, with which versions and seeds; and a card of the
 //! winning model that can go with it.
 
-use bagwise::evaluate::{Record, Truth, most_chosen};
+use bagwise::judge::{Record, Truth, most_chosen};
 use bagwise::methods;
 
 use crate::figures::word;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::evaluate::Metric;
+use bagwise::judge::Metric;
 use serde::{Deserialize, Serialize};
 
 /// The file's name in the folder of a run.

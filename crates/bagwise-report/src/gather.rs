@@ -4,16 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::evaluate::{
-    Answer, Contender, FoldPlan, Plan, Protocol, ProtocolName, Record, Roster, Splits, Truth, Verdict,
-    most_chosen,
-};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
 use bagwise::inspect::{Level, inspect};
-use bagwise::learn::{Learner, Setup};
+use bagwise::judge::{Answer, FoldPlan, Protocol, ProtocolName, Record, Roster, Splits, Truth, most_chosen};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Grid, Point};
-use bagwise::train::{Wanted, train};
+use bagwise::run::{Contender, Plan, Verdict};
 use bagwise::{Ctx, Dataset, Error, Mat, Result, Target};
 
 use crate::context::{Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};

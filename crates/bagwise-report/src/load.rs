@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bagwise::evaluate::{Metric, Record, Roster, Truth, read_records};
+use bagwise::judge::{Metric, Record, Roster, Truth, read_records};
 use bagwise::{Error, Place, Result};
 
 use crate::context::{CONTEXT_FILE, Context};

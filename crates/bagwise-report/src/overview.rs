@@ -6,8 +6,9 @@
 //! what may differ in protocol or parameters. The others are shown by themselves, and the page names them.
 
 use bagwise::Result;
-use bagwise::evaluate::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon, wilcoxon_p};
-use bagwise::evaluate::{Metric, Verdict};
+use bagwise::judge::Metric;
+use bagwise::judge::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon, wilcoxon_p};
+use bagwise::run::Verdict;
 
 use crate::load::Comparison;
 use crate::markup::{Markup, chance, count, fixed, listed};

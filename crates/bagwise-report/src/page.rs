@@ -1,7 +1,7 @@
 //! The page: head, verdict, and the order of everything else. Style and script are files of their own, put in as they
 //! are; the page asks for nothing from anywhere, and its content policy forbids it to.
 
-use bagwise::evaluate::Verdict;
+use bagwise::run::Verdict;
 use bagwise::{Error, Result};
 
 use crate::audit::{date, model_card, provenance};

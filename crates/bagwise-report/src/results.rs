@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::evaluate::{MethodSummary, Metric, MetricSummary, Standing, Truth};
+use bagwise::judge::{MethodSummary, Metric, MetricSummary, Truth};
+use bagwise::run::Standing;
 
 use crate::markup::{Markup, count, duration, fixed, place};
 use crate::plot::Scale;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bagwise::Result;
-use bagwise::evaluate::{Answer, BASELINE, Confusion, Record, Roster, Truth, Verdict};
+use bagwise::judge::{Answer, Confusion, Record, Roster, Truth};
+use bagwise::run::{BASELINE, Verdict};
 
 use crate::load::Comparison;
 

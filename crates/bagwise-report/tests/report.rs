@@ -3,7 +3,7 @@
 
 mod common;
 
-use bagwise::evaluate::{Status, Truth};
+use bagwise::judge::{Status, Truth};
 use bagwise_report::{Comparison, Context, Options, render};
 
 use common::{Made, made, well_formed};
@@ -307,7 +307,7 @@ fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
     let apart = several(&[on("a", &["mi-kernel", "majority"]), on("b", &["mi-kernel", "simple-mi"])]);
     assert!(verdict(&apart).contains("fewer than two methods have a value on every data set"));
     let mut other = on("b", &["mi-kernel", "majority"]);
-    other.context.metric = Some(bagwise::evaluate::Metric::F1);
+    other.context.metric = Some(bagwise::judge::Metric::F1);
     let apart = several(&[pair[0].clone(), other]);
     assert!(verdict(&apart).contains("a is judged by accuracy, b by F1."), "{}", verdict(&apart));
 }

@@ -6,12 +6,12 @@
 
 use std::fmt::Write as _;
 
-use bagwise::evaluate::{Metric, Splits};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Splits};
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Result, methods};
 
 /// Pixels of a panel's side, and the part of the plane that it shows: -LIMIT..LIMIT.

@@ -1,11 +1,11 @@
 //! Learns from the built-in Musk1, saves the model, and asks it about a bag and its instances.
 
-use bagwise::evaluate::{Metric, Splits};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Splits};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
-use bagwise::train::{Wanted, train};
 use bagwise::{Ctx, io, methods};
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]

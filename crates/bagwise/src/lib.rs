@@ -6,20 +6,19 @@
 
 pub mod alternation;
 mod calibrate;
-pub mod evaluate;
 mod familiar;
 mod families;
+pub mod fold;
 mod gram;
 pub mod graph;
 pub mod inspect;
-pub mod learn;
 pub mod method;
 pub mod methods;
 pub mod model;
 pub mod multiclass;
 pub mod params;
 pub mod preprocess;
-pub mod train;
+pub mod run;
 
 pub use bagwise_core::{
     BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Place,
@@ -27,6 +26,7 @@ pub use bagwise_core::{
 };
 pub use bagwise_engine as engine;
 pub use bagwise_io as io;
+pub use bagwise_judge as judge;
 pub use gram::{feature_map, gram};
 
 /// The program in the README is compiled and run.

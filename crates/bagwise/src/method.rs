@@ -63,9 +63,9 @@ pub struct Scope<'a> {
 }
 
 /// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
-/// that did so, and every result says it ([`Record::saw_test_bags`](crate::evaluate::Record::saw_test_bags)).
+/// that did so, and every result says it ([`Record::saw_test_bags`](bagwise_judge::Record::saw_test_bags)).
 pub(crate) const POOL: ParamSpec = ParamSpec {
-    name: "pool",
+    name: bagwise_judge::POOL,
     help: "Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels), \
            which is no honest estimate and exists to repeat published results.",
     kind: Kind::Word(&["train", "all"]),

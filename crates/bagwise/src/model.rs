@@ -17,18 +17,16 @@ use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::gram::no_map;
 use crate::graph::Graph;
-use crate::learn::{Learner, Refit};
 use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
-use crate::train::Learned;
-use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result, Target};
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result};
 use bagwise_io::compress;
 
 /// Models of this and older formats can be read.
-const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 
 /// What the file says besides arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -111,42 +109,9 @@ pub struct Prediction {
 }
 
 impl Trained {
-    /// Puts a model together from what was learned on the bags `train`.
-    pub(crate) fn new(
-        learner: &Learner<'_>,
-        learned: &Learned,
-        train: &[usize],
-        training: TrainingSummary,
-        ctx: &Ctx,
-    ) -> Result<Trained> {
-        let Refit { frame, at, machines } = &learned.refit;
-        if machines.0.iter().any(Option::is_none) {
-            return Err(Error::Invalid(
-                "some classes have no training bag; drop them or give them bags".into(),
-            ));
-        }
-        let models = learner.models(frame, machines, train, ctx)?;
-        let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));
-        let classes = match learner.target {
-            Target::Classes { names, .. } => names.clone(),
-            Target::Values(_) => Vec::new(),
-        };
-        let header = Header {
-            format: FORMAT,
-            version: env!("CARGO_PKG_VERSION").into(),
-            method: learner.setup.method.info().name.into(),
-            parameters: frame.points[*at].clone(),
-            features: learner.data.bags.features().to_vec(),
-            classes,
-            duels: learner.duels.clone(),
-            transform: frame.transform.clone(),
-            calibration: learned.calibration.clone(),
-            threshold: learned.threshold,
-            familiarity: Familiarity::of(&learner.data.bags, train, nearest),
-            training,
-        };
-        learner.data.bags.check_read()?;
-        Ok(Trained { header, models })
+    /// A model from its header and machines: one model for all outputs, or one for each.
+    pub(crate) fn new(header: Header, models: Vec<Box<dyn Model>>) -> Trained {
+        Trained { header, models }
     }
 
     /// What the model says of bags whose columns are matched by name.

@@ -257,6 +257,13 @@ pub enum Fill {
     Grid,
 }
 
+impl Fill {
+    /// The grid where parameters are tuned, else the defaults.
+    pub fn when_tuned(tuned: bool) -> Fill {
+        if tuned { Fill::Grid } else { Fill::Default }
+    }
+}
+
 impl Grid {
     /// The grid of a method's table with what the user gave as (name, text) pairs.
     pub fn new(

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bagwise::Rng;
 use bagwise::engine::density::{Concept, Evidence, Target as Known};
-use bagwise::evaluate::{Metric, Splits};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Splits};
 use bagwise::method::{Explanation, Scope};
 use bagwise::methods;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
-use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const METHODS: [&str; 5] = ["dd", "em-dd", "dd-svm", "mg-ddv", "mg-acc"];

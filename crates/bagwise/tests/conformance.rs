@@ -2,15 +2,16 @@
 
 use bagwise::Precision;
 use bagwise::Rng;
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, Splits, Threshold};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Splits, Threshold};
 use bagwise::method::{Explanation, Method, Tensor};
 use bagwise::methods::{self, METHODS};
 use bagwise::model::{Trained, pack, unpack};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
+use bagwise::run::{Contender, Plan, Run};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
 /// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.

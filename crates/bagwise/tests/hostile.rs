@@ -1,14 +1,14 @@
 //! Model files from strangers: headers that are well-formed JSON and still lie. (Random damage is in
 //! `conformance.rs`; here every lie is a deliberate one, and each must be refused, not believed.)
 
-use bagwise::evaluate::{Metric, Splits};
-use bagwise::learn::{Learner, Setup};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Metric, Splits};
 use bagwise::methods;
 use bagwise::model::{Trained, pack, unpack};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Feature, FeatureKind, Instances, Mat, Target};
 use serde_json::{Value, json};
 

@@ -3,13 +3,13 @@
 
 use bagwise::Rng;
 use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
-use bagwise::evaluate::{Fold, Metric, Splits};
-use bagwise::learn::{Frames, Learner, Setup};
+use bagwise::fold::{Frames, Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Fold, Metric, Splits};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
 use serde_json::Value;
 

@@ -4,13 +4,14 @@
 
 use bagwise::Precision;
 use bagwise::Rng;
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record};
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
+use bagwise::run::{Contender, Plan, Run};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const BAGS: usize = 40;

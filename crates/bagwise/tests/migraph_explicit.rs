@@ -2,16 +2,16 @@
 //! `conformance.rs` checks on small bags, where edges are summed directly.
 
 use bagwise::Rng;
-use bagwise::evaluate::{Metric, Splits};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
 use bagwise::io::{ReadOptions, read};
-use bagwise::learn::{Learner, Setup};
+use bagwise::judge::{Metric, Splits};
 use bagwise::method::Explanation;
 use bagwise::methods;
 use bagwise::model::Trained;
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Ctx, Dataset, gram};
 
 fn musk1() -> Dataset {

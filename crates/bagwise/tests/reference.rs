@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use bagwise::evaluate::{METRICS, Tasks};
+use bagwise::judge::{METRICS, Tasks};
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
 

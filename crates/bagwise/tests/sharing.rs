@@ -9,13 +9,13 @@ use std::time::Duration;
 use bagwise::Rng;
 use bagwise::engine::cells::products;
 use bagwise::engine::density::{Batch, Evidence, Target as Known};
-use bagwise::evaluate::{Fold, Metric, Splits};
-use bagwise::learn::{Frames, Learner, Setup};
+use bagwise::fold::{Frames, Learner, Setup};
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Fold, Metric, Splits};
 use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training};
 use bagwise::methods::{self, METHODS};
 use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{
     Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,
     gram,

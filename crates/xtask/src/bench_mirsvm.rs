@@ -11,11 +11,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run};
+use bagwise::fold::{Learner, Setup};
 use bagwise::io::{ReadOptions, read};
-use bagwise::learn::{Learner, Setup};
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record};
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
+use bagwise::run::{Contender, Plan, Run};
 use bagwise::{Ctx, Dataset, Target, methods};
 
 use crate::bench_pairs::{cpu_seconds, peak_bytes, released, verdict};

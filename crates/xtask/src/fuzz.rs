@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{Metric, Splits};
+use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{Wanted, train};
 use bagwise::io::{ReadOptions, read, write};
-use bagwise::learn::{Learner, Setup};
+use bagwise::judge::{Metric, Splits};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::train::{Wanted, train};
 use bagwise::{Ctx, methods};
 
 use crate::run::{cargo, program, root, run, say, target};

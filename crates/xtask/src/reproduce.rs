@@ -17,13 +17,12 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{
-    Contender, MethodSummary, Metric, Plan, Protocol, ProtocolName, Record, Roster, Run, summarise,
-};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{MethodSummary, Metric, Protocol, ProtocolName, Record, Roster, summarise};
 use bagwise::methods;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
+use bagwise::run::{Contender, Plan, Run};
 use bagwise::{Ctx, Dataset};
 
 use crate::run::{cargo, print, root, run as run_command, say};

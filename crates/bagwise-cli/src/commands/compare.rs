@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{BASELINE, Contender, MethodSummary, Plan, ProtocolName, Verdict};
 use bagwise::io::save_whole;
+use bagwise::judge::{MethodSummary, ProtocolName};
 use bagwise::methods::{self, METHODS};
+use bagwise::run::{BASELINE, Contender, Plan, Verdict};
 use bagwise::{Dataset, human_bytes};
 use bagwise_report::{Context as Known, Finished, Options};
 
@@ -206,7 +207,7 @@ fn within_budget(
 ) -> Result<Vec<String>> {
     let threads = rayon::current_num_threads() as f64;
     let estimates: Vec<f64> =
-        contenders.iter().map(|c| bagwise::evaluate::estimate_seconds(c, data, plan) / threads).collect();
+        contenders.iter().map(|c| bagwise::run::estimate_seconds(c, data, plan) / threads).collect();
     let total: f64 = estimates.iter().sum();
     session.say(&format!(
         "{}: {} bags, {} instances x {} ({}); {} methods, {}; roughly {}",

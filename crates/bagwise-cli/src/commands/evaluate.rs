@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use bagwise::evaluate::{
-    Contender, MetricSummary, Plan, Protocol, ProtocolName, Resampling, bootstrap_method,
-};
 use bagwise::io::save_whole;
+use bagwise::judge::{MetricSummary, Protocol, ProtocolName, Resampling, bootstrap_method};
+use bagwise::run::{Contender, Plan};
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{Pool, Splits};
+use bagwise::fold::Learner;
+use bagwise::fold::{Wanted, train};
 use bagwise::io::check_writable;
-use bagwise::learn::Learner;
+use bagwise::judge::{Pool, Splits};
 use bagwise::model::Trained;
 use bagwise::params::Fill;
-use bagwise::train::{Wanted, train};
 
 use crate::args::Data;
 use crate::learning::{AUTO, Choosing, Learning};

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ranked, that_saw_test_bags};
 use bagwise::io::save_whole;
+use bagwise::judge::{Metric, Protocol, that_saw_test_bags};
 use bagwise::methods;
+use bagwise::params::Fill;
+use bagwise::run::{Contender, Plan, ranked};
 use bagwise_report::{Comparison, Options, render};
 
 use crate::experiment::{Data, Experiment, Measure};
@@ -108,7 +110,7 @@ fn on_one(
         seed: session.ctx.seed,
         repeats: judged.repeats,
     };
-    let fill = judged.protocol.fill();
+    let fill = Fill::when_tuned(judged.protocol.tunes());
     let mut contenders = Vec::new();
     for entry in &experiment.method {
         let Some(name) = &entry.method else { continue };

@@ -2,7 +2,7 @@
 //! how many choices changed from round to round. A line that reaches 0 has converged; one that goes on up and down
 //! may be in a cycle.
 
-use bagwise::evaluate::{Record, Status};
+use bagwise::judge::{Record, Status};
 
 use crate::markup::{Markup, count};
 use crate::plot::{Figure, Scale, axes, figure, path, titled};

@@ -1,7 +1,7 @@
 //! Which instances decided, for the surest right answers and for wrong ones: a bar for each of the most telling
 //! instances of a bag. The model is that of the fold that tested the bag, so it had not seen it.
 
-use bagwise::evaluate::Truth;
+use bagwise::judge::Truth;
 
 use crate::context::Explained;
 use crate::markup::{Markup, count, fixed, place};

@@ -1,6 +1,6 @@
 //! Real targets: the winner's answers against the truth.
 
-use bagwise::evaluate::Truth;
+use bagwise::judge::Truth;
 
 use crate::markup::{Markup, fixed, maybe};
 use crate::plot::{Figure, Scale, axes, figure, line};

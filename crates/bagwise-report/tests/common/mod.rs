@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::Rng;
-use bagwise::evaluate::{Key, Metric, Outcome, Record, Roster, Scored, Status, Truth};
+use bagwise::judge::{Key, Metric, Outcome, Record, Roster, Scored, Status, Truth};
 use bagwise_report::{Comparison, Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};
 
 /// How a made-up run looks.

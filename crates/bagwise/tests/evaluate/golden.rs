@@ -1,7 +1,7 @@
 //! Against numbers made elsewhere: the MIRSVM specification's metrics, scikit-learn and SciPy.
 
 use bagwise::Mat;
-use bagwise::evaluate::{
+use bagwise::judge::{
     Classified, Confusion, Metric, Predictions, corrected_interval, corrected_t_test, interval_of_draws,
     t_cdf, t_quantile, wilson,
 };

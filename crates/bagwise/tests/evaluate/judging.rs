@@ -2,7 +2,7 @@
 
 use bagwise::Mat;
 use bagwise::Rng;
-use bagwise::evaluate::{
+use bagwise::judge::{
     Chosen, Classified, METRICS, Metric, Predictions, Resampling, Threshold, bootstrap, corrected_interval,
     corrected_t_test, wilson,
 };

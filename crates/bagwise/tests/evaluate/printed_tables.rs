@@ -2,8 +2,8 @@
 //! the data sets besides is how many bags of each class they have. Numbers have four decimals, so a printed value
 //! may be off by one in the last; each claim stands in the specification, section 8.
 
-use bagwise::evaluate::ranking::{RankTable, bonferroni_dunn, holm, meta_rank, wilcoxon};
-use bagwise::evaluate::{Confusion, Metric};
+use bagwise::judge::ranking::{RankTable, bonferroni_dunn, holm, meta_rank, wilcoxon};
+use bagwise::judge::{Confusion, Metric};
 use serde_json::Value;
 
 use super::golden::{load, numbers};

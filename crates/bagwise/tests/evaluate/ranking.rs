@@ -1,6 +1,6 @@
 //! Statistics over several data sets, against the MIRSVM specification's golden numbers and against SciPy.
 
-use bagwise::evaluate::ranking::{
+use bagwise::judge::ranking::{
     RankTable, bonferroni_dunn, cliques, holm, meta_rank, nemenyi, nemenyi_p, range_cdf, range_quantile,
     ranks, wilcoxon, wilcoxon_p,
 };

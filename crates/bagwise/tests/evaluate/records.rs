@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bagwise::evaluate::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
+use bagwise::judge::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
 use proptest::prelude::*;
 use serde_json::json;
 

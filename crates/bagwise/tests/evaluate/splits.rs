@@ -1,7 +1,7 @@
 //! Splits: what every division promises, on random data.
 
 use bagwise::Rng;
-use bagwise::evaluate::{Fold, FoldPlan, Pool, Splits};
+use bagwise::judge::{Fold, FoldPlan, Pool, Splits};
 use bagwise::{Groups, Target};
 use proptest::prelude::*;
 
@@ -313,7 +313,8 @@ fn names_read_and_write_the_same() {
 
 #[test]
 fn a_run_refuses_what_its_protocol_would_not_heed() {
-    use bagwise::evaluate::{Metric, Plan, Protocol, ProtocolName, Run, Threshold};
+    use bagwise::judge::{Metric, Protocol, ProtocolName, Threshold};
+    use bagwise::run::{Plan, Run};
     let data = bagwise::io::read("synthetic:gauss?bags=8", &bagwise::io::ReadOptions::default()).unwrap();
     let folds: Vec<String> = (0..data.bags.len()).map(|b| (b % 2).to_string()).collect();
     let refused = |name: ProtocolName, repeats: usize, threshold: Option<Threshold>, given: bool| {

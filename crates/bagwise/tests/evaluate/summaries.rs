@@ -1,6 +1,6 @@
 //! From records to tables, on small cases worked by hand.
 
-use bagwise::evaluate::{
+use bagwise::judge::{
     Interval, Metric, Record, Resampling, Roster, Scored, Status, Truth, bootstrap_method, compare,
     corrected_interval, corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
 };
@@ -239,7 +239,7 @@ fn a_roster_knows_the_positive_class() {
 
 #[test]
 fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
-    use bagwise::evaluate::{most_chosen, often_on_edge};
+    use bagwise::judge::{most_chosen, often_on_edge};
     let mut all: Vec<Record> = (0..6).map(|fold| record("a", 0, fold, None)).collect();
     for (r, c) in all.iter_mut().zip([9, 1, 5, 5, 1, 7]) {
         r.parameters = [("c".to_string(), c.into())].into();
@@ -292,11 +292,10 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
 #[test]
 fn defaults_and_names_have_one_place() {
     use bagwise::Precision;
-    use bagwise::evaluate::ProtocolName;
     use bagwise::io::Task;
-    use bagwise::params::Fill;
+    use bagwise::judge::ProtocolName;
     assert_eq!((Metric::default_for(false), Metric::default_for(true)), (Metric::Accuracy, Metric::Mse));
-    assert_eq!((ProtocolName::Kfold.fill(), ProtocolName::Half.fill()), (Fill::Default, Fill::Grid));
+    assert_eq!((ProtocolName::Kfold.tunes(), ProtocolName::Half.tunes()), (false, true));
     let folds = |name: ProtocolName| [1, 7, 92].map(|units| name.default_folds(units));
     assert_eq!((folds(ProtocolName::Nested), folds(ProtocolName::Half)), ([2, 7, 10], [5, 5, 5]));
     for precision in [Precision::F64, Precision::F32] {

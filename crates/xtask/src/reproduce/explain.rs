@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::evaluate::{Classified, Metric, Pool, Predictions, Splits};
-use bagwise::learn::Learner;
+use bagwise::fold::Learner;
+use bagwise::fold::{Wanted, train};
+use bagwise::judge::{Classified, Metric, Pool, Predictions, Splits};
 use bagwise::method::Explanation;
-use bagwise::train::{Wanted, train};
 use bagwise::{Bags, Ctx, Dataset, Mat, Target};
 
 use super::section::{Section, Table};

@@ -2,8 +2,8 @@
 //! implementation: min-max scaling fitted on training bags, absolute widths, cost 100, inner 5-fold, seeds 0 to 4.
 
 use anyhow::Result;
-use bagwise::evaluate::ProtocolName;
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::ProtocolName;
 use bagwise::preprocess::Scale;
 
 use super::section::{Section, Table};

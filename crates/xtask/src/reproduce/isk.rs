@@ -3,7 +3,7 @@
 //! bags only. Text sets are judged with both distances.
 
 use anyhow::Result;
-use bagwise::evaluate::ProtocolName;
+use bagwise::judge::ProtocolName;
 use bagwise::preprocess::Scale;
 
 use super::section::{Section, Table};

@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 use bagwise::Rng;
-use bagwise::evaluate::{ProtocolName, corrected_interval};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{ProtocolName, corrected_interval};
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
 use bagwise::preprocess::Scale;

@@ -3,9 +3,10 @@
 //! `gamma d` in 1/8..32 and 30 steps of every climb, as the reference has them; seeds 0 to 4.
 
 use anyhow::{Context as _, Result};
-use bagwise::evaluate::{Contender, Metric, Plan, Protocol, ProtocolName, Record, Run, summarise};
-use bagwise::learn::Setup;
+use bagwise::fold::Setup;
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record, summarise};
 use bagwise::params::{Fill, Grid};
+use bagwise::run::{Contender, Plan, Run};
 use bagwise::{Ctx, Dataset, Target, methods};
 
 use super::section::{Section, Table};

@@ -2,7 +2,7 @@
 //! standardised by training bags, the paper's grid (17), inner 5-fold, seeds 0 to 4; and how its searches ended.
 
 use anyhow::Result;
-use bagwise::evaluate::{ProtocolName, Status};
+use bagwise::judge::{ProtocolName, Status};
 use bagwise::preprocess::Scale;
 
 use super::section::{Section, Table};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use bagwise::evaluate::ProtocolName;
+use bagwise::judge::ProtocolName;
 
 use super::gauss::{METHODS, SETS};
 use super::section::{Section, Table};

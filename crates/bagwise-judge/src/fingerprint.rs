@@ -106,7 +106,7 @@ pub fn data_fingerprint(data: &Dataset) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bags, Groups, Mat};
+    use bagwise_core::{Bags, Groups, Mat};
 
     #[test]
     fn every_part_of_a_data_set_that_matters_changes_its_fingerprint() {

@@ -5,17 +5,21 @@
 //! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
 //! that what is judged is what is delivered.
 
+mod train;
+
+pub use train::{Learned, Wanted, best, learn, train};
+
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::calibrate::Calibration;
-use crate::evaluate::{Classified, Fold, Metric, Predictions};
 use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all};
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Result, Target};
+use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
 /// A method and the choices around it.
 #[derive(Clone)]

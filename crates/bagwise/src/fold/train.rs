@@ -2,11 +2,12 @@
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
 //! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
 
+use super::{Frames, Learner, Refit, Tuned};
 use crate::calibrate::Calibration;
-use crate::evaluate::{Chosen, Fold, Metric, Splits, Threshold};
-use crate::learn::{Frames, Learner, Refit, Tuned};
-use crate::model::{Trained, TrainingSummary};
+use crate::familiar::Familiarity;
+use crate::model::{FORMAT, Header, Trained, TrainingSummary};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
+use bagwise_judge::{Chosen, Fold, Metric, Splits, Threshold};
 
 /// What is asked for besides the method.
 #[derive(Clone, Copy, Debug)]
@@ -193,7 +194,7 @@ pub fn train(
     let learner = learners.first().ok_or_else(|| Error::Invalid("no method to train".into()))?;
     let data = learner.data;
     wanted.check(learner.target)?;
-    let pool = crate::evaluate::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
+    let pool = bagwise_judge::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
     let inner = inner.inner(pool, train, ctx.seed, 0, 0)?;
     let learned = learn(learners, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
@@ -210,5 +211,41 @@ pub fn train(
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
         unsettled: rounds.filter(|r| r.ended != crate::method::Ended::Converged).count(),
     };
-    Trained::new(learner, &learned, train, summary, ctx)
+    model(learner, &learned, train, summary, ctx)
+}
+
+/// Puts a model together from what was learned on the bags `train`.
+fn model(
+    learner: &Learner<'_>,
+    learned: &Learned,
+    train: &[usize],
+    training: TrainingSummary,
+    ctx: &Ctx,
+) -> Result<Trained> {
+    let Refit { frame, at, machines } = &learned.refit;
+    if machines.0.iter().any(Option::is_none) {
+        return Err(Error::Invalid("some classes have no training bag; drop them or give them bags".into()));
+    }
+    let models = learner.models(frame, machines, train, ctx)?;
+    let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));
+    let classes = match learner.target {
+        Target::Classes { names, .. } => names.clone(),
+        Target::Values(_) => Vec::new(),
+    };
+    let header = Header {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        method: learner.setup.method.info().name.into(),
+        parameters: frame.points[*at].clone(),
+        features: learner.data.bags.features().to_vec(),
+        classes,
+        duels: learner.duels.clone(),
+        transform: frame.transform.clone(),
+        calibration: learned.calibration.clone(),
+        threshold: learned.threshold,
+        familiarity: Familiarity::of(&learner.data.bags, train, nearest),
+        training,
+    };
+    learner.data.bags.check_read()?;
+    Ok(Trained::new(header, models))
 }

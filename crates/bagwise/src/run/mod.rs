@@ -1,27 +1,29 @@
 //! Running an evaluation: every method on every outer fold, one record each, as it happens.
 //!
-//! The folds are the same for every method. A fold is learned by [`learn`](crate::train::learn) from its training
+//! The folds are the same for every method. A fold is learned by [`learn`](crate::fold::learn) from its training
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
+
+mod verdict;
+
+pub use verdict::{BASELINE, Standing, Verdict, ranked};
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::metrics::Metric;
-use super::protocol::{Protocol, ProtocolName};
-use super::record::{Key, Outcome, Record, Scored, Status};
-use super::roster::Roster;
-use super::split::{Fold, FoldPlan, Pool, Splits};
-use super::threshold::Threshold;
 use crate::calibrate::Calibration;
-use crate::learn::{Learner, Machines, Refit, Setup};
+use crate::fold::{Learner, Machines, Refit, Setup};
+use crate::fold::{Wanted, learn};
 use crate::method::{Ended, Fit, Rounds, converged};
 use crate::params::Point;
-use crate::train::{Wanted, learn};
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
+use bagwise_judge::{
+    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Record, Roster, Scored, Splits,
+    Status, Threshold,
+};
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
 pub struct Contender {
@@ -157,7 +159,7 @@ impl<'a> Run<'a> {
                 .map(|c| (c.name.as_str(), c.setups.iter().map(describe).collect()))
                 .collect(),
         };
-        let fingerprint = super::fingerprint::fingerprint(&configuration);
+        let fingerprint = bagwise_judge::fingerprint(&configuration);
         Ok(Run { data, plan, contenders, given, folds, roster, fingerprint })
     }
 
@@ -274,7 +276,7 @@ impl<'a> Run<'a> {
         let started = Instant::now();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
         let wanted = Wanted { metric: self.plan.metric, threshold: None, best: true };
-        let best = crate::train::best(learners, &all, folds, &wanted, ctx);
+        let best = crate::fold::best(learners, &all, folds, &wanted, ctx);
         let seconds = started.elapsed().as_secs_f64() / folds.len() as f64;
         for (key, fold) in keys.into_iter().zip(folds) {
             if done(&key) {

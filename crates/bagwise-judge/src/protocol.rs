@@ -15,7 +15,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::split::Splits;
-use crate::params::Fill;
 use bagwise_core::{Error, Result};
 
 /// How a method is judged.
@@ -66,9 +65,9 @@ impl ProtocolName {
         NAMES.iter().find(|(_, p)| *p == self).map_or("nested", |(name, _)| name)
     }
 
-    /// What stands in for parameters that are not given: defaults where nothing is chosen, else the grid.
-    pub fn fill(self) -> Fill {
-        if self == ProtocolName::Kfold { Fill::Default } else { Fill::Grid }
+    /// True if parameters that are not given are chosen from their grid; false if they have their defaults.
+    pub fn tunes(self) -> bool {
+        self != ProtocolName::Kfold
     }
 
     /// Outer folds where nothing is said: five halves, else ten folds or as many as there are bags or groups to deal out.

@@ -13,11 +13,9 @@ mod protocol;
 pub mod ranking;
 mod record;
 mod roster;
-mod run;
 mod split;
 mod summary;
 mod threshold;
-mod verdict;
 
 pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
 pub use fingerprint::{data_fingerprint, fingerprint};
@@ -28,13 +26,11 @@ pub use intervals::{
 pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
-pub use record::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
+pub use record::{Key, Outcome, POOL, Record, RecordFile, Scored, Status, read_records};
 pub use roster::{Answer, Roster, Truth};
-pub use run::{Contender, Plan, Run, estimate_seconds};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
     Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,
     prediction_rows, summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};
-pub use verdict::{BASELINE, Standing, Verdict, ranked};

@@ -15,8 +15,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::method::POOL;
 use bagwise_core::{Error, Place, Result};
+
+/// The parameter that says where a method draws its reference points; `all` means that it saw the bags it is judged by.
+pub const POOL: &str = "pool";
 
 /// What a fit is of. Records sorted by key stand in the same order whatever the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,7 +138,7 @@ impl Record {
 
     /// True if the fit drew on the bags that it was judged by, though not on their labels: the parameter `pool=all`.
     pub fn saw_test_bags(&self) -> bool {
-        self.parameters.get(POOL.name).is_some_and(|pool| pool == "all")
+        self.parameters.get(POOL).is_some_and(|pool| pool == "all")
     }
 
     /// The line for the file, with its newline.

@@ -1,0 +1,63 @@
+//! What is to be predicted: a class or a number for each bag.
+
+use std::collections::HashMap;
+
+/// What is to be predicted, one entry per bag.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Classes: `codes[bag]` is a position in `names`.
+    Classes {
+        /// The class of each bag.
+        codes: Vec<u32>,
+        /// The classes, numbers ascending by value, else by name.
+        names: Vec<String>,
+    },
+    /// Real values.
+    Values(Vec<f64>),
+}
+
+impl Target {
+    /// Classes from the labels as written. Class names are sorted: by value if all are numbers, else as text.
+    pub fn from_labels<S: AsRef<str>>(labels: &[S]) -> Target {
+        let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        sort_names(&mut names);
+        let code: HashMap<&str, u32> = names.iter().zip(0..).map(|(&n, c)| (n, c)).collect();
+        let codes = labels.iter().map(|l| code[l.as_ref()]).collect();
+        Target::Classes { codes, names: names.into_iter().map(String::from).collect() }
+    }
+
+    /// Number of bags.
+    pub fn len(&self) -> usize {
+        match self {
+            Target::Classes { codes, .. } => codes.len(),
+            Target::Values(values) => values.len(),
+        }
+    }
+
+    /// True if there are no bags.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries of `bags`, in that order; class names stay.
+    pub fn select(&self, bags: &[usize]) -> Target {
+        match self {
+            Target::Classes { codes, names } => {
+                Target::Classes { codes: bags.iter().map(|&b| codes[b]).collect(), names: names.clone() }
+            }
+            Target::Values(values) => Target::Values(bags.iter().map(|&b| values[b]).collect()),
+        }
+    }
+}
+
+/// Sorts names of classes or categories: by value if all are numbers, else as text.
+pub fn sort_names<S: AsRef<str>>(names: &mut [S]) {
+    names.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    let number = |name: &S| name.as_ref().parse::<f64>().ok().filter(|v| v.is_finite());
+    if names.iter().all(|name| number(name).is_some()) {
+        // Stable: names of equal value keep the order of their text.
+        names.sort_by(|a, b| number(a).partial_cmp(&number(b)).expect("finite numbers compare"));
+    }
+}
