@@ -2,6 +2,7 @@
 //! winning model that can go with it.
 
 use bagwise::judge::{Record, Truth, most_chosen};
+use bagwise::method::Explains;
 use bagwise::methods;
 
 use crate::figures::word;
@@ -199,14 +200,13 @@ fn judged_on(view: &View<'_>) -> String {
 }
 
 /// How a method explains itself, in words.
-fn explains(kind: &str) -> String {
-    match kind {
-        "additive" => {
+fn explains(how: Explains) -> String {
+    match how {
+        Explains::Additive => {
             "exactly: every instance adds a part, and the parts and a bias add up to the decision value"
                 .into()
         }
-        "witness" => "by the instance that decides".into(),
-        other => other.into(),
+        other => other.to_string(),
     }
 }
 

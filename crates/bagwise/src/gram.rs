@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::method::{Method, Prepared, Scope, draws_on_all};
+use crate::method::{Method, Offer, Prepared, Scope, draws_on_all};
+use crate::methods::lacks;
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result, Target};
@@ -37,8 +38,7 @@ pub fn gram(
         "raise --memory, or use fewer bags",
     )?;
     let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
-    let none =
-        || Error::Invalid(format!("{} has no kernel; choose one of the set kernels", method.info().name));
+    let none = || lacks(method.info().name, Offer::Kernel);
     let gram = match against {
         None => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
         Some(_) => {
@@ -61,13 +61,8 @@ pub fn feature_map(
     ctx: &Ctx,
 ) -> Result<Csr> {
     let (_, prepared) = prepare(method, point, scale, impute, bags, target, ctx)?;
-    let map = prepared.map(0)?.ok_or_else(|| no_map(method.info().name));
+    let map = prepared.map(0)?.ok_or_else(|| lacks(method.info().name, Offer::FeatureMap));
     bags.check_read().and(map)
-}
-
-/// What to say where there is no map.
-pub(crate) fn no_map(method: &str) -> Error {
-    Error::Invalid(format!("{method} has no feature map; isk has one"))
 }
 
 fn missing() -> Error {

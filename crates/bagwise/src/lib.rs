@@ -19,6 +19,7 @@ pub mod multiclass;
 pub mod params;
 pub mod preprocess;
 pub mod run;
+mod state;
 
 pub use bagwise_core::{
     BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Place,

@@ -13,17 +13,19 @@
 //! from below; a method is plain sequential code in one file, usually through an adapter in `families/`.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use bagwise_svm::{Outcome, Status};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Place, Result};
+use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
 use bagwise_engine::density::Concept;
+
+pub use crate::state::{State, Tensor};
 
 /// What is known of a method before it runs.
 #[derive(Debug)]
@@ -47,7 +49,96 @@ pub struct Info {
     /// Rank from simple to elaborate: among methods that cannot be told apart the lowest is preferred.
     pub complexity: u32,
     /// How decisions are explained instance by instance.
-    pub explains: &'static str,
+    pub explains: Explains,
+    /// What its models have besides outputs.
+    pub offers: &'static [Offer],
+    /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
+    pub learns_labels: bool,
+    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
+    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    pub scheme: Scheme,
+    /// The table of parameters.
+    pub params: &'static [ParamSpec],
+}
+
+impl Info {
+    /// What most methods are; the others say so.
+    pub const USUAL: Info = Info {
+        name: "",
+        aliases: &[],
+        title: "",
+        about: "",
+        reference: "",
+        family: "",
+        regression: true,
+        scale: Scale::MinMax,
+        complexity: 0,
+        explains: Explains::Additive,
+        offers: &[],
+        learns_labels: false,
+        scheme: Scheme::OneVsOne,
+        params: &[],
+    };
+
+    /// Whether the method has something besides outputs.
+    pub fn has(&self, offer: Offer) -> bool {
+        self.offers.contains(&offer)
+    }
+}
+
+/// How decisions are explained instance by instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explains {
+    /// The parts of the instances add up to the output.
+    Additive,
+    /// Parts add up where these parameters have these values; elsewhere instances cannot be told apart.
+    AdditiveFor(&'static [(&'static str, &'static str)]),
+    /// Instances have no part in the output, which is all bias.
+    Bias,
+    /// One instance decides; the text says which.
+    Witness(&'static str),
+    /// Instances cannot be told apart; the text says why.
+    No(&'static str),
+}
+
+impl fmt::Display for Explains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Explains::Additive => f.write_str("additive"),
+            Explains::AdditiveFor(values) => {
+                let given: Vec<String> =
+                    values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                write!(f, "additive for {}, else not at all", given.join(" "))
+            }
+            Explains::Bias => f.write_str("additive: all bias"),
+            Explains::Witness(which) => write!(f, "witness: {which}"),
+            Explains::No(why) => write!(f, "not at all: {why}"),
+        }
+    }
+}
+
+/// What the models of a method can have besides outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// A kernel, and so Gram matrices.
+    Kernel,
+    /// A feature map ([`Model::map`]).
+    FeatureMap,
+    /// Graphs of bags ([`Model::graphs`]).
+    Graphs,
+    /// Concepts ([`Model::concepts`]).
+    Concepts,
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Offer::Kernel => "kernel",
+            Offer::FeatureMap => "feature map",
+            Offer::Graphs => "graphs",
+            Offer::Concepts => "concepts",
+        })
+    }
 }
 
 /// What learning may see: the bags of one training part and, if labels are learned from, their targets.
@@ -77,7 +168,7 @@ pub(crate) const POOL: ParamSpec = ParamSpec {
 
 /// Whether a point draws on all bags.
 pub(crate) fn draws_on_all(point: &Point) -> bool {
-    point.has(POOL.name) && point.word(POOL.name) == "all"
+    point.iter().any(|(name, value)| name == POOL.name && *value == Value::Word("all".into()))
 }
 
 /// One training problem.
@@ -112,6 +203,47 @@ pub struct Rounds {
     pub ended: Ended,
     /// How many choices changed after each round.
     pub changed: Vec<usize>,
+}
+
+/// One round of an alternation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What it was trained on: a list whose meaning is the method's.
+    pub choice: Vec<u32>,
+    /// What was chosen afterwards.
+    pub next: Vec<u32>,
+    /// The signed coefficients of the rows trained on, in the order of bags and instances.
+    pub coefficients: Vec<f64>,
+    /// The bias.
+    pub bias: f64,
+    /// The dual objective, which is maximised.
+    pub objective: f64,
+    /// The output of every instance, without the bias.
+    pub outputs: Vec<f64>,
+}
+
+/// A whole alternation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trajectory {
+    /// Its rounds; the machine is that of the last.
+    pub steps: Vec<Step>,
+    /// How it ended.
+    pub rounds: Rounds,
+}
+
+/// A method whose search can be followed round by round.
+pub trait Follow {
+    /// Searches on all bags, which are in memory, from a given choice or the method's own start. The solver stops at
+    /// `tolerance`.
+    fn follow(
+        &self,
+        point: &Point,
+        bags: &Bags,
+        y: &[f64],
+        start: Option<&[u32]>,
+        tolerance: f64,
+        ctx: &Ctx,
+    ) -> Result<Trajectory>;
 }
 
 /// How an alternation ended.
@@ -161,13 +293,14 @@ pub trait Method: Send + Sync {
     /// Name, reference, abilities.
     fn info(&self) -> &'static Info;
 
-    /// The table of parameters.
-    fn params(&self) -> &'static [ParamSpec];
+    /// [`Info::params`].
+    fn params(&self) -> &'static [ParamSpec] {
+        self.info().params
+    }
 
-    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
-    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    /// [`Info::scheme`].
     fn scheme(&self) -> Scheme {
-        Scheme::default()
+        self.info().scheme
     }
 
     /// The scaling that suits some points, where none is asked for.
@@ -186,9 +319,9 @@ pub trait Method: Send + Sync {
         true
     }
 
-    /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
+    /// [`Info::learns_labels`].
     fn learns_labels(&self) -> bool {
-        false
+        self.info().learns_labels
     }
 
     /// True if a point lets inner folds share what was learned from the labels of the whole training part. Choosing
@@ -215,6 +348,11 @@ pub trait Method: Send + Sync {
 
     /// A model from its saved state. Must refuse, not trust, what does not fit.
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>>;
+
+    /// The search round by round, if the method alternates between training and choosing.
+    fn alternation(&self) -> Option<&dyn Follow> {
+        None
+    }
 }
 
 /// What the whole grid shares, for one set of bags.
@@ -350,129 +488,4 @@ pub trait Model: Send + Sync {
 
     /// Everything needed to load it again.
     fn save(&self) -> State;
-}
-
-/// A saved model: plain numbers by name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
-    /// Arrays by name.
-    pub tensors: BTreeMap<String, Tensor>,
-}
-
-/// An array of a saved model.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tensor {
-    /// Double precision, with its shape.
-    F64(Vec<usize>, Vec<f64>),
-    /// Single precision.
-    F32(Vec<usize>, Vec<f32>),
-    /// Whole numbers.
-    U64(Vec<usize>, Vec<u64>),
-}
-
-impl Tensor {
-    /// The shape.
-    pub fn shape(&self) -> &[usize] {
-        match self {
-            Tensor::F64(shape, _) | Tensor::F32(shape, _) | Tensor::U64(shape, _) => shape,
-        }
-    }
-}
-
-impl State {
-    /// Adds a matrix.
-    pub fn put_mat(&mut self, name: &str, mat: &Mat) {
-        let tensor = Tensor::F64(vec![mat.rows(), mat.cols()], mat.data().to_vec());
-        self.tensors.insert(name.into(), tensor);
-    }
-
-    /// Adds a vector.
-    pub fn put(&mut self, name: &str, values: &[f64]) {
-        self.tensors.insert(name.into(), Tensor::F64(vec![values.len()], values.to_vec()));
-    }
-
-    /// Adds a list of whole numbers.
-    pub fn put_counts(&mut self, name: &str, values: impl IntoIterator<Item = usize>) {
-        let values: Vec<u64> = values.into_iter().map(|v| v as u64).collect();
-        self.tensors.insert(name.into(), Tensor::U64(vec![values.len()], values));
-    }
-
-    /// An error if a width is claimed that is more than there can be: columns cost memory before anything is compared.
-    pub(crate) fn check_widths(&self, most: usize) -> Result<()> {
-        for (name, tensor) in &self.tensors {
-            if let Tensor::U64(_, values) = tensor
-                && name.rsplit('.').next() == Some("width")
-                && let Some(width) = values.iter().find(|&&width| width > most as u64)
-            {
-                return Err(refuse(format!("'{name}' is {width}, and its scaling gives {most} columns")));
-            }
-        }
-        Ok(())
-    }
-
-    fn tensor(&self, name: &str) -> Result<&Tensor> {
-        self.tensors.get(name).ok_or_else(|| refuse(format!("the array '{name}' is missing")))
-    }
-
-    /// A matrix of finite numbers.
-    pub fn mat(&self, name: &str) -> Result<Mat> {
-        match self.tensor(name)? {
-            Tensor::F64(shape, data) if shape.len() == 2 && data.iter().all(|v| v.is_finite()) => {
-                Ok(Mat::new(shape[0], shape[1], data.clone()))
-            }
-            other => Err(refuse(format!(
-                "the array '{name}' of shape {:?} is not a matrix of finite numbers",
-                other.shape()
-            ))),
-        }
-    }
-
-    /// A vector of finite numbers of a known length.
-    pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f64>> {
-        match self.tensor(name)? {
-            Tensor::F64(shape, data) if *shape == [length] && data.iter().all(|v| v.is_finite()) => {
-                Ok(data.clone())
-            }
-            other => Err(refuse(format!(
-                "the array '{name}' of shape {:?} is not a vector of {length} finite numbers",
-                other.shape()
-            ))),
-        }
-    }
-
-    /// A list of whole numbers.
-    pub fn counts(&self, name: &str) -> Result<Vec<usize>> {
-        match self.tensor(name)? {
-            Tensor::U64(shape, data) if shape.len() == 1 => data
-                .iter()
-                .map(|&v| {
-                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
-                })
-                .collect(),
-            other => Err(refuse(format!(
-                "the array '{name}' of shape {:?} is not a list of whole numbers",
-                other.shape()
-            ))),
-        }
-    }
-
-    /// Moves another state in under a prefix.
-    pub fn nest(&mut self, prefix: &str, other: State) {
-        self.tensors
-            .extend(other.tensors.into_iter().map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
-    }
-
-    /// The state that was moved in under a prefix.
-    pub fn nested(&self, prefix: &str) -> State {
-        let dotted = format!("{prefix}.");
-        let inside = |(name, tensor): (&String, &Tensor)| {
-            Some((name.strip_prefix(&dotted)?.to_string(), tensor.clone()))
-        };
-        State { tensors: self.tensors.iter().filter_map(inside).collect() }
-    }
-}
-
-/// A model that does not fit together.
-pub(crate) fn refuse(problem: impl Into<String>) -> Error {
-    Error::Model { place: Place::of("model file"), problem: problem.into() }
 }

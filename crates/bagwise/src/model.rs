@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
-use crate::gram::no_map;
 use crate::graph::Graph;
-use crate::method::{Believed, Explanation, Model, Representative, State, Tensor, refuse};
+use crate::method::{Believed, Explanation, Model, Offer, Representative, State, Tensor};
 use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
+use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result};
 use bagwise_io::compress;
 
@@ -182,9 +182,7 @@ impl Trained {
             let ready = ready?;
             // All machines see the same bags.
             let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
-            all.extend(graphs.ok_or_else(|| {
-                Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
-            })?);
+            all.extend(graphs.ok_or_else(|| self.lacks(Offer::Graphs))?);
         }
         bags.check_read()?;
         Ok(all)
@@ -213,28 +211,27 @@ impl Trained {
             ctx.check()?;
             // All machines see the same map.
             let map = self.models.first().map(|model| model.map(&ready?, ctx)).transpose()?.flatten();
-            let map = map.ok_or_else(|| no_map(&self.header.method))?;
+            let map = map.ok_or_else(|| self.lacks(Offer::FeatureMap))?;
             let all = all.get_or_insert_with(|| Csr::empty(map.cols()));
             (0..map.rows()).for_each(|b| {
                 all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
             });
         }
         bags.check_read()?;
-        all.ok_or_else(|| no_map(&self.header.method))
+        all.ok_or_else(|| self.lacks(Offer::FeatureMap))
     }
 
     /// For each machine the concepts it is made of; an error if its method has none.
     pub fn concepts(&self) -> Result<Vec<Vec<Believed>>> {
         let mut all = Vec::new();
         for model in &self.models {
-            all.extend(model.concepts().ok_or_else(|| {
-                Error::Invalid(format!(
-                    "{} has no concepts; dd, em-dd, dd-svm, mg-ddv and mg-acc do",
-                    self.header.method
-                ))
-            })?);
+            all.extend(model.concepts().ok_or_else(|| self.lacks(Offer::Concepts))?);
         }
         Ok(all)
+    }
+
+    fn lacks(&self, offer: Offer) -> Error {
+        methods::lacks(&self.header.method, offer)
     }
 
     /// The class that the first machine says yes to; empty for real values.

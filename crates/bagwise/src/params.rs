@@ -110,58 +110,67 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point(Vec<(String, Value)>);
 
+/// Methods look parameters up once, where they read a point into types of their own.
 impl Point {
-    /// The value of a parameter of the table.
-    ///
-    /// # Panics
-    /// If the table has no such parameter: a method asks only for its own.
-    pub fn get(&self, name: &str) -> &Value {
-        self.find(name).unwrap_or_else(|| panic!("no parameter '{name}'"))
-    }
-
     fn find(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
+    /// The value of a parameter; an error if there is none of this name.
+    pub fn get(&self, name: &str) -> Result<&Value> {
+        self.find(name).ok_or_else(|| Error::Invalid(format!("the point '{self}' has no parameter '{name}'")))
+    }
+
+    /// What is made of a value; an error if nothing can be.
+    fn read<'p, T>(&'p self, name: &str, what: &str, of: impl Fn(&'p Value) -> Option<T>) -> Result<T> {
+        let value = self.get(name)?;
+        of(value).ok_or_else(|| Error::Invalid(format!("parameter {name} is {value}, not {what}")))
+    }
+
     /// A number.
-    ///
-    /// # Panics
-    /// If the parameter is not a plain number.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.get(name) {
-            Value::Number(v) => *v,
-            other => panic!("parameter '{name}' is {other}, not a number"),
-        }
+    pub fn number(&self, name: &str) -> Result<f64> {
+        self.read(name, "a number", |value| match value {
+            Value::Number(v) => Some(*v),
+            _ => None,
+        })
+    }
+
+    /// A number; nothing where a word stands for it.
+    pub fn number_or_word(&self, name: &str) -> Result<Option<f64>> {
+        self.read(name, "a number or a word", |value| match value {
+            Value::Number(v) => Some(Some(*v)),
+            Value::Word(_) => Some(None),
+            _ => None,
+        })
     }
 
     /// A whole number; nothing where a word stands for it.
-    pub fn whole(&self, name: &str) -> Option<usize> {
-        match self.get(name) {
-            Value::Number(v) => Some(*v as usize),
-            _ => None,
-        }
+    pub fn whole(&self, name: &str) -> Result<Option<usize>> {
+        Ok(self.number_or_word(name)?.map(|v| v as usize))
     }
 
     /// A fraction: numerator and denominator.
-    ///
-    /// # Panics
-    /// If the parameter is not a fraction.
-    pub fn fraction(&self, name: &str) -> (u32, u32) {
-        match self.get(name) {
-            Value::Fraction(n, d) => (*n, *d),
-            other => panic!("parameter '{name}' is {other}, not a fraction"),
-        }
+    pub fn fraction(&self, name: &str) -> Result<(u32, u32)> {
+        self.read(name, "a fraction", |value| match value {
+            Value::Fraction(n, d) => Some((*n, *d)),
+            _ => None,
+        })
     }
 
     /// A word.
-    ///
-    /// # Panics
-    /// If the parameter is not a word.
-    pub fn word(&self, name: &str) -> &str {
-        match self.get(name) {
-            Value::Word(w) => w,
-            other => panic!("parameter '{name}' is {other}, not a word"),
-        }
+    pub fn word(&self, name: &str) -> Result<&str> {
+        self.read(name, "a word", |value| match value {
+            Value::Word(w) => Some(w.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What a word stands for.
+    pub fn choice<T: Copy>(&self, name: &str, meanings: &[(&str, T)]) -> Result<T> {
+        self.read(name, "one of its words", |value| match value {
+            Value::Word(w) => meanings.iter().find(|(word, _)| word == w).map(|(_, meaning)| *meaning),
+            _ => None,
+        })
     }
 
     /// True if the parameter has a value here: those for real-valued targets only have none where the target is
@@ -345,13 +354,13 @@ impl Grid {
     pub fn edges(&self, point: &Point) -> Vec<&str> {
         let mut on_edge = Vec::new();
         for (name, value) in &self.points[0].0 {
-            let mut values: Vec<f64> = self.points.iter().filter_map(|p| magnitude(p.get(name))).collect();
+            let mut values: Vec<f64> = self.points.iter().filter_map(|p| magnitude(p.find(name)?)).collect();
             values.sort_by(f64::total_cmp);
             values.dedup();
             let ends = [values.first().copied(), values.last().copied()];
-            let chosen = magnitude(point.get(name));
+            let chosen = point.find(name).and_then(magnitude);
             // Beyond a fraction of 1 there is nothing to try.
-            if point.get(name) == &Value::Fraction(1, 1) {
+            if point.find(name) == Some(&Value::Fraction(1, 1)) {
                 continue;
             }
             if values.len() >= 3 && chosen.is_some() && ends.contains(&chosen) && magnitude(value).is_some() {
@@ -449,9 +458,9 @@ mod tests {
         );
         let g = grid(&[], Fill::Grid).unwrap();
         assert_eq!((g.points.len(), g.groups.len()), (6, 3));
-        assert!(matches!(g.points[0].get("gamma"), Value::OverMedian(_)));
+        assert!(matches!(g.points[0].get("gamma"), Ok(Value::OverMedian(_))));
         let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], Fill::Default).unwrap();
-        let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").to_string()).collect();
+        let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").unwrap().to_string()).collect();
         assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
     }
 
@@ -529,7 +538,7 @@ mod tests {
         let point = &Grid::new("toy", EPSILON, &[], Fill::Default, false).unwrap().points[0];
         let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
         back.check("toy", EPSILON).unwrap();
-        assert_eq!((&back, back.fraction("epsilon")), (point, (1, 1)));
+        assert_eq!((&back, back.fraction("epsilon").unwrap()), (point, (1, 1)));
     }
 
     #[test]

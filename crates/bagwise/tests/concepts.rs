@@ -187,7 +187,7 @@ fn reuse_changes_the_choice_and_not_the_concepts() {
         fit("mg-acc", &[("gamma", "0.5/d,2/d"), ("c", "1,10"), ("reuse", reuse)], &data).unwrap()
     };
     let (none, outer) = (model("none"), model("outer"));
-    assert_eq!(outer.header.parameters.word("reuse"), "outer");
+    assert_eq!(outer.header.parameters.word("reuse").unwrap(), "outer");
     assert_eq!(none.concepts().unwrap(), outer.concepts().unwrap());
     // The labels that choose are those the concepts have seen: the estimate of the choice is at least as rosy.
     assert!(outer.header.training.inner_value >= none.header.training.inner_value);

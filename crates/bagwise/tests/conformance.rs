@@ -5,7 +5,7 @@ use bagwise::Rng;
 use bagwise::fold::{Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Splits, Threshold};
-use bagwise::method::{Explanation, Method, Tensor};
+use bagwise::method::{Explains, Explanation, Method, Offer, Tensor};
 use bagwise::methods::{self, METHODS};
 use bagwise::model::{Trained, pack, unpack};
 use bagwise::multiclass::Scheme;
@@ -186,18 +186,29 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
 #[test]
 fn explanations_add_up_to_the_decision_value() {
     for data in [toy(24, 2, 4), toy(24, 3, 4), toy_values(24, 4)] {
-        let explains =
-            |m: &&&dyn Method| !m.info().explains.starts_with("not at all") && can_learn(**m, &data);
-        for method in METHODS.iter().filter(explains) {
-            // The one embedding that is a sum over instances.
-            let given = [("gamma", "0.5,2"), ("c", "1,100"), ("kernel", "linear"), ("embed", "mean")];
-            let given = if method.info().family == "embedding + SVM" { &given[..] } else { SMALL };
-            let model = fit(&setup(*method, given, Fill::Grid, &data), &data, &all(&data));
+        for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
+            let explains = method.info().explains;
+            let mut given = SMALL.to_vec();
+            if let Explains::AdditiveFor(values) = explains {
+                given.retain(|(name, _)| values.iter().all(|(other, _)| other != name));
+                given.extend(values);
+            }
+            let model = fit(&setup(*method, &given, Fill::Grid, &data), &data, &all(&data));
             let new = toy(24, 2, 5).bags;
+            if let Explains::No(_) = explains {
+                assert!(
+                    model.explain(&new, &Ctx::default()).is_err(),
+                    "{} says it cannot",
+                    method.info().name
+                );
+                continue;
+            }
             let predictions = model.predict(&new, &Ctx::default()).unwrap();
             let explanations = model.explain(&new, &Ctx::default()).unwrap();
             for (p, machines) in predictions.iter().zip(explanations) {
                 for (value, explanation) in p.outputs.iter().zip(machines) {
+                    let witness = matches!(explanation, Explanation::Witness { .. });
+                    assert_eq!(witness, matches!(explains, Explains::Witness(_)), "{}", method.info().name);
                     let sum = match explanation {
                         Explanation::Additive { bias, parts } => bias + parts.iter().sum::<f64>(),
                         Explanation::Witness { outputs, chosen } => outputs[chosen],
@@ -205,6 +216,28 @@ fn explanations_add_up_to_the_decision_value() {
                     assert!((sum - value).abs() < 1e-10, "{}: {sum} and {value}", method.info().name);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_method_has_what_it_says_and_nothing_else() {
+    let data = toy(12, 2, 4);
+    for method in METHODS {
+        let info = method.info();
+        let setup = setup(*method, &[], Fill::Default, &data);
+        let model = fit(&setup, &data, &all(&data));
+        let ctx = Ctx::default();
+        let grams =
+            bagwise::gram(*method, &setup.grid.points[0], info.scale, false, &data.bags, None, None, &ctx);
+        let found = [
+            (Offer::Kernel, grams.is_ok()),
+            (Offer::FeatureMap, model.map(&data.bags, &ctx).is_ok()),
+            (Offer::Graphs, model.graphs(&data.bags, &ctx).is_ok()),
+            (Offer::Concepts, model.concepts().is_ok()),
+        ];
+        for (offer, found) in found {
+            assert_eq!(info.has(offer), found, "{}: {offer}", info.name);
         }
     }
 }

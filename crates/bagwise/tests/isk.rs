@@ -125,7 +125,7 @@ fn psi_above_the_pool_is_left_out_of_a_list_and_refused_alone() {
     let data = data("bags=20&min=2&max=2&seed=5");
     let tuned =
         fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], Fill::Default, false), &data).unwrap();
-    assert!(tuned.header.parameters.whole("psi").unwrap() <= 40);
+    assert!(tuned.header.parameters.whole("psi").unwrap() <= Some(40));
     for psi in ["41", "64,128"] {
         let error = fit(&setup(&[("psi", psi)], Fill::Default, false), &data).err().unwrap().to_string();
         assert!(error.contains("cannot be drawn from 40 training instances"), "{error}");
@@ -201,8 +201,8 @@ fn of_equally_good_points_the_smallest_psi_and_the_largest_epsilon_win() {
     let given = [("psi", "16,32"), ("epsilon", "11/20,15/20,20/20"), ("c", "2,8")];
     let model = fit(&setup(&given, Fill::Default, false), &data).unwrap();
     let point = &model.header.parameters;
-    assert_eq!((point.whole("psi"), point.fraction("epsilon")), (Some(16), (1, 1)));
-    assert_eq!(point.number("c"), 2.0);
+    assert_eq!((point.whole("psi").unwrap(), point.fraction("epsilon").unwrap()), (Some(16), (1, 1)));
+    assert_eq!(point.number("c").unwrap(), 2.0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Invariants of every bag kernel, on random bags: symmetric, positive semi-definite, independent of the other bags,
 //! and the same between two sets of bags as within one.
 
-use bagwise::method::Method;
+use bagwise::method::{Method, Offer};
 use bagwise::methods::METHODS;
 use bagwise::params::{Fill, Grid, Kind};
 use bagwise::preprocess::Scale;
@@ -25,12 +25,8 @@ fn some_bags() -> impl Strategy<Value = Bags> {
 /// Every method with a kernel, at every combination of its words.
 fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
     let mut all = Vec::new();
-    // Of what is the same for all bags: not learned from labels, not drawn from the bags themselves (isk).
-    let has_kernel = |m: &&&dyn Method| {
-        let info = m.info();
-        let instances = info.family.starts_with("alternating") || info.family == "diverse density";
-        !m.params().is_empty() && !instances && !m.learns_labels() && info.name != "isk"
-    };
+    // Of what is the same for all bags: not learned from labels, and without a map of cells drawn from the bags.
+    let has_kernel = |m: &&&dyn Method| m.info().has(Offer::Kernel) && !m.info().has(Offer::FeatureMap);
     for method in METHODS.iter().filter(has_kernel) {
         let given: Vec<(String, String)> = method
             .params()

@@ -19,20 +19,26 @@ pub(crate) mod model;
 use std::sync::Arc;
 
 use crate::families::svm;
+use crate::families::width::Width;
 use crate::method::{
-    Ended, Fit, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State, Training,
+    Ended, Explains, Fit, Follow, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State,
+    Step, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
-use crate::params::{ParamSpec, Point, representations};
+use crate::params::{Kind, Level, ParamSpec, Point, representations};
+use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
 
 /// What the author of a method writes.
-pub(crate) trait Alternating: Send + Sync + 'static {
+pub(crate) trait Alternating: Clone + Send + Sync + 'static {
+    /// The table has `kernel`, a width, `c` and whatever else.
     fn info(&self) -> &'static Info;
 
-    /// The whole table: `kernel`, a width, `c` and whatever else.
-    fn params(&self) -> &'static [ParamSpec];
+    /// The method with the parameters of a point, besides those that all have ([`SearchParams`]).
+    fn at(&self, _point: &Point) -> Result<Self> {
+        Ok(self.clone())
+    }
 
     /// True if the means of bags are among the rows to train on: behind the instances, one for each bag.
     fn wants_means(&self) -> bool {
@@ -88,9 +94,64 @@ pub(crate) struct Problem<'a> {
     pub(crate) train: &'a [usize],
     /// +1 or -1 for each of them.
     pub(crate) y: &'a [f64],
-    pub(crate) point: &'a Point,
     pub(crate) seed: u64,
 }
+
+/// What every search asks of a point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchParams {
+    /// Nothing for a linear kernel.
+    width: Option<Width>,
+    cost: f64,
+    /// Machines at most.
+    rounds: usize,
+    restarts: usize,
+}
+
+impl SearchParams {
+    fn read(point: &Point) -> Result<SearchParams> {
+        let count = |name: &str| if point.has(name) { point.number(name).map(|v| v as usize) } else { Ok(1) };
+        let rbf = point.choice(kernel::KERNEL.name, &[("rbf", true), ("linear", false)])?;
+        Ok(SearchParams {
+            width: rbf.then(|| Width::read(point)).transpose()?,
+            cost: point.number(kernel::COST.name)?,
+            rounds: count(ROUNDS.name)?,
+            restarts: count(RESTARTS.name)?,
+        })
+    }
+}
+
+/// At most this many machines in one search.
+pub(crate) const ROUNDS: ParamSpec = ParamSpec {
+    name: "max-iter",
+    help: "Machines trained before a search that neither converges nor cycles is stopped.",
+    kind: Kind::Whole { least: 1, most: 100_000, words: &[] },
+    default: "100",
+    grid: "100",
+    level: Level::Solver,
+    regression_only: false,
+};
+
+/// So many searches.
+pub(crate) const RESTARTS: ParamSpec = ParamSpec {
+    name: "restarts",
+    help: "Random starts, of which the best search is kept.",
+    kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
+    default: "1",
+    grid: "1",
+    level: Level::Solver,
+    regression_only: false,
+};
+
+/// What methods of this family have in common.
+pub(crate) const USUAL: Info = Info {
+    family: "alternating SVM",
+    regression: false,
+    scale: Scale::ZScore,
+    explains: Explains::Witness("the output of every instance, and the one that decides"),
+    scheme: Scheme::OneVsRest,
+    ..Info::USUAL
+};
 
 /// The error for a start that has no meaning.
 pub(crate) fn bad_start(what: &str) -> Error {
@@ -140,28 +201,20 @@ pub(crate) struct Effort {
     pub(crate) tolerance: f64,
 }
 
-/// LIBSVM's tolerance.
-pub(crate) const USUAL: Effort = Effort { tolerance: 1e-3 };
+/// The tolerance of LIBSVM.
+pub(crate) const LIBSVM: Effort = Effort { tolerance: 1e-3 };
 
 /// A method by alternation.
 pub(crate) struct Alternation<A>(pub(crate) A);
 
-impl<A: Alternating + Clone> Method for Alternation<A> {
+impl<A: Alternating> Method for Alternation<A> {
     fn info(&self) -> &'static Info {
         self.0.info()
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        self.0.params()
-    }
-
-    fn scheme(&self) -> Scheme {
-        Scheme::OneVsRest
-    }
-
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         // All pairs once, in Grams or as they are asked for; machines come on top.
-        crate::families::set_kernel::pass(bags, representations)
+        crate::families::width::pass(bags, representations)
     }
 
     fn needs(&self, bags: &Bags) -> Needs {
@@ -185,30 +238,40 @@ impl<A: Alternating + Clone> Method for Alternation<A> {
         let distinct = distinct(&bags);
         let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let kernels = kernel::prepare(&first, stock, self.0.wants_few(), &bags, scope, ctx)?;
+        let read = |p: &Point| Ok((self.0.at(p)?, SearchParams::read(p)?));
+        let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let widths =
+            first.into_iter().map(|p| Ok(SearchParams::read(p)?.width)).collect::<Result<Vec<_>>>()?;
+        let kernels = kernel::prepare(&widths, stock, self.0.wants_few(), &bags, scope, ctx)?;
+        let zero_is_positive = self.0.zero_is_positive();
         Ok(Box::new(AlternatingPrepared {
-            method: self.0.clone(),
+            zero_is_positive,
             bags,
             means,
             distinct,
-            points: points.to_vec(),
+            points,
             kernels,
             representation,
         }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
-        model::load(point, state, self.0.zero_is_positive())
+        let linear = SearchParams::read(point)?.width.is_none();
+        model::load(linear, state, self.0.zero_is_positive())
+    }
+
+    fn alternation(&self) -> Option<&dyn Follow> {
+        Some(self)
     }
 }
 
 struct AlternatingPrepared<A> {
-    method: A,
+    zero_is_positive: bool,
     bags: Arc<Bags>,
     /// Instances, then the means of the bags, if the method wants them.
     means: Option<Instances>,
     distinct: Vec<bool>,
-    points: Vec<Point>,
+    points: Vec<(A, SearchParams)>,
     kernels: Vec<Kernel>,
     /// The kernel of each point.
     representation: Vec<usize>,
@@ -233,27 +296,26 @@ impl<A: Alternating> AlternatingPrepared<A> {
     }
 
     fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<Fit> {
-        let point = &self.points[at];
+        let (method, params) = &self.points[at];
         let problem = Problem {
             bags: &self.bags,
             distinct: &self.distinct,
             train: training.bags,
             y: training.y,
-            point,
             seed: ctx.seed,
         };
         let search = Search {
-            method: &self.method,
+            method,
+            params: *params,
             stock: self.stock(),
             kernel: &self.kernels[self.representation[at]],
             problem,
             weights: training.weights,
-            effort: USUAL,
+            effort: LIBSVM,
         };
-        let attempts = if point.has("restarts") { point.whole("restarts").unwrap_or(1) } else { 1 };
         let mut best: Option<Searched> = None;
-        for attempt in 0..attempts as u64 {
-            let start = self.method.start(&search.problem, attempt);
+        for attempt in 0..params.restarts as u64 {
+            let start = method.start(&search.problem, attempt);
             let found = search.run(start, &mut |_| (), ctx)?;
             if best.as_ref().is_none_or(|b| found.beats(b)) {
                 best = Some(found);
@@ -270,9 +332,9 @@ impl<A: Alternating> AlternatingPrepared<A> {
     }
 }
 
-impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
+impl<A: Alternating> Prepared for AlternatingPrepared<A> {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
-        svm::check_costs(points.iter().map(|&p| &self.points[p]), training)?;
+        svm::check_costs(points.iter().map(|&p| self.points[p].1.cost), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
 
@@ -283,8 +345,7 @@ impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
     fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let found: &Found = fit.of();
         let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
-        let zero_is_positive = self.method.zero_is_positive();
-        Ok(bags.iter().map(|b| model::decided(most(b), zero_is_positive)).collect())
+        Ok(bags.iter().map(|b| model::decided(most(b), self.zero_is_positive)).collect())
     }
 
     fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
@@ -298,13 +359,14 @@ impl<A: Alternating + Clone> Prepared for AlternatingPrepared<A> {
             })
         });
         let kernel = &self.kernels[self.representation[fits[0].point]];
-        model::build(kernel, self.stock(), &found, representatives.collect(), self.method.zero_is_positive())
+        model::build(kernel, self.stock(), &found, representatives.collect(), self.zero_is_positive)
     }
 }
 
 /// A search from one belief.
 pub(crate) struct Search<'a, A> {
     pub(crate) method: &'a A,
+    pub(crate) params: SearchParams,
     pub(crate) stock: &'a Instances,
     pub(crate) kernel: &'a Kernel,
     pub(crate) problem: Problem<'a>,
@@ -354,9 +416,8 @@ impl<A: Alternating> Search<'_, A> {
         ctx: &Ctx,
     ) -> Result<Searched> {
         let Search { problem, .. } = self;
-        let point = problem.point;
-        let limit = if point.has("max-iter") { point.whole("max-iter").unwrap_or(1) } else { 1 };
-        let cost = point.number("c") * self.method.share(problem);
+        let limit = self.params.rounds;
+        let cost = self.params.cost * self.method.share(problem);
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
         let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
@@ -472,29 +533,49 @@ fn distinct(bags: &Bags) -> Vec<bool> {
     out
 }
 
-impl<A: Alternating + Clone> Alternation<A> {
-    /// Every round from a given belief, or the method's own start, on all bags; see [`crate::alternation`].
-    pub(crate) fn watch(
+impl<A: Alternating> Follow for Alternation<A> {
+    fn follow(
         &self,
+        point: &Point,
         bags: &Bags,
         y: &[f64],
-        point: &Point,
-        start: Option<Vec<u32>>,
-        effort: Effort,
-        watch: &mut dyn FnMut(&Round<'_>),
+        start: Option<&[u32]>,
+        tolerance: f64,
         ctx: &Ctx,
-    ) -> Result<Searched> {
+    ) -> Result<Trajectory> {
+        if let Some(start) = start {
+            self.0.check_start(bags, y, start)?;
+        }
+        let (method, params) = (self.0.at(point)?, SearchParams::read(point)?);
         let train: Vec<usize> = (0..bags.len()).collect();
-        let means = self.0.wants_means().then(|| with_means(bags));
+        let means = method.wants_means().then(|| with_means(bags));
         let stock = means.as_ref().unwrap_or(bags.instances());
         let scope = Scope { train: &train, y: &[], pool: None };
-        let kernels = kernel::prepare(&[point], stock, self.0.wants_few(), bags, &scope, ctx)?;
+        let kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
         let distinct = distinct(bags);
-        let problem = Problem { bags, distinct: &distinct, train: &train, y, point, seed: ctx.seed };
-        let weights = vec![1.0; bags.len()];
-        let search =
-            Search { method: &self.0, stock, kernel: &kernels[0], problem, weights: &weights, effort };
-        let start = start.unwrap_or_else(|| self.0.start(&search.problem, 0));
-        search.run(start, watch, ctx)
+        let problem = Problem { bags, distinct: &distinct, train: &train, y, seed: ctx.seed };
+        let start = start.map_or_else(|| method.start(&problem, 0), <[u32]>::to_vec);
+        let search = Search {
+            method: &method,
+            params,
+            stock,
+            kernel: &kernels[0],
+            problem,
+            weights: &vec![1.0; bags.len()],
+            effort: Effort { tolerance },
+        };
+        let mut steps = Vec::new();
+        let mut watch = |round: &Round<'_>| {
+            steps.push(Step {
+                choice: round.belief.to_vec(),
+                next: round.next.to_vec(),
+                coefficients: round.solved.coefficients.clone(),
+                bias: round.bias,
+                objective: -round.solved.outcome.objective,
+                outputs: round.outputs.to_vec(),
+            });
+        };
+        let rounds = search.run(start, &mut watch, ctx)?.rounds;
+        Ok(Trajectory { steps, rounds })
     }
 }

@@ -17,9 +17,12 @@ use crate::families::concepts::{
     options, save_concepts,
 };
 use crate::method::{
-    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Believed, Explains, Explanation, Fit, Info, Method, Model, Needs, Offer, Prepared, Scope, State,
+    Training,
 };
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::preprocess::Scale;
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 use bagwise_engine::density::{End, Evidence, Found, Options, Target, belief};
 
@@ -27,8 +30,16 @@ use bagwise_engine::density::{End, Evidence, Found, Options, Target, belief};
 pub(crate) struct BestConcept {
     pub(crate) info: &'static Info,
     pub(crate) producer: Producer,
-    pub(crate) params: &'static [ParamSpec],
 }
+
+/// What methods of this family have in common.
+pub(crate) const USUAL: Info = Info {
+    family: "diverse density",
+    scale: Scale::ZScore,
+    explains: Explains::Witness("the instance nearest to the concept"),
+    offers: &[Offer::Concepts],
+    ..Info::USUAL
+};
 
 /// The table of a method that climbs from so many starts unless the user says.
 pub(crate) const fn table(starts: &'static str) -> [ParamSpec; 6] {
@@ -60,10 +71,6 @@ impl Method for BestConcept {
         self.info
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        self.params
-    }
-
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         // All instances are starts, for one side or the other, in an outer fold and its five inner ones. EM-DD evaluates one
         // instance per bag, some five times.
@@ -87,10 +94,8 @@ impl Method for BestConcept {
         _: &Scope<'_>,
         _: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        for point in points {
-            threshold(self.info.name, point)?;
-        }
-        Ok(Box::new(Ready { name: self.info.name, producer: self.producer, bags, points: points.to_vec() }))
+        let points = points.iter().map(|p| self.read(p)).collect::<Result<_>>()?;
+        Ok(Box::new(Ready { producer: self.producer, bags, points }))
     }
 
     fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Model>> {
@@ -102,7 +107,7 @@ impl Method for BestConcept {
             }
             rules.push(Rule::load(&own)?);
         }
-        let width = *state.counts("width")?.first().ok_or_else(|| refuse("'width' is empty"))?;
+        let width = state.count("width")?;
         let fits = |rule: &Rule| rule.believed.iter().all(|b| b.concept.point.len() == width);
         if rules.is_empty() || !rules.iter().all(fits) {
             return Err(refuse("its concepts differ in width, or there is none"));
@@ -111,22 +116,32 @@ impl Method for BestConcept {
     }
 }
 
-/// The threshold that a point asks for; none if it is chosen in training.
-fn threshold(method: &str, point: &Point) -> Result<Option<f64>> {
-    match point.get("threshold") {
-        Value::Number(t) if *t > 0.0 && *t < 1.0 => Ok(Some(*t)),
-        Value::Number(t) => {
-            Err(Error::param(method, "threshold", format!("{t} will not do; nearness lies between 0 and 1")))
+/// What a point asks for.
+#[derive(Clone, Copy)]
+struct ConceptParams {
+    search: Options,
+    /// Search with the labels swapped, too.
+    either: bool,
+    /// Nothing if it is chosen in training.
+    threshold: Option<f64>,
+}
+
+impl BestConcept {
+    fn read(&self, point: &Point) -> Result<ConceptParams> {
+        let threshold = point.number_or_word("threshold")?;
+        if let Some(t) = threshold.filter(|t| *t <= 0.0 || *t >= 1.0) {
+            let problem = format!("{t} will not do; nearness lies between 0 and 1");
+            return Err(Error::param(self.info.name, "threshold", problem));
         }
-        _ => Ok(None),
+        let either = point.choice("concept", &[("positive", false), ("either", true)])?;
+        Ok(ConceptParams { search: options(point)?, either, threshold })
     }
 }
 
 struct Ready {
-    name: &'static str,
     producer: Producer,
     bags: Arc<Bags>,
-    points: Vec<Point>,
+    points: Vec<ConceptParams>,
 }
 
 /// One output: what is near the concept.
@@ -247,13 +262,13 @@ impl Ready {
     fn search(
         &self,
         done: &mut Searches,
-        point: &Point,
+        point: &ConceptParams,
         sides: &[Side],
         training: &Training<'_>,
         ctx: &Ctx,
     ) -> Result<()> {
         for &side in sides {
-            let asked = (options(point), side);
+            let asked = (point.search, side);
             if !done.0.iter().any(|(key, _)| *key == asked) {
                 let sought = self.seek(&asked.0, side, training, ctx)?;
                 done.0.push((asked, sought));
@@ -293,20 +308,19 @@ impl Ready {
     fn rule<'s>(
         &self,
         done: &'s Searches,
-        point: &Point,
+        point: &ConceptParams,
         sides: &[Side],
         training: &Training<'_>,
     ) -> Result<Learned<'s>> {
         let mut best: Option<Learned<'s>> = None;
-        let options = options(point);
-        let mine = done.0.iter().filter(|((asked, side), _)| *asked == options && sides.contains(side));
+        let mine = done.0.iter().filter(|((asked, side), _)| *asked == point.search && sides.contains(side));
         for ((_, side), sought) in mine {
             let (output, right) = match *side {
                 Side::Values(range) => (Shape::Values(range), 0.0),
                 _ => {
                     let sign = side.sign();
                     let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
-                    let (threshold, right) = match threshold(self.name, point)? {
+                    let (threshold, right) = match point.threshold {
                         Some(given) => (given, correct(&sought.near, &y, training.weights, given)),
                         None => best_threshold(&sought.near, &y, training.weights),
                     };
@@ -370,10 +384,10 @@ impl Prepared for Ready {
         let one = |&at: &usize| {
             let point = &self.points[at];
             let values = [Side::Values(UnitRange::of(training.y))];
-            let sides: &[Side] = match point.word("concept") {
+            let sides: &[Side] = match point.either {
                 _ if training.regression => &values,
-                "either" => &[Side::Plus, Side::Minus],
-                _ => &[Side::Plus],
+                true => &[Side::Plus, Side::Minus],
+                false => &[Side::Plus],
             };
             self.search(&mut done, point, sides, training, ctx)?;
             let Learned { rule, sought, .. } = self.rule(&done, point, sides, training)?;

@@ -1,8 +1,9 @@
 //! What every method built on diverse density shares: the parameters of the search, targets as the density wants them,
 //! and concepts as numbers of a saved model.
 
-use crate::method::{Believed, State, refuse};
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::method::{Believed, State};
+use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{
     Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
@@ -74,20 +75,14 @@ impl Producer {
 }
 
 /// The search that a point asks for.
-pub(crate) fn options(point: &Point) -> Options {
-    let starts = match point.get("starts") {
-        Value::Number(count) => Starts::Some(*count as usize),
-        _ => Starts::All,
-    };
-    Options {
-        distance: match point.word("distance") {
-            "unweighted" => Distance::Unweighted,
-            _ => Distance::Weighted,
-        },
-        rho: point.number("rho"),
-        starts,
-        stop: Stop::after(point.number("iterations") as usize),
-    }
+pub(crate) fn options(point: &Point) -> Result<Options> {
+    let distances = [("weighted", Distance::Weighted), ("unweighted", Distance::Unweighted)];
+    Ok(Options {
+        distance: point.choice("distance", &distances)?,
+        rho: point.number("rho")?,
+        starts: point.whole("starts")?.map_or(Starts::All, Starts::Some),
+        stop: Stop::after(point.number("iterations")? as usize),
+    })
 }
 
 /// +1 and -1 as positive and negative bags.

@@ -10,9 +10,9 @@
 
 use rayon::prelude::*;
 
-use crate::families::set_kernel::{load_bags, save_bags};
 use crate::graph::{Graph, Orient};
-use crate::method::{State, refuse};
+use crate::method::State;
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 use bagwise_engine::dot;
 use bagwise_engine::edge_map::EdgeMap;
@@ -176,11 +176,9 @@ impl Way {
             (Way::Direct(gamma), Edges::Points(points)) => {
                 state.put("width", &[*gamma]);
                 state.put("weights", &points.weights[0]);
-                state.nest("points", {
-                    let mut inside = State::default();
-                    save_bags(&mut inside, &points.bags);
-                    inside
-                });
+                let mut inside = State::default();
+                inside.put_bags(&points.bags);
+                state.nest("points", inside);
             }
             (Way::Map(map), Edges::Moments(moments)) => {
                 let (coefficients, lengths) = map.parts();
@@ -205,7 +203,7 @@ impl Way {
             return Ok((Way::Map(map), Edges::Moments(moments)));
         }
         let gamma = state.vector("width", 1)?[0];
-        let points = load_bags(&state.nested("points"))?;
+        let points = state.nested("points").bags()?;
         let weights = state.vector("weights", points.instance_count())?;
         if gamma < 0.0 || points.width() != 4 || points.len() != bags || weights.iter().any(|&w| w < 0.0) {
             return Err(refuse("its edges do not fit together"));

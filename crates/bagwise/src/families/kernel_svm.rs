@@ -12,35 +12,22 @@ use std::sync::Arc;
 
 use bagwise_svm::Machine;
 
-use crate::families::svm;
+use crate::families::svm::{self, SvmParams};
 use crate::graph::Graph;
 use crate::method::{
-    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training,
 };
-use crate::multiclass::Scheme;
-use crate::params::{ParamSpec, Point, representations};
+use crate::params::{Point, representations};
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
     fn info(&self) -> &'static Info;
 
-    /// The whole table, those of [`svm`] included.
-    fn params(&self) -> &'static [ParamSpec];
-
-    /// True if `grams` learns from labels.
-    fn learns_labels(&self) -> bool {
-        false
-    }
-
     /// As [`Method::reuses_labels`].
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
-    }
-
-    /// As [`Method::scheme`].
-    fn scheme(&self) -> Scheme {
-        Scheme::default()
     }
 
     /// Multiply-adds of the Grams, roughly.
@@ -124,20 +111,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         self.0.info()
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        self.0.params()
-    }
-
-    fn learns_labels(&self) -> bool {
-        self.0.learns_labels()
-    }
-
     fn reuses_labels(&self, point: &Point) -> bool {
         self.0.reuses_labels(point)
-    }
-
-    fn scheme(&self) -> Scheme {
-        self.0.scheme()
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -158,7 +133,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
     ) -> Result<Box<dyn Prepared>> {
         let (distinct, representation) = representations(self.params(), points);
         let grams = self.0.grams(bags, &distinct, scope, ctx)?;
-        Ok(Box::new(KernelPrepared { grams, points: points.to_vec(), representation }))
+        let machines = points.iter().map(SvmParams::read).collect::<Result<_>>()?;
+        Ok(Box::new(KernelPrepared { grams, machines, representation }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
@@ -178,7 +154,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
 struct KernelPrepared {
     grams: Box<dyn Grams>,
-    points: Vec<Point>,
+    /// What is asked of the machine at each point.
+    machines: Vec<SvmParams>,
     /// The Gram of each point.
     representation: Vec<usize>,
 }
@@ -217,10 +194,33 @@ pub(crate) fn nearest_others(train: &[usize], similarity: impl Fn(usize, usize) 
     (train.len() > 1).then(|| train.iter().map(nearest).collect())
 }
 
+/// Outputs, and the similarity to the nearest kept bag, from kernel values, new bags x kept ones; these are divided by
+/// `length` to be similarities.
+pub(crate) fn expand(
+    kernel: &Mat,
+    coefficients: &Mat,
+    biases: &[f64],
+    length: impl Fn(usize, usize) -> f64,
+) -> Answer {
+    let mut scores = Mat::zeros(kernel.rows(), biases.len());
+    let mut nearest = Vec::with_capacity(kernel.rows());
+    for b in 0..kernel.rows() {
+        let row = kernel.row(b);
+        for (k, bias) in biases.iter().enumerate() {
+            scores.set(b, k, bias + dot(row, coefficients.row(k)));
+        }
+        let similarity = row.iter().enumerate().map(|(k, value)| value / length(b, k));
+        // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
+        let most = similarity.fold(f64::NEG_INFINITY, f64::max);
+        nearest.push(most.is_finite().then_some(most.min(1.0)));
+    }
+    Answer { scores, nearest }
+}
+
 impl Prepared for KernelPrepared {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
         let gram = self.grams.gram(self.representation[points[0]]);
-        let here: Vec<&Point> = points.iter().map(|&p| &self.points[p]).collect();
+        let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let machines = svm::solve(gram, &here, training, ctx)?;
         let fits = points.iter().zip(machines).map(|(&point, machine)| Fit {
             point,
@@ -282,19 +282,7 @@ impl Model for KernelModel {
 
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
         let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
-        let mut scores = Mat::zeros(bags.len(), self.biases.len());
-        let mut nearest = Vec::with_capacity(bags.len());
-        for b in 0..bags.len() {
-            let row = kernel.row(b);
-            for (k, bias) in self.biases.iter().enumerate() {
-                scores.set(b, k, bias + dot(row, self.coefficients.row(k)));
-            }
-            let similarity = row.iter().zip(&kept).map(|(k, kept)| k / (own[b] * kept).sqrt());
-            // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
-            let most = similarity.fold(f64::NEG_INFINITY, f64::max);
-            nearest.push(most.is_finite().then_some(most.min(1.0)));
-        }
-        Ok(Answer { scores, nearest })
+        Ok(expand(&kernel, &self.coefficients, &self.biases, |b, k| (own[b] * kept[k]).sqrt()))
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {

@@ -12,11 +12,10 @@ use std::sync::{Arc, OnceLock};
 use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::families::kernel_svm::{BagMachine, expansions, nearest_others};
-use crate::families::set_kernel::{load_bags, load_sparse, save_bags, save_sparse};
-use crate::families::svm;
-use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training, refuse};
-use crate::params::Point;
+use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
+use crate::families::svm::{self, SvmParams};
+use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training};
+use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
 use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 
@@ -129,7 +128,7 @@ pub(crate) enum Source {
 }
 
 /// Bags under one way of mapping.
-pub(crate) struct Representation {
+pub(crate) struct MappedBags {
     pub(crate) map: CellMap,
     pub(crate) source: Source,
     /// Made at once, or, where machines learn on maps, if somebody asks for it.
@@ -138,7 +137,7 @@ pub(crate) struct Representation {
     pub(crate) on_maps: bool,
 }
 
-impl Representation {
+impl MappedBags {
     /// The Gram of maps.
     pub(crate) fn make_gram(&self, ctx: &Ctx) -> Result<&Mat> {
         if let Some(gram) = self.gram.get() {
@@ -173,10 +172,11 @@ fn features(map: &Csr) -> Features<'_> {
 
 pub(crate) struct MapPrepared {
     pub(crate) bags: Arc<Bags>,
-    pub(crate) points: Vec<Point>,
-    /// The representation of each point.
+    /// What is asked of the machine at each point.
+    pub(crate) machines: Vec<SvmParams>,
+    /// Which of the mapped bags are those of each point.
     pub(crate) representation: Vec<usize>,
-    pub(crate) representations: Vec<Representation>,
+    pub(crate) mapped: Vec<MappedBags>,
 }
 
 /// A machine on prepared bags, by their Gram or by their maps.
@@ -202,8 +202,8 @@ impl Solution {
 }
 
 impl MapPrepared {
-    fn of(&self, point: usize) -> &Representation {
-        &self.representations[self.representation[point]]
+    fn of(&self, point: usize) -> &MappedBags {
+        &self.mapped[self.representation[point]]
     }
 
     fn maps(&self, point: usize, bags: &[usize]) -> Csr {
@@ -214,7 +214,7 @@ impl MapPrepared {
 
 impl Prepared for MapPrepared {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
-        let here: Vec<&Point> = points.iter().map(|&p| &self.points[p]).collect();
+        let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let own = self.of(points[0]);
         let solved: Vec<_> = if own.on_maps {
             let maps = self.maps(points[0], training.bags);
@@ -319,7 +319,7 @@ impl MapModel {
         distance: Distance,
         state: &State,
     ) -> Result<MapModel> {
-        let centres = load_bags(&state.nested("centres"))?.instances().clone();
+        let centres = state.nested("centres").bags()?.instances().clone();
         let lists: Option<Vec<u32>> =
             state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
         let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
@@ -336,7 +336,7 @@ impl MapModel {
             }
             Rule::Weights(weights)
         } else {
-            let maps = load_sparse(&state.nested("maps"), map.columns())?;
+            let maps = state.nested("maps").sparse(map.columns())?;
             let coefficients = state.mat("coefficients")?;
             if coefficients.cols() != maps.rows() {
                 return Err(refuse("maps and coefficients differ in number"));
@@ -382,33 +382,24 @@ impl Model for MapModel {
 
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
         let maps = map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0);
-        let mut scores = Mat::zeros(bags.len(), self.biases.len());
-        let mut nearest = vec![None; bags.len()];
-        match &self.rule {
-            Rule::Weights(weights) => {
-                for b in 0..bags.len() {
-                    let (columns, values) = maps.row(b);
-                    for (k, bias) in self.biases.iter().enumerate() {
-                        let w = weights.row(k);
-                        let sum: f64 = columns.iter().zip(values).map(|(&c, v)| w[c as usize] * v).sum();
-                        scores.set(b, k, bias + sum);
-                    }
-                }
-            }
+        let weights = match &self.rule {
+            Rule::Weights(weights) => weights,
             Rule::Bags { coefficients, maps: kept } => {
+                // Maps have length 1, so that kernel values are similarities.
                 let kernel = products(&maps, kept, false, ctx)?;
-                for b in 0..bags.len() {
-                    for (k, bias) in self.biases.iter().enumerate() {
-                        let sum: f64 =
-                            kernel.row(b).iter().zip(coefficients.row(k)).map(|(x, c)| x * c).sum();
-                        scores.set(b, k, bias + sum);
-                    }
-                    let most = kernel.row(b).iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    nearest[b] = most.is_finite().then_some(most.min(1.0));
-                }
+                return Ok(expand(&kernel, coefficients, &self.biases, |_, _| 1.0));
+            }
+        };
+        let mut scores = Mat::zeros(bags.len(), self.biases.len());
+        for b in 0..bags.len() {
+            let (columns, values) = maps.row(b);
+            for (k, bias) in self.biases.iter().enumerate() {
+                let w = weights.row(k);
+                let sum: f64 = columns.iter().zip(values).map(|(&c, v)| w[c as usize] * v).sum();
+                scores.set(b, k, bias + sum);
             }
         }
-        Ok(Answer { scores, nearest })
+        Ok(Answer { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
@@ -441,7 +432,7 @@ impl Model for MapModel {
         let centres = self.map.partitions.centres();
         let mut own = State::default();
         let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
-        save_bags(&mut own, &bags);
+        own.put_bags(&bags);
         state.nest("centres", own);
         state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
         state.put("biases", &self.biases);
@@ -450,7 +441,7 @@ impl Model for MapModel {
             Rule::Bags { coefficients, maps } => {
                 state.put_mat("coefficients", coefficients);
                 let mut own = State::default();
-                save_sparse(&mut own, maps);
+                own.put_sparse(maps);
                 state.nest("maps", own);
             }
         }

@@ -21,22 +21,23 @@
 //! not say; without them all climbs on Musk end in one point), are not merged, and the normaliser of a real-valued
 //! label keeps the index of its concept.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::families::concepts::{
     self, DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense,
     load_concepts, save_concepts,
 };
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
-use crate::families::set_kernel::{WIDTH, load_bags, normalise, parts_of, pass, resolve, save_bags};
+use crate::families::set_kernel::{Norm, SetKernel, Weights};
 use crate::families::svm;
-use crate::method::{Believed, Info, Needs, Scope, State, refuse};
+use crate::families::width::{WIDTH, pass};
+use crate::method::{Believed, Info, Needs, Offer, Scope, State};
 use crate::multiclass::Scheme;
 use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::preprocess::Scale;
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
 use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
-use bagwise_engine::{Output, Side};
 
 /// What a concept is believed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,19 @@ pub(crate) struct Marginalized {
 /// Marks a point as one for real values, too: the parameter has no value elsewhere.
 const LABEL_KERNEL: &str = "label-kernel";
 
-pub(crate) static PARAMS: &[ParamSpec] = &[
+/// What methods of this family have in common.
+pub(crate) const USUAL: Info = Info {
+    reference: "Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007",
+    family: "marginalized kernel + SVM",
+    scale: Scale::ZScore,
+    offers: &[Offer::Concepts],
+    learns_labels: true,
+    scheme: Scheme::OneVsRest,
+    params: PARAMS,
+    ..Info::USUAL
+};
+
+static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1/d", grid: "2^-3..2^5/d", ..WIDTH },
     ParamSpec {
         name: LABEL_KERNEL,
@@ -95,25 +108,60 @@ pub(crate) static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
-impl BagKernel for Marginalized {
+/// A point: where concepts come from, how labels are compared, and what was learned.
+#[derive(Clone)]
+pub(crate) struct MarginalParams {
+    search: (Producer, Options),
+    label_kernel: Option<LabelKernel>,
+    reuse: bool,
+    /// Without concepts before it is learned.
+    field: Arc<Field>,
+}
+
+impl SetKernel for Marginalized {
+    type Params = MarginalParams;
+
     fn info(&self) -> &'static Info {
         self.info
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+    fn read(&self, point: &Point) -> Result<MarginalParams> {
+        let producers = [("dd", Producer::DiverseDensity), ("em-dd", Producer::EmDd)];
+        let kernels = [("linear", LabelKernel::Linear), ("gaussian", LabelKernel::Gaussian { beta: BETA })];
+        let of_values = point.has(LABEL_KERNEL);
+        let label_kernel = of_values.then(|| point.choice(LABEL_KERNEL, &kernels)).transpose()?;
+        Ok(MarginalParams {
+            search: (point.choice("search", &producers)?, concepts::options(point)?),
+            label_kernel,
+            reuse: point.choice("reuse", &[("none", false), ("outer", true)])?,
+            field: Arc::new(Field::new(Vec::new(), label_kernel)),
+        })
     }
 
-    fn learns_labels(&self) -> bool {
-        true
+    fn norm(&self, _: &MarginalParams) -> Norm {
+        Norm::Cosine
     }
 
-    fn reuses_labels(&self, point: &Point) -> bool {
-        point.word("reuse") == "outer"
+    /// Points that share what was learned share weights.
+    fn weigh(&self, points: &[(MarginalParams, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
+        let instances = dense(bags, ctx)?;
+        let mut weights = Weights { vectors: Vec::new(), terms: Vec::new() };
+        for (p, (params, _)) in points.iter().enumerate() {
+            let before = points[..p].iter().position(|(other, _)| Arc::ptr_eq(&other.field, &params.field));
+            weights.terms.push(match before {
+                Some(before) => weights.terms[before].clone(),
+                None => {
+                    let first = weights.vectors.len();
+                    weights.vectors.extend(params.field.weights(&instances, ctx)?);
+                    (first..weights.vectors.len()).collect()
+                }
+            });
+        }
+        Ok(weights)
     }
 
-    fn scheme(&self) -> Scheme {
-        Scheme::OneVsRest
+    fn reuses_labels(&self, params: &MarginalParams) -> bool {
+        params.reuse
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -129,126 +177,64 @@ impl BagKernel for Marginalized {
         Needs { fixed: 6 * values, each: 16 * bags.instance_count() as u64 }
     }
 
-    fn grams(
-        &self,
-        bags: Arc<Bags>,
-        points: &[&Point],
-        scope: &Scope<'_>,
-        ctx: &Ctx,
-    ) -> Result<Box<dyn Grams>> {
-        let gammas = resolve(points, &bags, scope, ctx);
-        let (fields, field) = self.fields(&bags, points, scope, ctx)?;
-        let instances = dense(&bags, ctx)?;
-        // Kept for all fields, once more by the engine, and of one field on its way.
-        let vectors = fields.iter().map(|f| f.terms()).sum::<usize>();
-        let on_its_way = fields.iter().map(|f| f.terms()).max().unwrap_or(0);
-        ctx.reserve(
-            "the label vectors of instances",
-            8 * (bags.instance_count() * (2 * vectors + on_its_way)) as u64,
-            "raise --memory, or use fewer bags",
-        )?;
-        // The weight vectors of all fields, one after the other.
-        let (mut weights, mut terms) = (Vec::new(), Vec::new());
-        for field in &fields {
-            let own = field.weights(&instances, ctx)?;
-            terms.push((weights.len()..weights.len() + own.len()).collect::<Vec<usize>>());
-            weights.extend(own);
-        }
-        let outputs: Vec<Output> =
-            gammas.iter().zip(&field).map(|(&gamma, &f)| Output { gamma, terms: terms[f].clone() }).collect();
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let sums = bagwise_engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
-        let representations = sums
-            .into_iter()
-            .enumerate()
-            .map(|(r, mut gram)| {
-                let factors = roots((0..gram.rows()).map(|b| gram.get(b, b)));
-                normalise(&mut gram, &factors, &factors);
-                let terms = terms[field[r]].clone();
-                Representation {
-                    gamma: gammas[r],
-                    field: Arc::clone(&fields[field[r]]),
-                    terms,
-                    gram,
-                    factors,
-                }
-            })
-            .collect();
-        Ok(Box::new(MarginalGrams { bags, weights, representations }))
-    }
-
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
-        let bags = load_bags(state)?;
-        let factors = state.vector("factors", bags.len())?;
-        let own = state.vector("own", bags.len())?;
-        let gamma = state.vector("gamma", 1)?[0];
-        if gamma <= 0.0 || factors.iter().any(|&f| f <= 0.0) {
-            return Err(refuse("a width or norm is not above 0"));
-        }
-        let concepts = load_concepts(state)?;
-        if concepts.iter().any(|c| c.concept.point.len() != bags.width()) {
-            return Err(refuse("its concepts and training bags differ in width"));
-        }
-        let field = Arc::new(Field::new(concepts, label_kernel(point)));
-        Ok(Box::new(MarginalBank { gamma, field, bags, weights: OnceLock::new(), factors, own }))
-    }
-}
-
-/// The label kernel of a point for real values; none for classes.
-fn label_kernel(point: &Point) -> Option<LabelKernel> {
-    point.has(LABEL_KERNEL).then(|| match point.word(LABEL_KERNEL) {
-        "linear" => LabelKernel::Linear,
-        _ => LabelKernel::Gaussian { beta: BETA },
-    })
-}
-
-impl Marginalized {
-    /// What was learned, and which of it each point uses: points that differ in width or label kernel share a search.
-    fn fields(
-        &self,
-        bags: &Bags,
-        points: &[&Point],
-        scope: &Scope<'_>,
-        ctx: &Ctx,
-    ) -> Result<(Vec<Arc<Field>>, Vec<usize>)> {
-        let regression = points.iter().any(|p| label_kernel(p).is_some());
-        let targets = if regression {
+    /// Points that differ in width or label kernel share a search.
+    fn learn(&self, params: &mut [MarginalParams], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
+        let targets = if params.iter().any(|p| p.label_kernel.is_some()) {
             let range = UnitRange::of(scope.y);
             scope.y.iter().map(|&y| Target::Value(range.scale(y))).collect()
         } else {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut searches: Vec<((Producer, Options), Vec<Found>)> = Vec::new();
-        let mut fields: Vec<Arc<Field>> = Vec::new();
-        let mut made: Vec<(usize, Option<LabelKernel>)> = Vec::new();
-        let mut which = Vec::with_capacity(points.len());
-        for point in points {
-            let producer =
-                if point.word("search") == "em-dd" { Producer::EmDd } else { Producer::DiverseDensity };
-            let asked = (producer, concepts::options(point));
-            let search = match searches.iter().position(|(done, _)| *done == asked) {
-                Some(search) => search,
-                None => {
-                    searches.push((asked, producer.search(&evidence, &asked.1, ctx)?));
-                    searches.len() - 1
-                }
+        let mut believed: Vec<((Producer, Options), Vec<Believed>)> = Vec::new();
+        for p in 0..params.len() {
+            let MarginalParams { search, label_kernel, .. } = params[p].clone();
+            let known = params[..p].iter().find(|o| (o.search, o.label_kernel) == (search, label_kernel));
+            params[p].field = if let Some(known) = known {
+                Arc::clone(&known.field)
+            } else {
+                let at = match believed.iter().position(|(asked, _)| *asked == search) {
+                    Some(at) => at,
+                    None => {
+                        let found = search.0.search(&evidence, &search.1, ctx)?;
+                        believed.push((search, self.believe(&evidence, &found, ctx)?));
+                        believed.len() - 1
+                    }
+                };
+                Arc::new(Field::new(believed[at].1.clone(), label_kernel))
             };
-            let wanted = (search, label_kernel(point));
-            which.push(match made.iter().position(|f| *f == wanted) {
-                Some(field) => field,
-                None => {
-                    let found = &searches[search].1;
-                    let believed = self.believe(&evidence, found, ctx)?;
-                    fields.push(Arc::new(Field::new(believed, wanted.1)));
-                    made.push(wanted);
-                    made.len() - 1
-                }
-            });
         }
-        Ok((fields, which))
+        // Weight vectors, once more by the engine, and those of one field on their way.
+        let differs = |p: usize| !params[..p].iter().any(|o| Arc::ptr_eq(&o.field, &params[p].field));
+        let terms: Vec<usize> =
+            (0..params.len()).filter(|&p| differs(p)).map(|p| params[p].field.terms()).collect();
+        let held = 2 * terms.iter().sum::<usize>() + terms.iter().max().unwrap_or(&0);
+        ctx.reserve(
+            "the label vectors of instances",
+            8 * (bags.instance_count() * held) as u64,
+            "raise --memory, or use fewer bags",
+        )
     }
 
+    fn save(&self, params: &MarginalParams, columns: usize, state: &mut State) {
+        save_concepts(state, columns, &params.field.believed);
+    }
+
+    fn load(&self, params: &mut MarginalParams, columns: usize, state: &State) -> Result<()> {
+        let concepts = load_concepts(state)?;
+        if concepts.iter().any(|c| c.concept.point.len() != columns) {
+            return Err(refuse("its concepts and training bags differ in width"));
+        }
+        params.field = Arc::new(Field::new(concepts, params.label_kernel));
+        Ok(())
+    }
+
+    fn concepts(&self, params: &MarginalParams) -> Option<Vec<Believed>> {
+        Some(params.field.believed.clone())
+    }
+}
+
+impl Marginalized {
     /// How much each concept is believed, most first; those that together weigh less than rounding are left out.
     fn believe(&self, evidence: &Evidence, found: &[Found], ctx: &Ctx) -> Result<Vec<Believed>> {
         let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
@@ -293,7 +279,7 @@ fn value_of(target: &Target) -> Option<f64> {
 }
 
 /// What was learned: it gives every instance its weights.
-struct Field {
+pub(crate) struct Field {
     believed: Vec<Believed>,
     concepts: Vec<Concept>,
     belief: Vec<f64>,
@@ -334,132 +320,5 @@ impl Field {
         };
         let column = |t: usize| (0..vectors.rows()).map(|i| vectors.get(i, t)).collect();
         Ok((0..vectors.cols()).map(column).collect())
-    }
-}
-
-/// The roots of self-similarities, by which rows and columns are divided.
-fn roots(own: impl Iterator<Item = f64>) -> Vec<f64> {
-    own.map(f64::sqrt).collect()
-}
-
-struct Representation {
-    gamma: f64,
-    field: Arc<Field>,
-    /// Which weight vectors are its own.
-    terms: Vec<usize>,
-    gram: Mat,
-    factors: Vec<f64>,
-}
-
-struct MarginalGrams {
-    bags: Arc<Bags>,
-    weights: Vec<Vec<f64>>,
-    representations: Vec<Representation>,
-}
-
-impl Grams for MarginalGrams {
-    fn gram(&self, representation: usize) -> &Mat {
-        &self.representations[representation].gram
-    }
-
-    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
-        let Representation { gamma, field, terms, gram, factors } = &self.representations[representation];
-        let gather = |&term: &usize| {
-            train.iter().flat_map(|&b| self.weights[term][self.bags.rows(b)].iter().copied()).collect()
-        };
-        let weights: Vec<Vec<f64>> = terms.iter().map(gather).collect();
-        Ok(Box::new(MarginalBank {
-            gamma: *gamma,
-            field: Arc::clone(field),
-            bags: self.bags.select(train),
-            weights: OnceLock::from(weights),
-            factors: train.iter().map(|&b| factors[b]).collect(),
-            own: train.iter().map(|&b| gram.get(b, b)).collect(),
-        }))
-    }
-}
-
-/// Training bags with what their labels were learned to be.
-struct MarginalBank {
-    gamma: f64,
-    field: Arc<Field>,
-    bags: Bags,
-    /// Made when they are first asked for, where the model comes from a file.
-    weights: OnceLock<Vec<Vec<f64>>>,
-    factors: Vec<f64>,
-    /// The normalised kernel of each bag with itself.
-    own: Vec<f64>,
-}
-
-impl MarginalBank {
-    fn output(&self) -> [Output; 1] {
-        [Output { gamma: self.gamma, terms: (0..self.field.terms()).collect() }]
-    }
-
-    fn side(&self, ctx: &Ctx) -> Result<Side<'_>> {
-        let weights = match self.weights.get() {
-            Some(weights) => weights,
-            None => {
-                let weights = self.field.weights(&dense(&self.bags, ctx)?, ctx)?;
-                self.weights.get_or_init(|| weights)
-            }
-        };
-        Ok(Side { instances: self.bags.instances(), offsets: self.bags.offsets(), weights })
-    }
-
-    /// Weights and norms of new bags.
-    fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>)> {
-        let weights = self.field.weights(&dense(bags, ctx)?, ctx)?;
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let own = bagwise_engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
-        Ok((weights, roots(own.into_iter())))
-    }
-}
-
-impl Bank for MarginalBank {
-    fn len(&self) -> usize {
-        self.bags.len()
-    }
-
-    fn width(&self) -> usize {
-        self.bags.width()
-    }
-
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
-        let (weights, factors) = self.look_at(bags, ctx)?;
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let mut kernel =
-            bagwise_engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?
-                .remove(0);
-        normalise(&mut kernel, &factors, &self.factors);
-        Ok(Comparison { kernel, own: vec![1.0; bags.len()], kept: self.own.clone() })
-    }
-
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
-        let (weights, factors) = self.look_at(bags, ctx)?;
-        // Every instance as a bag of its own, divided as the bag it belongs to is.
-        let single = bagwise_engine::rows::singles(bags.instance_count()).0;
-        let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let sums = bagwise_engine::rectangular(&side, &self.side(ctx)?, &self.output(), ctx.precision, ctx)?
-            .remove(0);
-        // The weight of an instance is the length of its vector.
-        let length =
-            |i: usize| weights.iter().map(|w| w[i] * w[i]).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        let lengths: Vec<f64> = (0..bags.instance_count()).map(length).collect();
-        Ok(parts_of(sums, bags, &lengths, &factors, &self.factors))
-    }
-
-    fn concepts(&self) -> Option<Vec<Believed>> {
-        Some(self.field.believed.clone())
-    }
-
-    fn save(&self) -> State {
-        let mut state = State::default();
-        save_bags(&mut state, &self.bags);
-        save_concepts(&mut state, self.bags.width(), &self.field.believed);
-        state.put("factors", &self.factors);
-        state.put("own", &self.own);
-        state.put("gamma", &[self.gamma]);
-        state
     }
 }

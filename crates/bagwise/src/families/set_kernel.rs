@@ -1,32 +1,26 @@
 //! Weighted set kernels over the Gaussian instance kernel:
 //!
-//! `K(X, Y) = sum_{a in X, b in Y} w(a) w(b) exp(-gamma |a - b|^2)`, then normalised.
+//! `K(X, Y) = sum_t sum_{a in X, b in Y} w_t(a) w_t(b) exp(-gamma |a - b|^2)`, then normalised.
 //!
-//! A method of this family says how the instances of one bag are weighted and how the sum is normalised; the
-//! pairs engine makes all Grams of a grid in one pass. An entry depends on its two bags (and on `gamma`) only, so
-//! Grams over all bags leak nothing; a `gamma` relative to the median distance is resolved on training instances.
+//! A method of this family says how the instances of bags are weighted (one vector or several, by the bag alone or by what
+//! was learned from training bags) and how the sum is normalised, and may add a sum over edges. Grams, comparison with
+//! new bags, parts of instances, saving and loading are here, once. The pairs engine makes all Grams of a grid in one
+//! pass. Unless a method learns, an entry depends on its two bags (and on `gamma`) only, so Grams over all bags leak
+//! nothing; a `gamma` relative to the median distance is resolved on training instances.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
-use crate::method::{Info, Needs, Scope, State, Tensor, refuse};
-use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
-use crate::preprocess::median;
-use bagwise_core::{BagRef, Bags, Csr, Ctx, Instances, Mat, Result, Rng};
+use crate::families::width::{Width, pass};
+use crate::graph::Graph;
+use crate::method::{Believed, Info, Needs, Scope, State};
+use crate::params::{Point, index_in};
+use crate::state::refuse;
+use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Result};
 use bagwise_engine::{Output, Side};
-
-/// The width of the Gaussian.
-pub(crate) const WIDTH: ParamSpec = ParamSpec {
-    name: "gamma",
-    help: "Width of the instance kernel exp(-gamma |x - z|^2).",
-    kind: Kind::Width,
-    default: "1/median",
-    grid: "2^-5..2^5/median",
-    level: Level::Representation,
-    regression_only: false,
-};
 
 /// What the sum is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,42 +35,53 @@ pub(crate) enum Norm {
     Cosine,
 }
 
-/// What the author of a method writes.
-pub(crate) trait SetKernel: Send + Sync + 'static {
-    fn info(&self) -> &'static Info;
-
-    /// The whole table; [`WIDTH`] is part of it.
-    fn params(&self) -> &'static [ParamSpec];
-
-    /// The weights of the instances of one bag, for each of the points (given with their resolved gamma).
-    /// Weights are positive.
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>>;
-
-    fn norm(&self, point: &Point) -> Norm;
-
-    /// True if the weights need all distances inside a bag, which are kept in memory one bag at a time per thread.
-    fn looks_within(&self) -> bool {
-        true
+impl Norm {
+    /// What each bag's rows and columns are divided by, from its sum with itself and its weights.
+    fn factors(self, own: &[f64], weights: &[f64], offsets: &[usize]) -> Vec<f64> {
+        let total = |b: usize| weights[offsets[b]..offsets[b + 1]].iter().sum::<f64>();
+        (0..own.len())
+            .map(|b| match self {
+                Norm::None => 1.0,
+                Norm::Sums => total(b),
+                Norm::RootSums => total(b).sqrt(),
+                Norm::Cosine => own[b].sqrt(),
+            })
+            .collect()
     }
 }
 
-/// A set kernel as a bag kernel.
-pub(crate) struct Rbf<S>(pub(crate) S);
+/// What the author of a method writes.
+pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
+    /// The parameters of a point besides the width (which tables have as `families::width::WIDTH`), and what was learned
+    /// for it.
+    type Params: Clone + Send + Sync;
 
-impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
-    fn info(&self) -> &'static Info {
-        self.0.info()
+    fn info(&self) -> &'static Info;
+
+    fn read(&self, point: &Point) -> Result<Self::Params>;
+
+    fn norm(&self, params: &Self::Params) -> Norm;
+
+    /// The weights of all instances of some bags at points with their resolved widths.
+    fn weigh(&self, points: &[(Self::Params, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights>;
+
+    /// True if the weights need all distances inside a bag.
+    fn looks_within(&self) -> bool {
+        false
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        self.0.params()
+    /// As [`Method::reuses_labels`](crate::method::Method::reuses_labels).
+    fn reuses_labels(&self, _params: &Self::Params) -> bool {
+        false
     }
 
+    /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        let within = if self.0.looks_within() { bags.pairs_within() } else { 0.0 };
+        let within = if self.looks_within() { bags.pairs_within() } else { 0.0 };
         pass(bags, representations) + within * (bags.values_per_instance() + 20.0 * representations as f64)
     }
 
+    /// As [`BagKernel::needs_besides`].
     fn needs_besides(&self, bags: &Bags) -> Needs {
         // The engine's packed copy of the instances, and a weight vector.
         let packed = match bags.instances() {
@@ -86,6 +91,105 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         Needs { fixed: packed, each: 8 * bags.instance_count() as u64 }
     }
 
+    /// Learns from training bags, for all points together.
+    fn learn(
+        &self,
+        _params: &mut [Self::Params],
+        _bags: &Bags,
+        _scope: &Scope<'_>,
+        _ctx: &Ctx,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Puts what was learned, for bags with so many columns, into a state.
+    fn save(&self, _params: &Self::Params, _columns: usize, _state: &mut State) {}
+
+    /// Takes it from there.
+    fn load(&self, _params: &mut Self::Params, _columns: usize, _state: &State) -> Result<()> {
+        Ok(())
+    }
+
+    /// The concepts that were learned.
+    fn concepts(&self, _params: &Self::Params) -> Option<Vec<Believed>> {
+        None
+    }
+
+    /// Sums over edges, which are added to those over instances: for each point one of the matrices.
+    fn edge_sums(
+        &self,
+        _points: &[(Self::Params, f64)],
+        _bags: &Bags,
+        _train: &[usize],
+        _ctx: &Ctx,
+    ) -> Result<Option<(EdgeGrams, Vec<Mat>)>> {
+        Ok(None)
+    }
+
+    /// The edges of so many bags from a state.
+    fn load_edges(&self, _params: &Self::Params, _bags: usize, _state: &State) -> Result<Option<KeptEdges>> {
+        Ok(None)
+    }
+}
+
+/// Weight vectors over all instances of some bags, and which of them the kernel sums over at each point.
+pub(crate) struct Weights {
+    pub(crate) vectors: Vec<Vec<f64>>,
+    pub(crate) terms: Vec<Vec<usize>>,
+}
+
+impl Weights {
+    /// Every instance counts 1.
+    pub(crate) fn equal(points: usize, bags: &Bags) -> Weights {
+        Weights { vectors: vec![vec![1.0; bags.instance_count()]], terms: vec![vec![0]; points] }
+    }
+
+    /// Positive weights that the other instances of the bag decide; `of` gives a vector for each point.
+    pub(crate) fn within(
+        points: usize,
+        bags: &Bags,
+        ctx: &Ctx,
+        of: impl Fn(BagRef<'_>) -> Vec<Vec<f64>> + Sync,
+    ) -> Result<Weights> {
+        let largest = bags.offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as u64;
+        // Distances and, for cliques, as many dissimilarities of pairs.
+        ctx.reserve(
+            "comparing all instances of the largest bag",
+            12 * largest * largest,
+            "raise --memory, or choose a method that does not look inside bags",
+        )?;
+        let per_bag: Vec<Vec<Vec<f64>>> = (0..bags.len()).into_par_iter().map(|b| of(bags.bag(b))).collect();
+        let mut vectors: Vec<Vec<f64>> = Vec::new();
+        let terms = (0..points)
+            .map(|p| {
+                let vector: Vec<f64> = per_bag.iter().flat_map(|w| w[p].iter().copied()).collect();
+                vec![index_in(&mut vectors, vector, |a, b| a == b)]
+            })
+            .collect();
+        Ok(Weights { vectors, terms })
+    }
+}
+
+/// A set kernel as a bag kernel.
+pub(crate) struct Rbf<S>(pub(crate) S);
+
+impl<S: SetKernel> BagKernel for Rbf<S> {
+    fn info(&self) -> &'static Info {
+        self.0.info()
+    }
+
+    fn reuses_labels(&self, point: &Point) -> bool {
+        self.0.read(point).is_ok_and(|params| self.0.reuses_labels(&params))
+    }
+
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        self.0.work(bags, representations)
+    }
+
+    fn needs_besides(&self, bags: &Bags) -> Needs {
+        self.0.needs_besides(bags)
+    }
+
     fn grams(
         &self,
         bags: Arc<Bags>,
@@ -93,198 +197,83 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
-        reserve_within(&self.0, &bags, ctx)?;
-        let gammas = resolve(points, &bags, scope, ctx);
-        let with_gamma: Vec<(&Point, f64)> = points.iter().copied().zip(gammas.iter().copied()).collect();
-        let (weights, term) = Weights::of(&self.0, &with_gamma, &bags);
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
+        let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
+        let gammas = Width::resolve(&widths, &bags, bags.width(), scope, ctx);
+        let mut params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
+        self.0.learn(&mut params, &bags, scope, ctx)?;
+        let points: Vec<(S::Params, f64)> = params.into_iter().zip(gammas).collect();
+        let weights = self.0.weigh(&points, &bags, ctx)?;
         // Points that differ only in their normalisation share a sum.
         let mut outputs: Vec<Output> = Vec::new();
-        let output: Vec<usize> = gammas
+        let output: Vec<usize> = points
             .iter()
-            .zip(&term)
-            .map(|(&gamma, &term)| {
+            .zip(&weights.terms)
+            .map(|((_, gamma), terms)| {
                 let same = |a: &Output, b: &Output| a.gamma == b.gamma && a.terms == b.terms;
-                index_in(&mut outputs, Output { gamma, terms: vec![term] }, same)
+                index_in(&mut outputs, Output { gamma: *gamma, terms: terms.clone() }, same)
             })
             .collect();
-        let mut sums = bagwise_engine::symmetric(&side, &outputs, ctx.precision, ctx)?;
-        let representations = (0..points.len())
-            .map(|r| {
-                let factors = factors(
-                    self.0.norm(points[r]),
-                    &sums[output[r]],
-                    &weights.vectors[term[r]],
-                    bags.offsets(),
-                );
-                // The last to use a sum takes it; the others copy.
-                let needed_again = output[r + 1..].contains(&output[r]);
-                let mut gram = if needed_again {
-                    sums[output[r]].clone()
-                } else {
-                    std::mem::replace(&mut sums[output[r]], Mat::zeros(0, 0))
-                };
-                normalise(&mut gram, &factors, &factors);
-                Representation { gamma: gammas[r], term: term[r], gram, factors }
-            })
-            .collect();
-        let points = points.iter().map(|&p| p.clone()).collect();
-        Ok(Box::new(RbfGrams { kernel: self.0.clone(), bags, points, weights, representations }))
+        let all = side(&bags, &weights.vectors);
+        let mut sums = bagwise_engine::symmetric(&all, &outputs, ctx.precision, ctx)?;
+        let (edges, edge_sums) = self.0.edge_sums(&points, &bags, scope.train, ctx)?.unzip();
+        let (mut grams, mut factors) = (Vec::new(), Vec::new());
+        for (r, (params, _)) in points.iter().enumerate() {
+            // The last to use a sum takes it; the others copy.
+            let needed_again = output[r + 1..].contains(&output[r]);
+            let mut gram = if needed_again {
+                sums[output[r]].clone()
+            } else {
+                std::mem::replace(&mut sums[output[r]], Mat::zeros(0, 0))
+            };
+            if let (Some(edges), Some(sums)) = (&edges, &edge_sums) {
+                add(&mut gram, &sums[edges.which(r)]);
+            }
+            let own: Vec<f64> = (0..gram.rows()).map(|b| gram.get(b, b)).collect();
+            let first = &weights.vectors[weights.terms[r][0]];
+            let own_factors = self.0.norm(params).factors(&own, first, bags.offsets());
+            normalise(&mut gram, &own_factors, &own_factors);
+            grams.push(gram);
+            factors.push(own_factors);
+        }
+        Ok(Box::new(SetGrams { kernel: self.0.clone(), bags, points, weights, edges, grams, factors }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
-        let bags = load_bags(state)?;
-        let weights = state.vector("weights", bags.instance_count())?;
+        let mut params = self.0.read(point)?;
+        let bags = state.bags()?;
+        self.0.load(&mut params, bags.width(), state)?;
+        let weights = state.mat("weights")?;
+        if weights.rows() == 0 || weights.cols() != bags.instance_count() {
+            return Err(refuse("weights and instances differ in number"));
+        }
+        let weights: Vec<Vec<f64>> = (0..weights.rows()).map(|t| weights.row(t).to_vec()).collect();
         let factors = state.vector("factors", bags.len())?;
-        let gamma = state.vector("gamma", 1)?[0];
-        if gamma <= 0.0 || factors.iter().chain(&weights).any(|&v| v <= 0.0) {
-            return Err(refuse("a width, weight or norm is not above 0"));
+        // Several weights of an instance are a vector, whose parts may be anything.
+        let positive = weights.iter().filter(|_| weights.len() == 1).flatten().chain(&factors);
+        if positive.into_iter().any(|&v| v <= 0.0) {
+            return Err(refuse("a weight or norm is not above 0"));
         }
         let own = state.vector("own", bags.len())?;
-        Ok(Box::new(RbfBank {
-            kernel: self.0.clone(),
-            point: point.clone(),
-            gamma,
-            bags,
-            weights: vec![weights],
-            factors,
-            own,
-        }))
+        let edges = self.0.load_edges(&params, bags.len(), &state.nested("edges"))?;
+        let point = (params, state.positive("gamma")?);
+        Ok(Box::new(KeptBags { kernel: self.0.clone(), point, bags, weights, factors, own, edges }))
     }
 }
 
-/// `N/median` and `N/d` in numbers: N over the median squared distance of training instances, or over the number of
-/// attributes.
-pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
-    resolve_for(points, bags, bags.width(), scope, ctx)
+fn side<'a>(bags: &'a Bags, weights: &'a [Vec<f64>]) -> Side<'a> {
+    Side { instances: bags.instances(), offsets: bags.offsets(), weights }
 }
 
-/// The same for vectors that bags with so many attributes were made into.
-pub(crate) fn resolve_for(
-    points: &[&Point],
-    bags: &Bags,
-    attributes: usize,
-    scope: &Scope<'_>,
-    ctx: &Ctx,
-) -> Vec<f64> {
-    let mut typical = None;
-    points
-        .iter()
-        .map(|p| match p.get("gamma") {
-            Value::Number(gamma) => *gamma,
-            Value::OverMedian(n) => {
-                n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
-            }
-            Value::OverWidth(n) => n / attributes as f64,
-            other => unreachable!("the table lets no {other} through"),
-        })
-        .collect()
+fn add(sums: &mut Mat, more: &Mat) {
+    sums.data_mut().iter_mut().zip(more.data()).for_each(|(sum, more)| *sum += more);
 }
 
-/// Gaussian kernels of vectors, which are bags of one instance each: one matrix per width, of `rows` with `cols`, or with
-/// themselves.
-pub(crate) fn gaussians(rows: &Bags, cols: Option<&Bags>, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
-    let outputs: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
-    let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
-    let (left, right) = (ones(rows), cols.map(ones));
-    let left = Side { instances: rows.instances(), offsets: rows.offsets(), weights: &left };
-    match (cols, &right) {
-        (Some(cols), Some(weights)) => {
-            let right = Side { instances: cols.instances(), offsets: cols.offsets(), weights };
-            bagwise_engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)
+fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
+    for (i, row_factor) in rows.iter().enumerate() {
+        for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
+            *value /= row_factor * col_factor;
         }
-        _ => bagwise_engine::symmetric(&left, &outputs, ctx.precision, ctx),
     }
-}
-
-/// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
-    // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
-    // between neighbouring widths of a grid.
-    const PAIRS: usize = 5000;
-    let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
-    if rows.len() < 2 {
-        return 1.0;
-    }
-    let mut rng = Rng::new(seed, "median", &[]);
-    let (mut x, mut z) = (vec![0.0; bags.width()], vec![0.0; bags.width()]);
-    let mut squared: Vec<f64> = (0..PAIRS)
-        .map(|_| {
-            let a = rng.below(rows.len());
-            let b = (a + 1 + rng.below(rows.len() - 1)) % rows.len();
-            bags.instances().row_into(rows[a], &mut x);
-            bags.instances().row_into(rows[b], &mut z);
-            x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum()
-        })
-        .collect();
-    let mean = squared.iter().sum::<f64>() / PAIRS as f64;
-    [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
-}
-
-/// Multiply-adds of one pass of the pairs engine: products, and some three for each width.
-pub(crate) fn pass(bags: &Bags, representations: usize) -> f64 {
-    let n = bags.instance_count() as f64;
-    n * n / 2.0 * (bags.values_per_instance() + 3.0 * representations as f64)
-}
-
-/// An error if the distances inside the largest bag would exceed the memory budget.
-fn reserve_within<S: SetKernel>(kernel: &S, bags: &Bags, ctx: &Ctx) -> Result<()> {
-    if !kernel.looks_within() {
-        return Ok(());
-    }
-    let largest = bags.offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as u64;
-    // Distances and, for cliques, as many dissimilarities of pairs.
-    ctx.reserve(
-        "comparing all instances of the largest bag",
-        12 * largest * largest,
-        "raise --memory, or choose mi-kernel, which does not look inside bags",
-    )
-}
-
-/// Distinct weight vectors over all instances.
-struct Weights {
-    vectors: Vec<Vec<f64>>,
-}
-
-impl Weights {
-    /// The vectors, and which of them each point uses.
-    fn of<S: SetKernel>(kernel: &S, points: &[(&Point, f64)], bags: &Bags) -> (Weights, Vec<usize>) {
-        let per_bag: Vec<Vec<Vec<f64>>> =
-            (0..bags.len()).into_par_iter().map(|b| kernel.weights(points, bags.bag(b))).collect();
-        let mut vectors: Vec<Vec<f64>> = Vec::new();
-        let term = (0..points.len())
-            .map(|p| {
-                let vector: Vec<f64> = per_bag.iter().flat_map(|w| w[p].iter().copied()).collect();
-                index_in(&mut vectors, vector, |a, b| a == b)
-            })
-            .collect();
-        (Weights { vectors }, term)
-    }
-}
-
-/// What each bag's rows and columns are divided by.
-fn factors(norm: Norm, sums: &Mat, weights: &[f64], offsets: &[usize]) -> Vec<f64> {
-    let own: Vec<f64> = (0..sums.rows()).map(|b| sums.get(b, b)).collect();
-    bag_factors(norm, &own, weights, offsets)
-}
-
-fn bag_factors(norm: Norm, own: &[f64], weights: &[f64], offsets: &[usize]) -> Vec<f64> {
-    let total = |b: usize| weights[offsets[b]..offsets[b + 1]].iter().sum::<f64>();
-    (0..own.len())
-        .map(|b| match norm {
-            Norm::None => 1.0,
-            Norm::Sums => total(b),
-            Norm::RootSums => total(b).sqrt(),
-            Norm::Cosine => own[b].sqrt(),
-        })
-        .collect()
-}
-
-/// Sums of instances x kept bags as parts: divided as the bags they belong to are, with shares by weight.
-pub(crate) fn parts_of(mut sums: Mat, bags: &Bags, weights: &[f64], factors: &[f64], kept: &[f64]) -> Parts {
-    let of_instance: Vec<f64> = (0..bags.len()).flat_map(|b| bags.rows(b).map(move |_| factors[b])).collect();
-    normalise(&mut sums, &of_instance, kept);
-    Parts { kernel: sums, share: shares(weights, bags.offsets()) }
 }
 
 /// The share of each instance in the weight of its bag.
@@ -297,85 +286,91 @@ pub(crate) fn shares(weights: &[f64], offsets: &[usize]) -> Vec<f64> {
     offsets.windows(2).flat_map(of_bag).collect()
 }
 
-pub(crate) fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
-    for (i, row_factor) in rows.iter().enumerate() {
-        for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
-            *value /= row_factor * col_factor;
-        }
-    }
-}
-
-struct Representation {
-    gamma: f64,
-    term: usize,
-    gram: Mat,
-    factors: Vec<f64>,
-}
-
-struct RbfGrams<S> {
+/// Prepared bags at all points.
+struct SetGrams<S: SetKernel> {
     kernel: S,
     bags: Arc<Bags>,
-    points: Vec<Point>,
+    points: Vec<(S::Params, f64)>,
     weights: Weights,
-    representations: Vec<Representation>,
+    edges: Option<EdgeGrams>,
+    grams: Vec<Mat>,
+    factors: Vec<Vec<f64>>,
 }
 
-impl<S: SetKernel + Clone> Grams for RbfGrams<S> {
+impl<S: SetKernel> Grams for SetGrams<S> {
     fn gram(&self, representation: usize) -> &Mat {
-        &self.representations[representation].gram
+        &self.grams[representation]
     }
 
-    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
-        let Representation { gamma, term, gram, factors } = &self.representations[representation];
-        let weights =
-            train.iter().flat_map(|&b| self.weights.vectors[*term][self.bags.rows(b)].iter().copied());
-        Ok(Box::new(RbfBank {
+    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn Bank>> {
+        let gather = |&term: &usize| {
+            train
+                .iter()
+                .flat_map(|&b| self.weights.vectors[term][self.bags.rows(b)].iter().copied())
+                .collect()
+        };
+        let (gram, factors) = (&self.grams[representation], &self.factors[representation]);
+        Ok(Box::new(KeptBags {
             kernel: self.kernel.clone(),
             point: self.points[representation].clone(),
-            gamma: *gamma,
             bags: self.bags.select(train),
-            weights: vec![weights.collect()],
+            weights: self.weights.terms[representation].iter().map(gather).collect(),
             factors: train.iter().map(|&b| factors[b]).collect(),
             own: train.iter().map(|&b| gram.get(b, b)).collect(),
+            edges: self.edges.as_ref().map(|e| e.keep(representation, train, ctx)).transpose()?,
         }))
     }
 }
 
-/// Training bags with their weights and norms.
-struct RbfBank<S> {
+/// Training bags with all that a comparison needs.
+struct KeptBags<S: SetKernel> {
     kernel: S,
-    point: Point,
-    gamma: f64,
+    point: (S::Params, f64),
     bags: Bags,
-    /// One vector, in the shape the engine takes.
+    /// A vector for each term.
     weights: Vec<Vec<f64>>,
     factors: Vec<f64>,
     /// The normalised kernel of each bag with itself.
     own: Vec<f64>,
+    edges: Option<KeptEdges>,
 }
 
-impl<S: SetKernel> RbfBank<S> {
+/// What is known of new bags before they are compared.
+struct NewBags {
+    weights: Vec<Vec<f64>>,
+    factors: Vec<f64>,
+    own: Vec<f64>,
+    edges: Option<NewEdges>,
+}
+
+impl<S: SetKernel> KeptBags<S> {
     fn output(&self) -> [Output; 1] {
-        [Output { gamma: self.gamma, terms: vec![0] }]
+        [Output { gamma: self.point.1, terms: (0..self.weights.len()).collect() }]
     }
 
-    fn side(&self) -> Side<'_> {
-        Side { instances: self.bags.instances(), offsets: self.bags.offsets(), weights: &self.weights }
+    /// The sums of some instances, cut into bags by `offsets`, with the kept bags.
+    fn sums(&self, bags: &Bags, offsets: &[usize], weights: &[Vec<f64>], ctx: &Ctx) -> Result<Mat> {
+        let (rows, cols) = (Side { offsets, ..side(bags, weights) }, side(&self.bags, &self.weights));
+        Ok(bagwise_engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0))
     }
 
-    /// Weights and norms of new bags, and their normalised self-similarities.
-    fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
-        reserve_within(&self.kernel, bags, ctx)?;
-        let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
-        let raw = bagwise_engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
-        let factors = bag_factors(self.kernel.norm(&self.point), &raw, &weights.vectors[0], bags.offsets());
-        let own = raw.iter().zip(&factors).map(|(k, f)| k / (f * f)).collect();
-        Ok((weights.vectors, factors, own))
+    fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<NewBags> {
+        let weights = self.kernel.weigh(std::slice::from_ref(&self.point), bags, ctx)?.vectors;
+        if weights.len() != self.weights.len() {
+            return Err(refuse("its bags have not as many weights as its kernel"));
+        }
+        let mut own = bagwise_engine::self_similarity(&side(bags, &weights), &self.output(), ctx)?.remove(0);
+        let edges = self.edges.as_ref().map(|e| e.look_at(bags, ctx)).transpose()?;
+        if let (Some(kept), Some(new)) = (&self.edges, &edges) {
+            own.iter_mut().zip(kept.own(new, ctx)?).for_each(|(sum, edges)| *sum += edges);
+        }
+        let factors = self.kernel.norm(&self.point.0).factors(&own, &weights[0], bags.offsets());
+        own.iter_mut().zip(&factors).for_each(|(k, f)| *k /= f * f);
+        Ok(NewBags { weights, factors, own, edges })
     }
 }
 
-impl<S: SetKernel> Bank for RbfBank<S> {
+impl<S: SetKernel> Bank for KeptBags<S> {
     fn len(&self) -> usize {
         self.bags.len()
     }
@@ -385,105 +380,57 @@ impl<S: SetKernel> Bank for RbfBank<S> {
     }
 
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
-        let (weights, factors, own) = self.look_at(bags, ctx)?;
-        let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights };
-        let mut kernel =
-            bagwise_engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
+        let NewBags { weights, factors, own, edges } = self.look_at(bags, ctx)?;
+        let mut kernel = self.sums(bags, bags.offsets(), &weights, ctx)?;
+        if let (Some(kept), Some(new)) = (&self.edges, &edges) {
+            add(&mut kernel, &kept.sums(new, ctx)?);
+        }
         normalise(&mut kernel, &factors, &self.factors);
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
 
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
-        let (weights, factors, _) = self.look_at(bags, ctx)?;
-        // Every instance as a bag of its own, with the weight it has in its bag.
+        let NewBags { weights, factors, edges, .. } = self.look_at(bags, ctx)?;
+        // Every instance as a bag of its own, with the weight it has in its bag, and divided as that is.
         let single = bagwise_engine::rows::singles(bags.instance_count()).0;
-        let side = Side { instances: bags.instances(), offsets: &single, weights: &weights };
-        let sums =
-            bagwise_engine::rectangular(&side, &self.side(), &self.output(), ctx.precision, ctx)?.remove(0);
-        Ok(parts_of(sums, bags, &weights[0], &factors, &self.factors))
+        let mut kernel = self.sums(bags, &single, &weights, ctx)?;
+        if let (Some(kept), Some(new)) = (&self.edges, &edges) {
+            kept.add_halves(new, &mut kernel, ctx)?;
+        }
+        let of_bag = |(b, factor): (usize, &f64)| vec![*factor; bags.rows(b).len()];
+        let of_instances: Vec<f64> = factors.iter().enumerate().flat_map(of_bag).collect();
+        normalise(&mut kernel, &of_instances, &self.factors);
+        let share = match &weights[..] {
+            [only] => shares(only, bags.offsets()),
+            several => {
+                // The weight of an instance is the length of its vector.
+                let length =
+                    |i: usize| several.iter().map(|w| w[i] * w[i]).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+                shares(&(0..bags.instance_count()).map(length).collect::<Vec<f64>>(), bags.offsets())
+            }
+        };
+        Ok(Parts { kernel, share })
+    }
+
+    fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
+        self.edges.as_ref().map(|e| e.graphs(bags, ctx)).transpose()
+    }
+
+    fn concepts(&self) -> Option<Vec<Believed>> {
+        self.kernel.concepts(&self.point.0)
     }
 
     fn save(&self) -> State {
         let mut state = State::default();
-        save_bags(&mut state, &self.bags);
-        state.put("weights", &self.weights[0]);
+        state.put_bags(&self.bags);
+        self.kernel.save(&self.point.0, self.bags.width(), &mut state);
+        state.put_mat("weights", &Mat::from_rows(&self.weights));
         state.put("factors", &self.factors);
         state.put("own", &self.own);
-        state.put("gamma", &[self.gamma]);
+        state.put("gamma", &[self.point.1]);
+        if let Some(edges) = &self.edges {
+            state.nest("edges", edges.save());
+        }
         state
     }
-}
-
-/// Puts instances and offsets into a state, in their own precision.
-pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
-    state.put_counts("offsets", bags.offsets().iter().copied());
-    let shape = vec![bags.instance_count(), bags.width()];
-    match bags.instances() {
-        Instances::F64(m) => {
-            drop(state.tensors.insert("instances".into(), Tensor::F64(shape, m.data().to_vec())))
-        }
-        Instances::F32(m) => {
-            drop(state.tensors.insert("instances".into(), Tensor::F32(shape, m.data().to_vec())))
-        }
-        Instances::Sparse(m) => {
-            save_sparse(state, m);
-            state.put_counts("width", [m.cols()]);
-        }
-        Instances::Stored(_) => {
-            let tensor = match bags.instances().clone().in_memory() {
-                Instances::F32(m) => Tensor::F32(shape, m.into_data()),
-                Instances::F64(m) => Tensor::F64(shape, m.into_data()),
-                _ => unreachable!("rows brought into memory are dense"),
-            };
-            drop(state.tensors.insert("instances".into(), tensor));
-        }
-    }
-}
-
-/// Sparse rows without their width.
-pub(crate) fn save_sparse(state: &mut State, rows: &Csr) {
-    state.put_counts("indptr", rows.indptr().iter().copied());
-    state.put_counts("indices", rows.indices().iter().map(|&i| i as usize));
-    state.put("values", rows.values());
-}
-
-/// Sparse rows of a known width, with everything checked that [`Csr`] promises.
-pub(crate) fn load_sparse(state: &State, width: usize) -> Result<Csr> {
-    let (indptr, indices) = (state.counts("indptr")?, state.counts("indices")?);
-    let values = state.vector("values", indices.len())?;
-    let ordered = indptr.first() == Some(&0)
-        && indptr.last() == Some(&indices.len())
-        && indptr.windows(2).all(|w| w[0] <= w[1]);
-    let fits = ordered
-        && u32::try_from(width).is_ok()
-        && indptr.windows(2).all(|w| {
-            let row = &indices[w[0]..w[1]];
-            row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&c| c < width)
-        });
-    if !fits {
-        return Err(refuse("its sparse rows do not fit together"));
-    }
-    Ok(Csr::new(width, indptr, indices.into_iter().map(|c| c as u32).collect(), values))
-}
-
-/// Bags from a state, with everything checked that [`Bags`] and [`Csr`] promise.
-pub(crate) fn load_bags(state: &State) -> Result<Bags> {
-    let offsets = state.counts("offsets")?;
-    let instances = match state.tensors.get("instances") {
-        Some(Tensor::F64(shape, data)) if shape.len() == 2 => {
-            Instances::F64(Mat::new(shape[0], shape[1], data.clone()))
-        }
-        Some(Tensor::F32(shape, data)) if shape.len() == 2 => {
-            Instances::F32(Mat::new(shape[0], shape[1], data.clone()))
-        }
-        Some(other) => return Err(refuse(format!("'instances' has shape {:?}", other.shape()))),
-        None => {
-            let width = *state.counts("width")?.first().ok_or_else(|| refuse("'width' is empty"))?;
-            Instances::Sparse(load_sparse(state, width)?)
-        }
-    };
-    if offsets.windows(2).any(|w| w[0] >= w[1]) {
-        return Err(refuse("its bags overlap or are empty"));
-    }
-    Bags::new(instances, offsets).map_err(|e| refuse(e.to_string()))
 }

@@ -30,10 +30,25 @@ pub(crate) const TUBE: ParamSpec = ParamSpec {
     regression_only: true,
 };
 
+/// What a point asks of its machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SvmParams {
+    pub(crate) cost: f64,
+    /// 0 for classes.
+    tube: f64,
+}
+
+impl SvmParams {
+    pub(crate) fn read(point: &Point) -> Result<SvmParams> {
+        let tube = if point.has(TUBE.name) { point.number(TUBE.name)? } else { 0.0 };
+        Ok(SvmParams { cost: point.number(COST.name)?, tube })
+    }
+}
+
 /// One machine per point on one Gram; costs are solved as a path, each from the solution of the one before.
 pub(crate) fn solve(
     gram: &Mat,
-    points: &[&Point],
+    points: &[SvmParams],
     training: &Training<'_>,
     ctx: &Ctx,
 ) -> Result<Vec<Machine>> {
@@ -47,7 +62,7 @@ pub(crate) fn solve(
 /// The same machines on explicit features, a row for each of `training.bags`, without a Gram.
 pub(crate) fn solve_linear(
     features: &Features<'_>,
-    points: &[&Point],
+    points: &[SvmParams],
     training: &Training<'_>,
     ctx: &Ctx,
 ) -> Result<Vec<LinearMachine>> {
@@ -66,12 +81,9 @@ fn tolerance(training: &Training<'_>) -> f64 {
 }
 
 /// An error if a cost times the weight of a bag is beyond all numbers.
-pub(crate) fn check_costs<'p>(
-    points: impl IntoIterator<Item = &'p Point>,
-    training: &Training<'_>,
-) -> Result<()> {
+pub(crate) fn check_costs(costs: impl IntoIterator<Item = f64>, training: &Training<'_>) -> Result<()> {
     let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
-    match points.into_iter().map(|p| p.number("c")).find(|c| !(c * heaviest).is_finite()) {
+    match costs.into_iter().find(|c| !(c * heaviest).is_finite()) {
         Some(c) => Err(Error::Invalid(format!(
             "c={c} times the weight of a bag is not a finite number; use a smaller c"
         ))),
@@ -81,22 +93,21 @@ pub(crate) fn check_costs<'p>(
 
 /// Solves the points tube by tube, each a path of costs.
 fn along_paths<M>(
-    points: &[&Point],
+    points: &[SvmParams],
     training: &Training<'_>,
     ctx: &Ctx,
     path: impl Fn(Form<'_>, &[f64]) -> Vec<M>,
     status: impl Fn(&M) -> Status,
 ) -> Result<Vec<M>> {
     ctx.check()?;
-    check_costs(points.iter().copied(), training)?;
+    check_costs(points.iter().map(|p| p.cost), training)?;
     let mut machines: Vec<Option<M>> = points.iter().map(|_| None).collect();
-    let tube_of = |point: &Point| if training.regression { point.number("tube") } else { 0.0 };
-    let mut tubes: Vec<f64> = points.iter().map(|p| tube_of(p)).collect();
+    let mut tubes: Vec<f64> = points.iter().map(|p| p.tube).collect();
     tubes.sort_by(f64::total_cmp);
     tubes.dedup();
     for tube in tubes {
-        let here: Vec<usize> = (0..points.len()).filter(|&i| tube_of(points[i]) == tube).collect();
-        let costs: Vec<f64> = here.iter().map(|&i| points[i].number("c")).collect();
+        let here: Vec<usize> = (0..points.len()).filter(|&i| points[i].tube == tube).collect();
+        let costs: Vec<f64> = here.iter().map(|&i| points[i].cost).collect();
         let form = if training.regression {
             Form::Regress { targets: training.y, tube }
         } else {

@@ -6,15 +6,13 @@
 //! scaled columns, stop after thirty steps (three hundred are no better), and take the threshold from training bags.
 //! For real values the likelihood is `1 - |y - max u|`.
 
-use crate::families::best_concept::{BestConcept, table};
+use crate::families::best_concept::{BestConcept, USUAL, table};
 use crate::families::concepts::Producer;
 use crate::method::Info;
 use crate::params::ParamSpec;
-use crate::preprocess::Scale;
 
 /// The method, for the registry.
-pub(crate) static METHOD: BestConcept =
-    BestConcept { info: &INFO, producer: Producer::DiverseDensity, params: &PARAMS };
+pub(crate) static METHOD: BestConcept = BestConcept { info: &INFO, producer: Producer::DiverseDensity };
 
 static PARAMS: [ParamSpec; 6] = table("all");
 
@@ -27,9 +25,7 @@ static INFO: Info = Info {
             found by climbing from every instance of every positive bag. Bags from a threshold of nearness on are \
             positive; for real values nearness itself is the prediction.",
     reference: "Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998",
-    family: "diverse density",
-    regression: true,
-    scale: Scale::ZScore,
     complexity: 30,
-    explains: "witness: the instance nearest to the concept",
+    params: &PARAMS,
+    ..USUAL
 };

@@ -5,15 +5,13 @@
 //! technique, NIPS 2001. From ten instances of positive bags, drawn by the seed, as they do (`starts=all` climbs from every one, which takes
 //! long), keeping the best round. The rest is that of `dd`.
 
-use crate::families::best_concept::{BestConcept, table};
+use crate::families::best_concept::{BestConcept, USUAL, table};
 use crate::families::concepts::Producer;
 use crate::method::Info;
 use crate::params::ParamSpec;
-use crate::preprocess::Scale;
 
 /// The method, for the registry.
-pub(crate) static METHOD: BestConcept =
-    BestConcept { info: &INFO, producer: Producer::EmDd, params: &PARAMS };
+pub(crate) static METHOD: BestConcept = BestConcept { info: &INFO, producer: Producer::EmDd };
 
 static PARAMS: [ParamSpec; 6] = table("10");
 
@@ -25,9 +23,7 @@ static INFO: Info = Info {
             concept climbs the density of the chosen ones, until that gains nothing. Started from ten instances of \
             positive bags; the best of all starts predicts as in dd.",
     reference: "Zhang, Goldman: EM-DD: an improved multiple-instance learning technique, NIPS 2001",
-    family: "diverse density",
-    regression: true,
-    scale: Scale::ZScore,
     complexity: 31,
-    explains: "witness: the instance nearest to the concept",
+    params: &PARAMS,
+    ..USUAL
 };

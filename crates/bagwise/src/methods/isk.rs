@@ -21,10 +21,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::families::map_svm::{CellMap, MapModel, MapPrepared, Representation, Source, map_bags};
-use crate::families::svm;
-use crate::method::{Info, Method, Model, Needs, POOL, Prepared, Scope, State, draws_on_all};
-use crate::params::{Kind, Level, ParamSpec, Point, Value, representations};
+use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MappedBags, Source, map_bags};
+use crate::families::svm::{self, SvmParams};
+use crate::method::{Info, Method, Model, Needs, Offer, POOL, Prepared, Scope, State, draws_on_all};
+use crate::params::{Kind, Level, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Result};
 use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
@@ -44,10 +44,11 @@ static INFO: Info = Info {
             instances of the bag with K > epsilon to x. A support vector machine learns on the bags.",
     reference: "Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019",
     family: "set kernel + SVM",
-    regression: true,
     scale: Scale::ZScore,
     complexity: 45,
-    explains: "additive",
+    offers: &[Offer::Kernel, Offer::FeatureMap],
+    params: PARAMS,
+    ..Info::USUAL
 };
 
 const fn shape(name: &'static str, help: &'static str, kind: Kind, values: [&'static str; 2]) -> ParamSpec {
@@ -109,43 +110,57 @@ const MANY_BAGS: usize = 1000;
 /// Partitionings where nothing else is said: what costs are estimated by before points are known.
 const USUAL_T: usize = 200;
 
-fn distance(point: &Point) -> Distance {
-    if point.word("distance") == "text" { Distance::Text } else { Distance::Euclidean }
+/// A point as the method sees it.
+#[derive(Clone, Copy)]
+struct IskParams {
+    /// Nothing where the method decides.
+    psi: Option<usize>,
+    share: Share,
+    t: usize,
+    distance: Distance,
+    /// Nothing where the number of bags decides.
+    on_maps: Option<bool>,
+    from_all: bool,
 }
 
-fn share(point: &Point) -> Share {
-    let (numerator, denominator) = point.fraction("epsilon");
-    Share { numerator, denominator }
-}
+impl IskParams {
+    fn read(point: &Point) -> Result<IskParams> {
+        let (numerator, denominator) = point.fraction("epsilon")?;
+        let distances = [("euclidean", Distance::Euclidean), ("text", Distance::Text)];
+        let solvers = [("auto", None), ("gram", Some(false)), ("map", Some(true))];
+        Ok(IskParams {
+            psi: point.whole("psi")?,
+            share: Share { numerator, denominator },
+            t: point.number("t")? as usize,
+            distance: point.choice("distance", &distances)?,
+            on_maps: point.choice("solver", &solvers)?,
+            from_all: draws_on_all(point),
+        })
+    }
 
-fn count(point: &Point) -> usize {
-    point.whole("t").unwrap_or(USUAL_T)
-}
-
-/// The number of centres, for a pool of so many instances.
-fn centres(point: &Point, pool: usize) -> Result<usize> {
-    const AUTO: usize = 64;
-    match point.whole("psi") {
-        None => Ok(AUTO.min((pool / 4).max(2)).min(pool)),
-        Some(psi) if psi <= pool => Ok(psi),
-        Some(psi) => {
-            let of = match draws_on_all(point) {
-                true => "instances",
-                false => "training instances (in cross-validation, those of one fold)",
-            };
-            let problem =
-                format!("{psi} centres cannot be drawn from {pool} {of}; take at most {pool}, or psi=auto");
-            Err(Error::param(INFO.name, "psi", problem))
+    /// The number of centres, for a pool of so many instances.
+    fn centres(&self, pool: usize) -> Result<usize> {
+        const AUTO: usize = 64;
+        match self.psi {
+            None => Ok(AUTO.min((pool / 4).max(2)).min(pool)),
+            Some(psi) if psi <= pool => Ok(psi),
+            Some(psi) => {
+                let of = match self.from_all {
+                    true => "instances",
+                    false => "training instances (in cross-validation, those of one fold)",
+                };
+                let problem = format!(
+                    "{psi} centres cannot be drawn from {pool} {of}; take at most {pool}, or psi=auto"
+                );
+                Err(Error::param(INFO.name, "psi", problem))
+            }
         }
     }
 }
 
-fn learns_on_maps(point: &Point, bags: &Bags) -> bool {
-    match point.word("solver") {
-        "gram" => false,
-        "map" => true,
-        _ => bags.len() >= MANY_BAGS,
-    }
+/// Whether some points take zeros for absent words.
+fn is_text(points: &[Point]) -> bool {
+    points.iter().any(|p| IskParams::read(p).is_ok_and(|p| p.distance == Distance::Text))
 }
 
 impl Method for Isk {
@@ -153,17 +168,12 @@ impl Method for Isk {
         &INFO
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
-    }
-
     fn scale(&self, points: &[Point]) -> Scale {
-        if points.iter().any(|p| distance(p) == Distance::Text) { Scale::None } else { INFO.scale }
+        if is_text(points) { Scale::None } else { INFO.scale }
     }
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<String> {
-        let text = points.iter().any(|p| distance(p) == Distance::Text);
-        (text && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
+        (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
             format!(
                 "scaling {} moves zeros, which distance=text takes for absent words; use --scale none or maxabs",
                 scale.name()
@@ -172,7 +182,7 @@ impl Method for Isk {
     }
 
     fn admits(&self, point: &Point, instances: usize) -> bool {
-        point.whole("psi").is_none_or(|psi| psi <= instances)
+        IskParams::read(point).is_ok_and(|p| p.psi.is_none_or(|psi| psi <= instances))
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -201,16 +211,17 @@ impl Method for Isk {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let (distinct, representation) = representations(PARAMS, points);
+        let distinct = distinct.into_iter().map(IskParams::read).collect::<Result<Vec<_>>>()?;
         let own = scope.train.iter().map(|&b| bags.rows(b).len()).sum();
-        let from = |p: &Point| match scope.pool {
-            Some(pool) if draws_on_all(p) => pool.instance_count(),
+        let from = |p: &IskParams| match scope.pool {
+            Some(pool) if p.from_all => pool.instance_count(),
             _ => own,
         };
-        let psis = distinct.iter().map(|p| centres(p, from(p))).collect::<Result<Vec<usize>>>()?;
-        let mut all: Vec<Option<Representation>> = distinct.iter().map(|_| None).collect();
+        let psis = distinct.iter().map(|p| p.centres(from(p))).collect::<Result<Vec<usize>>>()?;
+        let mut all: Vec<Option<MappedBags>> = distinct.iter().map(|_| None).collect();
         // Points with the same partitionings share a pass, whatever their psi.
         while let Some(first) = all.iter().position(Option::is_none) {
-            let key = |r: usize| (count(distinct[r]), distance(distinct[r]), draws_on_all(distinct[r]));
+            let key = |r: usize| (distinct[r].t, distinct[r].distance, distinct[r].from_all);
             let family: Vec<usize> = (first..all.len()).filter(|&r| key(r) == key(first)).collect();
             let largest = family.iter().map(|&r| psis[r]).max().unwrap_or(1);
             let (t, by, from_all) = key(first);
@@ -222,35 +233,26 @@ impl Method for Isk {
                 _ => Partitions::draw(&bags, scope.train, t, largest, by, ctx)?,
             };
             let partitions = Arc::new(partitions);
-            let wanted: Vec<Wanted> = family
-                .iter()
-                .map(|&r| {
-                    let map = CellMap {
-                        partitions: Arc::clone(&partitions),
-                        psi: psis[r],
-                        share: share(distinct[r]),
-                    };
-                    Wanted { map, on_maps: learns_on_maps(distinct[r], &bags) }
-                })
-                .collect();
+            let wanted = |&r: &usize| Wanted {
+                map: CellMap { partitions: Arc::clone(&partitions), psi: psis[r], share: distinct[r].share },
+                on_maps: distinct[r].on_maps.unwrap_or(bags.len() >= MANY_BAGS),
+            };
+            let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
             for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, wanted, ctx)?) {
                 all[r] = Some(ready);
             }
         }
         Ok(Box::new(MapPrepared {
             bags,
-            points: points.to_vec(),
+            machines: points.iter().map(SvmParams::read).collect::<Result<_>>()?,
             representation,
-            representations: all.into_iter().flatten().collect(),
+            mapped: all.into_iter().flatten().collect(),
         }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
-        let psi = match point.get("psi") {
-            Value::Number(_) => point.whole("psi"),
-            _ => None,
-        };
-        Ok(Box::new(MapModel::load(count(point), psi, share(point), distance(point), state)?))
+        let IskParams { t, psi, share, distance, .. } = IskParams::read(point)?;
+        Ok(Box::new(MapModel::load(t, psi, share, distance, state)?))
     }
 }
 
@@ -265,7 +267,7 @@ fn represent(
     partitions: &Arc<Partitions>,
     wanted: Vec<Wanted>,
     ctx: &Ctx,
-) -> Result<Vec<Representation>> {
+) -> Result<Vec<MappedBags>> {
     let mut psis: Vec<usize> = wanted.iter().map(|w| w.map.psi).collect();
     psis.sort_unstable();
     psis.dedup();
@@ -277,7 +279,7 @@ fn represent(
             .into_iter()
             .zip(maps)
             .map(|(wanted, map)| {
-                let ready = Representation {
+                let ready = MappedBags {
                     map: wanted.map,
                     source: Source::Maps(map),
                     gram: OnceLock::new(),
@@ -293,7 +295,7 @@ fn represent(
     let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
     ctx.reserve("the cells of all instances", bytes, "raise --memory, or choose a smaller psi or t")?;
     let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
-    let mut ready: Vec<Option<Representation>> = wanted.iter().map(|_| None).collect();
+    let mut ready: Vec<Option<MappedBags>> = wanted.iter().map(|_| None).collect();
     let offsets = bags.offsets();
     for (k, ids) in ids.into_iter().enumerate() {
         ctx.check()?;
@@ -306,7 +308,7 @@ fn represent(
         let grams = gram_of_ids(&ids, offsets, &views, ctx)?;
         for ((&w, weights), mut gram) in here.iter().zip(weights).zip(grams) {
             cosine(&mut gram);
-            ready[w] = Some(Representation {
+            ready[w] = Some(MappedBags {
                 map: wanted[w].map.clone(),
                 source: Source::Cells { ids: Arc::clone(&ids), weights },
                 gram: OnceLock::from(gram),

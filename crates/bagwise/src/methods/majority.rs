@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use crate::method::{
-    Answer, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training, refuse,
+    Answer, Explains, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training,
 };
-use crate::params::{ParamSpec, Point};
+use crate::params::Point;
 use crate::preprocess::Scale;
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// The method, for the registry.
@@ -23,19 +24,14 @@ static INFO: Info = Info {
             What does not beat it has learned nothing.",
     reference: "baseline",
     family: "baseline",
-    regression: true,
     scale: Scale::None,
-    complexity: 0,
-    explains: "additive: all bias",
+    explains: Explains::Bias,
+    ..Info::USUAL
 };
 
 impl Method for Majority {
     fn info(&self) -> &'static Info {
         &INFO
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[]
     }
 
     fn work(&self, _: &Bags, _: usize) -> f64 {

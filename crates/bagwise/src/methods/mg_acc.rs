@@ -5,25 +5,20 @@
 //! Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007, equations 11 and 17.
 
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::marginal::{Belief, Marginalized};
+use crate::families::marginal::{Belief, Marginalized, USUAL};
+use crate::families::set_kernel::Rbf;
 use crate::method::Info;
-use crate::preprocess::Scale;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Marginalized> =
-    KernelSvm(Marginalized { info: &INFO, belief: Belief::Accuracy });
+pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
+    KernelSvm(Rbf(Marginalized { info: &INFO, belief: Belief::Accuracy }));
 
 static INFO: Info = Info {
     name: "mg-acc",
-    aliases: &[],
     title: "instance pairs weighted by how alike their labels probably are, concepts by accuracy",
     about: "The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly \
             (max over instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared \
             error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.",
-    reference: "Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007",
-    family: "marginalized kernel + SVM",
-    regression: true,
-    scale: Scale::ZScore,
     complexity: 61,
-    explains: "additive",
+    ..USUAL
 };

@@ -4,26 +4,21 @@
 //! Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007.
 
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::marginal::{Belief, Marginalized};
+use crate::families::marginal::{Belief, Marginalized, USUAL};
+use crate::families::set_kernel::Rbf;
 use crate::method::Info;
-use crate::preprocess::Scale;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Marginalized> =
-    KernelSvm(Marginalized { info: &INFO, belief: Belief::Density });
+pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
+    KernelSvm(Rbf(Marginalized { info: &INFO, belief: Belief::Density }));
 
 static INFO: Info = Info {
     name: "mg-ddv",
-    aliases: &[],
     title: "instance pairs weighted by how alike their labels probably are, concepts by density",
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
             the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
             diverse density, each believed in proportion to its density. For real values the bracket is the expected \
             similarity of two labels. Concepts are learned anew in every fold and for every class.",
-    reference: "Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007",
-    family: "marginalized kernel + SVM",
-    regression: true,
-    scale: Scale::ZScore,
     complexity: 60,
-    explains: "additive",
+    ..USUAL
 };

@@ -7,11 +7,12 @@
 //! within-bag similarity that separates the classes, so the default grid has both.
 
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
-use crate::method::Info;
+use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
+use crate::families::svm;
+use crate::families::width::WIDTH;
+use crate::method::{Info, Offer};
 use crate::params::{Kind, Level, ParamSpec, Point};
-use crate::preprocess::Scale;
-use bagwise_core::BagRef;
+use bagwise_core::{Bags, Ctx, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<MiKernel>> = KernelSvm(Rbf(MiKernel));
@@ -27,10 +28,10 @@ static INFO: Info = Info {
             (norm=mean) or by the self-similarities (norm=sqrt); a support vector machine learns on the bags.",
     reference: "Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002",
     family: "set kernel + SVM",
-    regression: true,
-    scale: Scale::MinMax,
     complexity: 20,
-    explains: "additive",
+    offers: &[Offer::Kernel],
+    params: PARAMS,
+    ..Info::USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[
@@ -44,32 +45,26 @@ static PARAMS: &[ParamSpec] = &[
         level: Level::Representation,
         regression_only: false,
     },
-    crate::families::svm::COST,
-    crate::families::svm::TUBE,
+    svm::COST,
+    svm::TUBE,
 ];
 
 impl SetKernel for MiKernel {
+    type Params = Norm;
+
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+    fn read(&self, point: &Point) -> Result<Norm> {
+        point.choice("norm", &[("none", Norm::None), ("mean", Norm::Sums), ("sqrt", Norm::Cosine)])
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        vec![vec![1.0; bag.len()]; points.len()]
+    fn norm(&self, norm: &Norm) -> Norm {
+        *norm
     }
 
-    fn looks_within(&self) -> bool {
-        false
-    }
-
-    fn norm(&self, point: &Point) -> Norm {
-        match point.word("norm") {
-            "none" => Norm::None,
-            "mean" => Norm::Sums,
-            _ => Norm::Cosine,
-        }
+    fn weigh(&self, points: &[(Norm, f64)], bags: &Bags, _: &Ctx) -> Result<Weights> {
+        Ok(Weights::equal(points.len(), bags))
     }
 }

@@ -9,11 +9,9 @@
 //! `MISVM` is this method, not the one that the paper writes with capitals (`mi-svm-bag`).
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
+use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
 use crate::method::Info;
-use crate::methods::mirsvm::ROUNDS;
 use crate::params::ParamSpec;
-use crate::preprocess::Scale;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
@@ -30,11 +28,9 @@ static INFO: Info = Info {
             bags the instances with output above 0 (at least the one with the largest) are then positive and the \
             others negative; and so on until the labels stay. A bag's output is the largest of its instances'.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
-    family: "alternating SVM",
-    regression: false,
-    scale: Scale::ZScore,
     complexity: 30,
-    explains: "witness: the output of every instance, and the one that decides",
+    params: PARAMS,
+    ..USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST, ParamSpec { default: "50", grid: "50", ..ROUNDS }];
@@ -47,10 +43,6 @@ pub(crate) fn instances<'p>(problem: &'p Problem<'_>) -> impl Iterator<Item = (u
 impl Alternating for MiSvm {
     fn info(&self) -> &'static Info {
         &INFO
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
     }
 
     /// A 1 or 0 for each instance of the training bags.

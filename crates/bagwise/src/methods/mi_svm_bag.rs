@@ -9,11 +9,9 @@
 //! written MI-SVM and told from mi-SVM (`mi-svm`) by capitals alone.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
+use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
 use crate::method::Info;
-use crate::methods::mirsvm::ROUNDS;
 use crate::params::ParamSpec;
-use crate::preprocess::Scale;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
@@ -33,11 +31,9 @@ static INFO: Info = Info {
             and from all instances of negative bags; then the witness is the instance with the largest output; and so on \
             until the witnesses stay. A bag's output is the largest of its instances'.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
-    family: "alternating SVM",
-    regression: false,
-    scale: Scale::ZScore,
     complexity: 32,
-    explains: "witness: the output of every instance, and the one that decides",
+    params: PARAMS,
+    ..USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST, ParamSpec { default: "50", grid: "50", ..ROUNDS }];
@@ -45,10 +41,6 @@ static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST, ParamSpec { default: "50", 
 impl Alternating for MiSvmBag {
     fn info(&self) -> &'static Info {
         &INFO
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
     }
 
     fn wants_means(&self) -> bool {

@@ -12,11 +12,12 @@
 //! Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009.
 
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
-use crate::method::Info;
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
-use crate::preprocess::Scale;
-use bagwise_core::{BagRef, Mat};
+use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
+use crate::families::svm;
+use crate::families::width::WIDTH;
+use crate::method::{Info, Offer};
+use crate::params::{Kind, Level, ParamSpec, Point};
+use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
@@ -34,10 +35,10 @@ static INFO: Info = Info {
             machine learns on the bags.",
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
-    regression: true,
-    scale: Scale::MinMax,
     complexity: 40,
-    explains: "additive",
+    offers: &[Offer::Kernel],
+    params: PARAMS,
+    ..Info::USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[
@@ -71,52 +72,82 @@ static PARAMS: &[ParamSpec] = &[
         level: Level::Representation,
         regression_only: false,
     },
-    crate::families::svm::COST,
-    crate::families::svm::TUBE,
+    svm::COST,
+    svm::TUBE,
 ];
 
+/// The dissimilarity of two instances of a bag from their squared distance and the width of the kernel.
+type Dissimilarity = fn(f64, f64) -> f64;
+
+/// Below which dissimilarity instances are neighbours.
+#[derive(Clone, Copy)]
+enum Delta {
+    Mean,
+    MeanAll,
+    Number(f64),
+}
+
+#[derive(Clone)]
+pub(crate) struct MiGraphParams {
+    dissimilarity: Dissimilarity,
+    delta: Delta,
+    norm: Norm,
+}
+
 impl SetKernel for MiGraph {
+    type Params = MiGraphParams;
+
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+    fn read(&self, point: &Point) -> Result<MiGraphParams> {
+        let dissimilarities: [(&str, Dissimilarity); 4] = [
+            ("gauss", |s, gamma| 1.0 - (-gamma * s).exp()),
+            ("rkhs", |s, gamma| (2.0 - 2.0 * (-gamma * s).exp()).sqrt()),
+            ("euclid", |s, _| s.sqrt()),
+            ("sq", |s, _| s),
+        ];
+        let norms =
+            [("eq5", Norm::Sums), ("sqrt", Norm::Cosine), ("sqrtsum", Norm::RootSums), ("none", Norm::None)];
+        Ok(MiGraphParams {
+            dissimilarity: point.choice("dist", &dissimilarities)?,
+            delta: match point.number_or_word("delta")? {
+                Some(delta) => Delta::Number(delta),
+                None => point.choice("delta", &[("mean", Delta::Mean), ("mean_all", Delta::MeanAll)])?,
+            },
+            norm: point.choice("norm", &norms)?,
+        })
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        let squared = within::squared_distances(bag);
-        points.iter().map(|(point, gamma)| clique_weights(&squared, point, *gamma)).collect()
+    fn norm(&self, params: &MiGraphParams) -> Norm {
+        params.norm
     }
 
-    fn norm(&self, point: &Point) -> Norm {
-        match point.word("norm") {
-            "eq5" => Norm::Sums,
-            "sqrt" => Norm::Cosine,
-            "sqrtsum" => Norm::RootSums,
-            _ => Norm::None,
-        }
+    fn weigh(&self, points: &[(MiGraphParams, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
+        Weights::within(points.len(), bags, ctx, |bag| {
+            let squared = within::squared_distances(bag);
+            points.iter().map(|(params, gamma)| clique_weights(&squared, params, *gamma)).collect()
+        })
+    }
+
+    fn looks_within(&self) -> bool {
+        true
     }
 }
 
-fn clique_weights(squared: &Mat, point: &Point, gamma: f64) -> Vec<f64> {
+fn clique_weights(squared: &Mat, params: &MiGraphParams, gamma: f64) -> Vec<f64> {
     let n = squared.rows();
-    let dissimilarity: fn(f64, f64) -> f64 = match point.word("dist") {
-        "gauss" => |s, gamma| 1.0 - (-gamma * s).exp(),
-        "rkhs" => |s, gamma| (2.0 - 2.0 * (-gamma * s).exp()).sqrt(),
-        "euclid" => |s, _| s.sqrt(),
-        _ => |s, _| s,
-    };
     // Only pairs a < u: half the exponentials, and both ends see the same bits.
     let mut pairs = Vec::with_capacity(n * (n - 1) / 2);
     for a in 0..n {
-        pairs.extend(squared.row(a)[a + 1..].iter().map(|&s| dissimilarity(s, gamma)));
+        pairs.extend(squared.row(a)[a + 1..].iter().map(|&s| (params.dissimilarity)(s, gamma)));
     }
     let sum: f64 = pairs.iter().sum();
-    let delta = match point.get("delta") {
-        Value::Number(delta) => *delta,
-        Value::Word(word) if word == "mean_all" => 2.0 * sum / (n * n) as f64,
-        _ => sum / pairs.len().max(1) as f64,
+    let delta = match params.delta {
+        Delta::Number(delta) => delta,
+        Delta::MeanAll => 2.0 * sum / (n * n) as f64,
+        Delta::Mean => sum / pairs.len().max(1) as f64,
     };
     let mut neighbours = vec![1.0; n];
     let mut pair = pairs.iter();

@@ -21,32 +21,37 @@
 //! A round costs a machine on as many rows as there are bags, and a pass over instances x support rows.
 
 use crate::families::alternating::kernel::{COST, KERNEL};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, Trained, bad_start};
+use crate::families::alternating::{
+    Alternating, Alternation, Problem, RESTARTS, ROUNDS, Row, Trained, USUAL, bad_start,
+};
+use crate::families::width::SIGMA;
 use crate::method::Info;
-use crate::params::{Kind, Level, ParamSpec};
-use crate::preprocess::Scale;
+use crate::params::{Kind, Level, ParamSpec, Point};
 use bagwise_core::{Bags, Result, Rng, absorb};
 
 /// The method, for the registry.
-pub(crate) static METHOD: Alternation<Mirsvm> = Alternation(Mirsvm);
+pub(crate) static METHOD: Alternation<Mirsvm> =
+    Alternation(Mirsvm { bound_over_bags: false, select_as_printed: false, bias: Bias::Free });
 
+/// The switches.
 #[derive(Clone)]
-pub(crate) struct Mirsvm;
+pub(crate) struct Mirsvm {
+    bound_over_bags: bool,
+    select_as_printed: bool,
+    bias: Bias,
+}
 
 static INFO: Info = Info {
     name: "mirsvm",
-    aliases: &[],
     title: "SVM on one representative instance per bag, chosen again by the machine",
     about: "Every bag is represented by one instance, at first a random one. A support vector machine learns from the \
             representatives, and each bag is then represented by its instance with the largest output; and so on until \
             the representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.",
     reference: "Melki, Cano, Ventura: MIRSVM: multi-instance support vector machine with bag representatives, \
                 Pattern Recognition 79, 2018",
-    family: "alternating SVM",
-    regression: false,
-    scale: Scale::ZScore,
     complexity: 35,
-    explains: "witness: the output of every instance, and the one that decides",
+    params: PARAMS,
+    ..USUAL
 };
 
 const fn word(
@@ -66,29 +71,10 @@ const fn word(
     }
 }
 
-/// At most this many machines in one search.
-pub(crate) const ROUNDS: ParamSpec = ParamSpec {
-    name: "max-iter",
-    help: "Machines trained before a search that neither converges nor cycles is stopped.",
-    kind: Kind::Whole { least: 1, most: 100_000, words: &[] },
-    default: "100",
-    grid: "100",
-    level: Level::Solver,
-    regression_only: false,
-};
-
 static PARAMS: &[ParamSpec] = &[
     COST,
     KERNEL,
-    ParamSpec {
-        name: "sigma",
-        help: "Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)).",
-        kind: Kind::Length,
-        default: "1*median",
-        grid: "0.25*median,0.5*median,1*median,2*median",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    SIGMA,
     word(
         "bound",
         &["c", "c/n"],
@@ -109,24 +95,28 @@ static PARAMS: &[ParamSpec] = &[
         "The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.",
     ),
     ROUNDS,
-    ParamSpec {
-        name: "restarts",
-        help: "Random starts, of which the best search is kept.",
-        kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
-        default: "1",
-        grid: "1",
-        level: Level::Solver,
-        regression_only: false,
-    },
+    RESTARTS,
 ];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bias {
+    Free,
+    All,
+    Printed,
+}
 
 impl Alternating for Mirsvm {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+    fn at(&self, point: &Point) -> Result<Mirsvm> {
+        let biases = [("free", Bias::Free), ("all", Bias::All), ("printed", Bias::Printed)];
+        Ok(Mirsvm {
+            bound_over_bags: point.choice("bound", &[("c", false), ("c/n", true)])?,
+            select_as_printed: point.choice("select", &[("max", false), ("printed", true)])?,
+            bias: point.choice("bias", &biases)?,
+        })
     }
 
     fn wants_few(&self) -> bool {
@@ -163,18 +153,17 @@ impl Alternating for Mirsvm {
     }
 
     fn revise(&self, problem: &Problem<'_>, _: &[u32], outputs: &[f64]) -> Vec<u32> {
-        let printed = problem.point.word("select") == "printed";
         let of = |(&bag, &y): (&usize, &f64)| {
-            problem.largest(bag, |i| if printed { y * outputs[i] } else { outputs[i] })
+            problem.largest(bag, |i| if self.select_as_printed { y * outputs[i] } else { outputs[i] })
         };
         problem.train.iter().zip(problem.y).map(of).collect()
     }
 
     fn share(&self, problem: &Problem<'_>) -> f64 {
-        if problem.point.word("bound") == "c/n" { 1.0 / problem.train.len() as f64 } else { 1.0 }
+        if self.bound_over_bags { 1.0 / problem.train.len() as f64 } else { 1.0 }
     }
 
-    fn bias(&self, problem: &Problem<'_>, trained: &Trained<'_>) -> Result<Option<f64>> {
+    fn bias(&self, _: &Problem<'_>, trained: &Trained<'_>) -> Result<Option<f64>> {
         let Trained { rows, bounds, solved, .. } = trained;
         let support = |k: &usize| solved.coefficients[*k].abs() > EDGE * bounds[*k];
         let below = |k: &usize| solved.coefficients[*k].abs() < (1.0 - EDGE) * bounds[*k];
@@ -182,16 +171,16 @@ impl Alternating for Mirsvm {
             |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let all: Vec<usize> = (0..rows.len()).filter(support).collect();
         let residual = |k: usize| rows[k].y - solved.outputs[k];
-        Ok(match problem.point.word("bias") {
-            "all" => mean(&all.iter().map(|&k| residual(k)).collect::<Vec<_>>()),
-            "printed" => {
+        Ok(match self.bias {
+            Bias::All => mean(&all.iter().map(|&k| residual(k)).collect::<Vec<_>>()),
+            Bias::Printed => {
                 // Y_I Y_K K_IK in the place of K_IK: the output with all labels taken for 1, times the label.
                 let sizes: Vec<f64> = solved.coefficients.iter().map(|b| b.abs()).collect();
                 let sums = (trained.sums)(&sizes)?;
                 mean(&all.iter().map(|&k| rows[k].y * (1.0 - sums[k])).collect::<Vec<_>>())
             }
             // Without a coefficient inside its bounds the solver takes the middle of what is optimal.
-            _ => mean(&all.iter().copied().filter(below).map(residual).collect::<Vec<_>>()),
+            Bias::Free => mean(&all.iter().copied().filter(below).map(residual).collect::<Vec<_>>()),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::method::Method;
+use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
@@ -14,12 +14,12 @@ mod majority;
 mod mg_acc;
 mod mg_ddv;
 mod mi_kernel;
-pub(crate) mod mi_svm;
-pub(crate) mod mi_svm_bag;
+mod mi_svm;
+mod mi_svm_bag;
 mod migraph;
 mod migraph_explicit;
-pub(crate) mod mirsvm;
-pub(crate) mod sil;
+mod mirsvm;
+mod sil;
 mod simple_mi;
 mod wmksvm;
 
@@ -53,6 +53,16 @@ pub fn find(name: &str) -> Result<&'static dyn Method> {
         .ok_or_else(|| Error::unknown("method", name, METHODS.iter().map(|m| m.info().name)))
 }
 
+/// The error where a method has not what others have, with the names of those.
+pub(crate) fn lacks(method: &str, offer: Offer) -> Error {
+    let able: Vec<&str> = METHODS.iter().map(|m| m.info()).filter(|i| i.has(offer)).map(|i| i.name).collect();
+    let names = match able.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last} have", before.join(", ")),
+        _ => format!("{} has", able.concat()),
+    };
+    Error::Invalid(format!("{method} has no {offer}; {names}"))
+}
+
 /// A method as other programs see it: command line and Python give it as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
@@ -63,7 +73,7 @@ pub struct Description {
     family: &'static str,
     regression: bool,
     scale: &'static str,
-    explains: &'static str,
+    explains: String,
     reference: &'static str,
     parameters: Vec<DescribedParameter>,
 }
@@ -98,7 +108,7 @@ pub fn describe(method: &dyn Method) -> Description {
         family: info.family,
         regression: info.regression,
         scale: info.scale.name(),
-        explains: info.explains,
+        explains: info.explains.to_string(),
         reference: info.reference,
         parameters: method.params().iter().map(parameter).collect(),
     }

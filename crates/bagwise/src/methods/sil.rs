@@ -7,11 +7,10 @@
 //! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, bad_start};
+use crate::families::alternating::{Alternating, Alternation, Problem, Row, USUAL, bad_start};
 use crate::method::Info;
 use crate::methods::mi_svm::instances;
 use crate::params::ParamSpec;
-use crate::preprocess::Scale;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
@@ -27,11 +26,9 @@ static INFO: Info = Info {
     about: "Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output \
             is the largest of its instances'.",
     reference: "Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005",
-    family: "alternating SVM",
-    regression: false,
-    scale: Scale::ZScore,
     complexity: 15,
-    explains: "witness: the output of every instance, and the one that decides",
+    params: PARAMS,
+    ..USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST];
@@ -39,10 +36,6 @@ static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST];
 impl Alternating for Sil {
     fn info(&self) -> &'static Info {
         &INFO
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
     }
 
     /// Nothing is believed besides the labels, and so nothing is revised.

@@ -8,11 +8,12 @@
 //! gives one to five points less (docs/reproduction.md).
 
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
-use crate::method::Info;
+use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
+use crate::families::svm;
+use crate::families::width::WIDTH;
+use crate::method::{Info, Offer};
 use crate::params::{Kind, Level, ParamSpec, Point};
-use crate::preprocess::Scale;
-use bagwise_core::BagRef;
+use bagwise_core::{BagRef, Bags, Ctx, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
@@ -23,17 +24,16 @@ pub(crate) struct Wmksvm;
 
 static INFO: Info = Info {
     name: "wmksvm",
-    aliases: &[],
     title: "weighted mean kernel: instances in the middle of their bag count more",
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
             of the sum of squared distances to the other instances of the bag; a support vector machine learns on \
             the bags.",
     reference: "Weighted multi-instance kernel SVM (WMKSVM)",
     family: "set kernel + SVM",
-    regression: true,
-    scale: Scale::MinMax,
     complexity: 30,
-    explains: "additive",
+    offers: &[Offer::Kernel],
+    params: PARAMS,
+    ..Info::USUAL
 };
 
 static PARAMS: &[ParamSpec] = &[
@@ -47,28 +47,31 @@ static PARAMS: &[ParamSpec] = &[
         level: Level::Representation,
         regression_only: false,
     },
-    crate::families::svm::COST,
-    crate::families::svm::TUBE,
+    svm::COST,
+    svm::TUBE,
 ];
 
 impl SetKernel for Wmksvm {
+    type Params = Norm;
+
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn params(&self) -> &'static [ParamSpec] {
-        PARAMS
+    fn read(&self, point: &Point) -> Result<Norm> {
+        point.choice("norm", &[("none", Norm::None), ("sqrt", Norm::Cosine)])
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        vec![inverse_spread(bag); points.len()]
+    fn norm(&self, norm: &Norm) -> Norm {
+        *norm
     }
 
-    fn norm(&self, point: &Point) -> Norm {
-        match point.word("norm") {
-            "none" => Norm::None,
-            _ => Norm::Cosine,
-        }
+    fn weigh(&self, points: &[(Norm, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
+        Weights::within(points.len(), bags, ctx, |bag| vec![inverse_spread(bag); points.len()])
+    }
+
+    fn looks_within(&self) -> bool {
+        true
     }
 }
 

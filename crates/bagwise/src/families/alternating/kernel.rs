@@ -22,9 +22,9 @@ use bagwise_svm::{
 };
 
 use super::{Effort, Row};
-use crate::families::set_kernel::{median_squared_distance, resolve};
+use crate::families::width::Width;
 use crate::method::Scope;
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, Level, ParamSpec};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
 use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
 use bagwise_engine::{Output, Side};
@@ -42,7 +42,7 @@ pub(crate) const KERNEL: ParamSpec = ParamSpec {
 
 /// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
 pub(crate) const WIDTH: ParamSpec =
-    ParamSpec { grid: "0.125/median,0.5/median,2/median,8/median", ..crate::families::set_kernel::WIDTH };
+    ParamSpec { grid: "0.125/median,0.5/median,2/median,8/median", ..crate::families::width::WIDTH };
 
 /// The cost.
 pub(crate) const COST: ParamSpec = ParamSpec {
@@ -162,35 +162,18 @@ impl Last<'_> {
     }
 }
 
-/// The widths of points in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
-fn gammas(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
-    if !points.iter().any(|p| p.has("sigma")) {
-        return resolve(points, bags, scope, ctx);
-    }
-    let mut known = None;
-    let mut median = || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
-    let mut gamma = |p: &&Point| match p.get("sigma") {
-        Value::Number(s) => 0.5 / (s * s),
-        Value::TimesMedian(n) => 0.5 / (n * n * median()),
-        other => unreachable!("the table lets no {other} through"),
-    };
-    // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
-    points.iter().map(|p| gamma(p).clamp(f64::MIN_POSITIVE, f64::MAX)).collect()
-}
-
-/// The kernels of points that differ in representation, over all rows of `stock`; `few` if machines are trained on a
+/// The kernels of points that differ in representation (no width: linear), over all rows of `stock`; `few` if machines are trained on a
 /// small part of them.
 pub(crate) fn prepare(
-    points: &[&Point],
+    points: &[Option<Width>],
     stock: &Instances,
     few: bool,
     bags: &Bags,
     scope: &Scope<'_>,
     ctx: &Ctx,
 ) -> Result<Vec<Kernel>> {
-    let rbf = |p: &Point| p.word("kernel") == "rbf";
-    let gaussian: Vec<&Point> = points.iter().copied().filter(|p| rbf(p)).collect();
-    let wanted = gammas(&gaussian, bags, scope, ctx);
+    let gaussian: Vec<Width> = points.iter().copied().flatten().collect();
+    let wanted = Width::resolve(&gaussian, bags, bags.width(), scope, ctx);
     let rows = stock.rows();
     // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
     // to see to who divide a grid by `needs`.)
@@ -210,8 +193,8 @@ pub(crate) fn prepare(
     }
     .into_iter();
     let mut widths = wanted.into_iter();
-    let mut kernel = |point: &&Point| {
-        let Some(gamma) = rbf(point).then(|| widths.next()).flatten() else { return Kernel::Linear };
+    let mut kernel = |width: &Option<Width>| {
+        let Some(gamma) = width.and_then(|_| widths.next()) else { return Kernel::Linear };
         match (&distances, matrices.next()) {
             (Some(distances), _) => Kernel::Rows(GaussianRows::new(distances.clone(), gamma)),
             (None, Some(gram)) => Kernel::Gram { gamma, gram },

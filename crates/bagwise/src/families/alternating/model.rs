@@ -3,9 +3,8 @@
 
 use crate::families::alternating::Found;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::families::set_kernel::{load_bags, save_bags};
-use crate::method::{Answer, Explanation, Model, Representative, State, refuse};
-use crate::params::Point;
+use crate::method::{Answer, Explanation, Model, Representative, State};
+use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
 /// A bag's output as machines above compare it with 0: above is positive. Where 0 itself is positive too, it becomes
@@ -65,18 +64,18 @@ pub(super) fn build(
 }
 
 /// A model from its saved state.
-pub(super) fn load(point: &Point, state: &State, zero_is_positive: bool) -> Result<Box<dyn Model>> {
-    let (kept, outputs) = if point.word("kernel") == "linear" {
+pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Result<Box<dyn Model>> {
+    let (kept, outputs) = if linear {
         let weights = state.mat("weights")?;
         let outputs = weights.rows();
         (Kept::Linear(weights), outputs)
     } else {
         let coefficients = state.mat("coefficients")?;
-        let gamma = state.vector("gamma", 1)?[0];
-        let rows = load_bags(&state.nested("rows"))?;
+        let gamma = state.positive("gamma")?;
+        let rows = state.nested("rows").bags()?;
         let single = rows.instance_count() == rows.len();
-        if gamma <= 0.0 || !single || coefficients.cols() != rows.len() {
-            return Err(refuse("its support rows, coefficients and width do not fit together"));
+        if !single || coefficients.cols() != rows.len() {
+            return Err(refuse("its support rows and coefficients do not fit together"));
         }
         let outputs = coefficients.rows();
         (Kept::Rbf { gamma, rows, coefficients }, outputs)
@@ -205,7 +204,7 @@ impl Model for AlternatingModel {
                 state.put_mat("coefficients", coefficients);
                 state.put("gamma", &[*gamma]);
                 let mut inside = State::default();
-                save_bags(&mut inside, rows);
+                inside.put_bags(rows);
                 state.nest("rows", inside);
             }
         }
