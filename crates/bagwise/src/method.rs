@@ -20,7 +20,7 @@ use bagwise_svm::{Outcome, Status};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
 use bagwise_engine::density::Concept;
@@ -155,16 +155,13 @@ pub struct Scope<'a> {
 
 /// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
 /// that did so, and every result says it ([`Record::saw_test_bags`](bagwise_judge::Record::saw_test_bags)).
-pub(crate) const POOL: ParamSpec = ParamSpec {
-    name: bagwise_judge::POOL,
-    help: "Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels), \
+pub(crate) const POOL: ParamSpec = ParamSpec::new(
+    bagwise_judge::POOL,
+    Kind::Word(&["train", "all"]),
+    "train",
+    "Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels), \
            which is no honest estimate and exists to repeat published results.",
-    kind: Kind::Word(&["train", "all"]),
-    default: "train",
-    grid: "train",
-    level: Level::Representation,
-    regression_only: false,
-};
+);
 
 /// Whether a point draws on all bags.
 pub(crate) fn draws_on_all(point: &Point) -> bool {

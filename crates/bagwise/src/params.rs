@@ -36,6 +36,29 @@ pub struct ParamSpec {
     pub regression_only: bool,
 }
 
+impl ParamSpec {
+    /// A parameter that shapes the representation; where it is tuned its default is the only value.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> ParamSpec {
+        let level = Level::Representation;
+        ParamSpec { name, help, kind, default, grid: default, level, regression_only: false }
+    }
+
+    /// With values to try where it is tuned.
+    pub const fn grid(self, grid: &'static str) -> ParamSpec {
+        ParamSpec { grid, ..self }
+    }
+
+    /// Shapes the solution only.
+    pub const fn solver(self) -> ParamSpec {
+        ParamSpec { level: Level::Solver, ..self }
+    }
+
+    /// For real-valued targets only.
+    pub const fn for_values(self) -> ParamSpec {
+        ParamSpec { regression_only: true, ..self }
+    }
+}
+
 /// What a parameter takes.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {

@@ -25,16 +25,13 @@ use crate::method::{
     Step, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
-use crate::params::{Kind, Level, ParamSpec, Point, representations};
+use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Clone + Send + Sync + 'static {
-    /// The table has `kernel`, a width, `c` and whatever else.
-    fn info(&self) -> &'static Info;
-
     /// The method with the parameters of a point, besides those that all have ([`SearchParams`]).
     fn at(&self, _point: &Point) -> Result<Self> {
         Ok(self.clone())
@@ -122,26 +119,22 @@ impl SearchParams {
 }
 
 /// At most this many machines in one search.
-pub(crate) const ROUNDS: ParamSpec = ParamSpec {
-    name: "max-iter",
-    help: "Machines trained before a search that neither converges nor cycles is stopped.",
-    kind: Kind::Whole { least: 1, most: 100_000, words: &[] },
-    default: "100",
-    grid: "100",
-    level: Level::Solver,
-    regression_only: false,
-};
+pub(crate) const ROUNDS: ParamSpec = ParamSpec::new(
+    "max-iter",
+    Kind::Whole { least: 1, most: 100_000, words: &[] },
+    "100",
+    "Machines trained before a search that neither converges nor cycles is stopped.",
+)
+.solver();
 
 /// So many searches.
-pub(crate) const RESTARTS: ParamSpec = ParamSpec {
-    name: "restarts",
-    help: "Random starts, of which the best search is kept.",
-    kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
-    default: "1",
-    grid: "1",
-    level: Level::Solver,
-    regression_only: false,
-};
+pub(crate) const RESTARTS: ParamSpec = ParamSpec::new(
+    "restarts",
+    Kind::Whole { least: 1, most: 10_000, words: &[] },
+    "1",
+    "Random starts, of which the best search is kept.",
+)
+.solver();
 
 /// What methods of this family have in common.
 pub(crate) const USUAL: Info = Info {
@@ -204,12 +197,15 @@ pub(crate) struct Effort {
 /// The tolerance of LIBSVM.
 pub(crate) const LIBSVM: Effort = Effort { tolerance: 1e-3 };
 
-/// A method by alternation.
-pub(crate) struct Alternation<A>(pub(crate) A);
+/// A method by alternation. Its table has `kernel`, a width, `c` and whatever else.
+pub(crate) struct Alternation<A> {
+    pub(crate) info: &'static Info,
+    pub(crate) method: A,
+}
 
 impl<A: Alternating> Method for Alternation<A> {
     fn info(&self) -> &'static Info {
-        self.0.info()
+        self.info
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -218,11 +214,11 @@ impl<A: Alternating> Method for Alternation<A> {
     }
 
     fn needs(&self, bags: &Bags) -> Needs {
-        let rows = bags.instance_count() + if self.0.wants_means() { bags.len() } else { 0 };
+        let rows = bags.instance_count() + if self.method.wants_means() { bags.len() } else { 0 };
         let copy = 8 * (rows * bags.width()) as u64;
         // Where a Gram is too large its entries are computed when they are needed.
         let each = if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 };
-        let distances = if self.0.wants_few() { each } else { 0 };
+        let distances = if self.method.wants_few() { each } else { 0 };
         Needs { fixed: 2 * copy + distances, each }
     }
 
@@ -234,16 +230,16 @@ impl<A: Alternating> Method for Alternation<A> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let bags = bags.in_memory(ctx)?;
-        let means = if self.0.wants_means() { Some(with_means(&bags)) } else { None };
+        let means = if self.method.wants_means() { Some(with_means(&bags)) } else { None };
         let distinct = distinct(&bags);
         let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let read = |p: &Point| Ok((self.0.at(p)?, SearchParams::read(p)?));
+        let read = |p: &Point| Ok((self.method.at(p)?, SearchParams::read(p)?));
         let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
         let widths =
             first.into_iter().map(|p| Ok(SearchParams::read(p)?.width)).collect::<Result<Vec<_>>>()?;
-        let kernels = kernel::prepare(&widths, stock, self.0.wants_few(), &bags, scope, ctx)?;
-        let zero_is_positive = self.0.zero_is_positive();
+        let kernels = kernel::prepare(&widths, stock, self.method.wants_few(), &bags, scope, ctx)?;
+        let zero_is_positive = self.method.zero_is_positive();
         Ok(Box::new(AlternatingPrepared {
             zero_is_positive,
             bags,
@@ -257,7 +253,7 @@ impl<A: Alternating> Method for Alternation<A> {
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
         let linear = SearchParams::read(point)?.width.is_none();
-        model::load(linear, state, self.0.zero_is_positive())
+        model::load(linear, state, self.method.zero_is_positive())
     }
 
     fn alternation(&self) -> Option<&dyn Follow> {
@@ -544,9 +540,9 @@ impl<A: Alternating> Follow for Alternation<A> {
         ctx: &Ctx,
     ) -> Result<Trajectory> {
         if let Some(start) = start {
-            self.0.check_start(bags, y, start)?;
+            self.method.check_start(bags, y, start)?;
         }
-        let (method, params) = (self.0.at(point)?, SearchParams::read(point)?);
+        let (method, params) = (self.method.at(point)?, SearchParams::read(point)?);
         let train: Vec<usize> = (0..bags.len()).collect();
         let means = method.wants_means().then(|| with_means(bags));
         let stock = means.as_ref().unwrap_or(bags.instances());

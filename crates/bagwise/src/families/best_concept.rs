@@ -20,7 +20,7 @@ use crate::method::{
     Answer, Believed, Explains, Explanation, Fit, Info, Method, Model, Needs, Offer, Prepared, Scope, State,
     Training,
 };
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
@@ -46,25 +46,15 @@ pub(crate) const fn table(starts: &'static str) -> [ParamSpec; 6] {
     [DISTANCE, RHO, ParamSpec { default: starts, grid: starts, ..STARTS }, ITERATIONS, CONCEPT, THRESHOLD]
 }
 
-const CONCEPT: ParamSpec = ParamSpec {
-    name: "concept",
-    help: "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
-    kind: Kind::Word(&["positive", "either"]),
-    default: "either",
-    grid: "either",
-    level: Level::Solver,
-    regression_only: false,
-};
+const CONCEPT: ParamSpec = ParamSpec::new(
+    "concept",
+    Kind::Word(&["positive", "either"]),
+    "either",
+    "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
+)
+.solver();
 
-const THRESHOLD: ParamSpec = ParamSpec {
-    name: "threshold",
-    help: "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.",
-    kind: Kind::WordOrNumber(&["train"]),
-    default: "train",
-    grid: "train",
-    level: Level::Solver,
-    regression_only: false,
-};
+const THRESHOLD: ParamSpec = ParamSpec::new("threshold", Kind::WordOrNumber(&["train"]), "train", "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.").solver();
 
 impl Method for BestConcept {
     fn info(&self) -> &'static Info {

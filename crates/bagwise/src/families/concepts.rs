@@ -2,7 +2,7 @@
 //! and concepts as numbers of a saved model.
 
 use crate::method::{Believed, State};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{
@@ -10,48 +10,36 @@ use bagwise_engine::density::{
 };
 
 /// What is free in a concept.
-pub(crate) const DISTANCE: ParamSpec = ParamSpec {
-    name: "distance",
-    help: "Concepts have a weight for every attribute, found together with their place, or one for all.",
-    kind: Kind::Word(&["weighted", "unweighted"]),
-    default: "weighted",
-    grid: "weighted",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
+    "distance",
+    Kind::Word(&["weighted", "unweighted"]),
+    "weighted",
+    "Concepts have a weight for every attribute, found together with their place, or one for all.",
+);
 
 /// The weights that a climb starts with.
-pub(crate) const RHO: ParamSpec = ParamSpec {
-    name: "rho",
-    help: "Squared weight of an attribute at the start (unweighted: for good), times the number of attributes.",
-    kind: Kind::Number { above: 0.0 },
-    default: "1",
-    grid: "1",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const RHO: ParamSpec = ParamSpec::new(
+    "rho",
+    Kind::Number { above: 0.0 },
+    "1",
+    "Squared weight of an attribute at the start (unweighted: for good), times the number of attributes.",
+);
 
 /// Where climbs start.
-pub(crate) const STARTS: ParamSpec = ParamSpec {
-    name: "starts",
-    help: "Climb from all instances of positive bags, or from so many, drawn by the seed.",
-    kind: Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
-    default: "all",
-    grid: "all",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const STARTS: ParamSpec = ParamSpec::new(
+    "starts",
+    Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
+    "all",
+    "Climb from all instances of positive bags, or from so many, drawn by the seed.",
+);
 
 /// How long a climb may take.
-pub(crate) const ITERATIONS: ParamSpec = ParamSpec {
-    name: "iterations",
-    help: "Steps after which a climb ends at the latest; more hardly changes what is learned.",
-    kind: Kind::Whole { least: 1, most: 10_000, words: &[] },
-    default: "30",
-    grid: "30",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
+    "iterations",
+    Kind::Whole { least: 1, most: 10_000, words: &[] },
+    "30",
+    "Steps after which a climb ends at the latest; more hardly changes what is learned.",
+);
 
 /// Values and gradients of a climb of the default number of steps, roughly: measured on Musk1.
 pub(crate) const EVALUATIONS: f64 = 33.0;

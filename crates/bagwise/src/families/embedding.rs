@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::families::width::Width;
-use crate::method::{Believed, Info, Needs, Scope, State};
+use crate::method::{Believed, Needs, Scope, State};
 use crate::params::Point;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
@@ -18,8 +18,6 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     /// What decides the vectors: parameters, and what was learned for them. Before that, points with equal ones share
     /// their vectors.
     type Params: Clone + PartialEq + Send + Sync;
-
-    fn info(&self) -> &'static Info;
 
     fn read(&self, point: &Point) -> Result<Self::Params>;
 
@@ -66,10 +64,6 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 pub(crate) struct Embedded<E>(pub(crate) E);
 
 impl<E: Embedding> BagKernel for Embedded<E> {
-    fn info(&self) -> &'static Info {
-        self.0.info()
-    }
-
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.0.work(bags, representations)
     }

@@ -23,8 +23,6 @@ use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
-    fn info(&self) -> &'static Info;
-
     /// As [`Method::reuses_labels`].
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
@@ -104,23 +102,26 @@ pub(crate) struct Parts {
 }
 
 /// A bag kernel as a full method.
-pub(crate) struct KernelSvm<K>(pub(crate) K);
+pub(crate) struct KernelSvm<K> {
+    pub(crate) info: &'static Info,
+    pub(crate) kernel: K,
+}
 
 impl<K: BagKernel> Method for KernelSvm<K> {
     fn info(&self) -> &'static Info {
-        self.0.info()
+        self.info
     }
 
     fn reuses_labels(&self, point: &Point) -> bool {
-        self.0.reuses_labels(point)
+        self.kernel.reuses_labels(point)
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        self.0.work(bags, representations)
+        self.kernel.work(bags, representations)
     }
 
     fn needs(&self, bags: &Bags) -> Needs {
-        let Needs { fixed, each } = self.0.needs_besides(bags);
+        let Needs { fixed, each } = self.kernel.needs_besides(bags);
         Needs { fixed, each: each + 8 * (bags.len() as u64).pow(2) }
     }
 
@@ -132,13 +133,13 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let (distinct, representation) = representations(self.params(), points);
-        let grams = self.0.grams(bags, &distinct, scope, ctx)?;
+        let grams = self.kernel.grams(bags, &distinct, scope, ctx)?;
         let machines = points.iter().map(SvmParams::read).collect::<Result<_>>()?;
         Ok(Box::new(KernelPrepared { grams, machines, representation }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
-        let bank = self.0.load(point, &state.nested("bank"))?;
+        let bank = self.kernel.load(point, &state.nested("bank"))?;
         let coefficients = state.mat("coefficients")?;
         if coefficients.cols() != bank.len() {
             return Err(refuse(format!(

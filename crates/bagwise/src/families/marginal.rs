@@ -32,7 +32,7 @@ use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::method::{Believed, Info, Needs, Offer, Scope, State};
 use crate::multiclass::Scheme;
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
@@ -50,10 +50,7 @@ pub(crate) enum Belief {
 
 /// A marginalized kernel.
 #[derive(Clone, Copy)]
-pub(crate) struct Marginalized {
-    pub(crate) info: &'static Info,
-    pub(crate) belief: Belief,
-}
+pub(crate) struct Marginalized(pub(crate) Belief);
 
 /// Marks a point as one for real values, too: the parameter has no value elsewhere.
 const LABEL_KERNEL: &str = "label-kernel";
@@ -72,38 +69,30 @@ pub(crate) const USUAL: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1/d", grid: "2^-3..2^5/d", ..WIDTH },
-    ParamSpec {
-        name: LABEL_KERNEL,
-        help: "Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
-        kind: Kind::Word(&["linear", "gaussian"]),
-        default: "gaussian",
-        grid: "gaussian",
-        level: Level::Representation,
-        regression_only: true,
-    },
-    ParamSpec {
-        name: "search",
-        help: "Where concepts come from: climbs of the diverse density, or EM-DD.",
-        kind: Kind::Word(&["dd", "em-dd"]),
-        default: "dd",
-        grid: "dd",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ParamSpec::new(
+        LABEL_KERNEL,
+        Kind::Word(&["linear", "gaussian"]),
+        "gaussian",
+        "Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
+    )
+    .for_values(),
+    ParamSpec::new(
+        "search",
+        Kind::Word(&["dd", "em-dd"]),
+        "dd",
+        "Where concepts come from: climbs of the diverse density, or EM-DD.",
+    ),
     DISTANCE,
     RHO,
     STARTS,
     ITERATIONS,
-    ParamSpec {
-        name: "reuse",
-        help: "Inner folds search for concepts of their own (none), or share those of the whole training part (outer): \
+    ParamSpec::new(
+        "reuse",
+        Kind::Word(&["none", "outer"]),
+        "none",
+        "Inner folds search for concepts of their own (none), or share those of the whole training part (outer): \
                faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.",
-        kind: Kind::Word(&["none", "outer"]),
-        default: "none",
-        grid: "none",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ),
     svm::COST,
     svm::TUBE,
 ];
@@ -120,10 +109,6 @@ pub(crate) struct MarginalParams {
 
 impl SetKernel for Marginalized {
     type Params = MarginalParams;
-
-    fn info(&self) -> &'static Info {
-        self.info
-    }
 
     fn read(&self, point: &Point) -> Result<MarginalParams> {
         let producers = [("dd", Producer::DiverseDensity), ("em-dd", Producer::EmDd)];
@@ -240,7 +225,7 @@ impl Marginalized {
         let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
         let values: Vec<f64> = evidence.targets().iter().filter_map(value_of).collect();
         let regression = !values.is_empty();
-        let belief = match (self.belief, regression) {
+        let belief = match (self.0, regression) {
             (Belief::Density, false) => {
                 belief::by_density(&found.iter().map(|f| f.log_density).collect::<Vec<_>>())
             }

@@ -16,7 +16,7 @@ use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
 use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
-use crate::method::{Believed, Info, Needs, Scope, State};
+use crate::method::{Believed, Needs, Scope, State};
 use crate::params::{Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Result};
@@ -55,8 +55,6 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
     /// The parameters of a point besides the width (which tables have as `families::width::WIDTH`), and what was learned
     /// for it.
     type Params: Clone + Send + Sync;
-
-    fn info(&self) -> &'static Info;
 
     fn read(&self, point: &Point) -> Result<Self::Params>;
 
@@ -174,10 +172,6 @@ impl Weights {
 pub(crate) struct Rbf<S>(pub(crate) S);
 
 impl<S: SetKernel> BagKernel for Rbf<S> {
-    fn info(&self) -> &'static Info {
-        self.0.info()
-    }
-
     fn reuses_labels(&self, point: &Point) -> bool {
         self.0.read(point).is_ok_and(|params| self.0.reuses_labels(&params))
     }

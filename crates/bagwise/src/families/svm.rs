@@ -5,30 +5,28 @@ use bagwise_svm::{
 };
 
 use crate::method::Training;
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Ctx, Error, Mat, Result};
 
 /// The cost of an error.
-pub(crate) const COST: ParamSpec = ParamSpec {
-    name: "c",
-    help: "Cost of an error; larger follows the training bags more closely.",
-    kind: Kind::Number { above: 0.0 },
-    default: "100",
-    grid: "1,10,100",
-    level: Level::Solver,
-    regression_only: false,
-};
+pub(crate) const COST: ParamSpec = ParamSpec::new(
+    "c",
+    Kind::Number { above: 0.0 },
+    "100",
+    "Cost of an error; larger follows the training bags more closely.",
+)
+.grid("1,10,100")
+.solver();
 
 /// The width within which errors are free.
-pub(crate) const TUBE: ParamSpec = ParamSpec {
-    name: "tube",
-    help: "Errors up to this size cost nothing, in units of the target.",
-    kind: Kind::Number { above: 0.0 },
-    default: "0.01",
-    grid: "0.01",
-    level: Level::Solver,
-    regression_only: true,
-};
+pub(crate) const TUBE: ParamSpec = ParamSpec::new(
+    "tube",
+    Kind::Number { above: 0.0 },
+    "0.01",
+    "Errors up to this size cost nothing, in units of the target.",
+)
+.solver()
+.for_values();
 
 /// What a point asks of its machine.
 #[derive(Clone, Copy, Debug)]

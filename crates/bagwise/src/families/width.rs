@@ -1,31 +1,23 @@
 //! The width of a Gaussian: as a number, or relative to the training instances.
 
 use crate::method::Scope;
-use crate::params::{Kind, Level, ParamSpec, Point, Value};
+use crate::params::{Kind, ParamSpec, Point, Value};
 use crate::preprocess::median;
 use bagwise_core::{Bags, Ctx, Error, Result, Rng};
 
 /// The width of the Gaussian.
-pub(crate) const WIDTH: ParamSpec = ParamSpec {
-    name: "gamma",
-    help: "Width of the instance kernel exp(-gamma |x - z|^2).",
-    kind: Kind::Width,
-    default: "1/median",
-    grid: "2^-5..2^5/median",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const WIDTH: ParamSpec =
+    ParamSpec::new("gamma", Kind::Width, "1/median", "Width of the instance kernel exp(-gamma |x - z|^2).")
+        .grid("2^-5..2^5/median");
 
 /// The same kernel by the length `sigma`, with `gamma = 1 / (2 sigma^2)`.
-pub(crate) const SIGMA: ParamSpec = ParamSpec {
-    name: "sigma",
-    help: "Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)).",
-    kind: Kind::Length,
-    default: "1*median",
-    grid: "0.25*median,0.5*median,1*median,2*median",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const SIGMA: ParamSpec = ParamSpec::new(
+    "sigma",
+    Kind::Length,
+    "1*median",
+    "Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)).",
+)
+.grid("0.25*median,0.5*median,1*median,2*median");
 
 /// A width as a point gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,7 +27,7 @@ use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 use bagwise_engine::density::{Concept, Evidence, Found, Options, belief};
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Embedded<DdSvm>> = KernelSvm(Embedded(DdSvm));
+pub(crate) static METHOD: KernelSvm<Embedded<DdSvm>> = KernelSvm { info: &INFO, kernel: Embedded(DdSvm) };
 
 #[derive(Clone)]
 pub(crate) struct DdSvm;
@@ -67,10 +67,6 @@ pub(crate) struct Concepts {
 
 impl Embedding for DdSvm {
     type Params = Concepts;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<Concepts> {
         Ok(Concepts { search: options(point)?, found: Arc::default(), width: 0 })

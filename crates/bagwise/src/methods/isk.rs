@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MappedBags, Source, map_bags};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Info, Method, Model, Needs, Offer, POOL, Prepared, Scope, State, draws_on_all};
-use crate::params::{Kind, Level, ParamSpec, Point, representations};
+use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Result};
 use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
@@ -51,53 +51,16 @@ static INFO: Info = Info {
     ..Info::USUAL
 };
 
-const fn shape(name: &'static str, help: &'static str, kind: Kind, values: [&'static str; 2]) -> ParamSpec {
-    ParamSpec {
-        name,
-        help,
-        kind,
-        default: values[0],
-        grid: values[1],
-        level: Level::Representation,
-        regression_only: false,
-    }
-}
-
 static PARAMS: &[ParamSpec] = &[
-    shape(
-        "psi",
-        "Centres of a partitioning: more make smaller cells. Values above the number of training instances are left \
-         out of a list; auto is 64, or a quarter of the training instances if that is less.",
-        Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
-        ["auto", "2^4..2^12"],
-    ),
-    shape(
-        "epsilon",
-        "Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs \
-         all instances alike.",
-        Kind::Fraction,
-        ["1", "11/20..20/20"],
-    ),
-    shape(
-        "t",
-        "Number of partitionings.",
-        Kind::Whole { least: 1, most: 10_000, words: &[] },
-        ["200", "200"],
-    ),
-    shape(
-        "distance",
-        "How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes \
-         that one of the two has (not zero); text takes scaling none or maxabs.",
-        Kind::Word(&["euclidean", "text"]),
-        ["euclidean", "euclidean"],
-    ),
-    shape(
-        "solver",
-        "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's tolerance; auto takes maps \
-         from 1000 bags on.",
-        Kind::Word(&["auto", "gram", "map"]),
-        ["auto", "auto"],
-    ),
+    ParamSpec::new("psi", Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] }, "auto", "Centres of a partitioning: more make smaller cells. Values above the number of training instances are left \
+         out of a list; auto is 64, or a quarter of the training instances if that is less.").grid("2^4..2^12"),
+    ParamSpec::new("epsilon", Kind::Fraction, "1", "Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs \
+         all instances alike.").grid("11/20..20/20"),
+    ParamSpec::new("t", Kind::Whole { least: 1, most: 10_000, words: &[] }, "200", "Number of partitionings."),
+    ParamSpec::new("distance", Kind::Word(&["euclidean", "text"]), "euclidean", "How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes \
+         that one of the two has (not zero); text takes scaling none or maxabs."),
+    ParamSpec::new("solver", Kind::Word(&["auto", "gram", "map"]), "auto", "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's tolerance; auto takes maps \
+         from 1000 bags on."),
     POOL,
     // For these kernels larger costs give the same machine.
     ParamSpec { default: "8", grid: "2^-3,2^-1,2^1,2^3,2^5", ..svm::COST },

@@ -11,7 +11,7 @@ use crate::method::Info;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm(Rbf(Marginalized { info: &INFO, belief: Belief::Accuracy }));
+    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Accuracy)) };
 
 static INFO: Info = Info {
     name: "mg-acc",

@@ -10,7 +10,7 @@ use crate::method::Info;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm(Rbf(Marginalized { info: &INFO, belief: Belief::Density }));
+    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Density)) };
 
 static INFO: Info = Info {
     name: "mg-ddv",

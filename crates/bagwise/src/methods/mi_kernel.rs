@@ -11,11 +11,11 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Info, Offer};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<MiKernel>> = KernelSvm(Rbf(MiKernel));
+pub(crate) static METHOD: KernelSvm<Rbf<MiKernel>> = KernelSvm { info: &INFO, kernel: Rbf(MiKernel) };
 
 #[derive(Clone)]
 pub(crate) struct MiKernel;
@@ -36,25 +36,19 @@ static INFO: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
-    ParamSpec {
-        name: "norm",
-        help: "Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).",
-        kind: Kind::Word(&["none", "mean", "sqrt"]),
-        default: "sqrt",
-        grid: "mean,sqrt",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ParamSpec::new(
+        "norm",
+        Kind::Word(&["none", "mean", "sqrt"]),
+        "sqrt",
+        "Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).",
+    )
+    .grid("mean,sqrt"),
     svm::COST,
     svm::TUBE,
 ];
 
 impl SetKernel for MiKernel {
     type Params = Norm;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<Norm> {
         point.choice("norm", &[("none", Norm::None), ("mean", Norm::Sums), ("sqrt", Norm::Cosine)])

@@ -15,7 +15,7 @@ use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: Alternation<MiSvm> = Alternation(MiSvm);
+pub(crate) static METHOD: Alternation<MiSvm> = Alternation { info: &INFO, method: MiSvm };
 
 #[derive(Clone)]
 pub(crate) struct MiSvm;
@@ -41,10 +41,6 @@ pub(crate) fn instances<'p>(problem: &'p Problem<'_>) -> impl Iterator<Item = (u
 }
 
 impl Alternating for MiSvm {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
     /// A 1 or 0 for each instance of the training bags.
     fn start(&self, problem: &Problem<'_>, _: u64) -> Vec<u32> {
         instances(problem).map(|(bag, _)| u32::from(problem.y[bag] > 0.0)).collect()

@@ -15,7 +15,7 @@ use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: Alternation<MiSvmBag> = Alternation(MiSvmBag);
+pub(crate) static METHOD: Alternation<MiSvmBag> = Alternation { info: &INFO, method: MiSvmBag };
 
 #[derive(Clone)]
 pub(crate) struct MiSvmBag;
@@ -39,10 +39,6 @@ static INFO: Info = Info {
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST, ParamSpec { default: "50", grid: "50", ..ROUNDS }];
 
 impl Alternating for MiSvmBag {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
     fn wants_means(&self) -> bool {
         true
     }

@@ -16,12 +16,12 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Info, Offer};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<MiGraph>> = KernelSvm(Rbf(MiGraph));
+pub(crate) static METHOD: KernelSvm<Rbf<MiGraph>> = KernelSvm { info: &INFO, kernel: Rbf(MiGraph) };
 
 #[derive(Clone)]
 pub(crate) struct MiGraph;
@@ -43,35 +43,26 @@ static INFO: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
-    ParamSpec {
-        name: "dist",
-        help: "Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).",
-        kind: Kind::Word(&["gauss", "rkhs", "euclid", "sq"]),
-        default: "gauss",
-        grid: "gauss",
-        level: Level::Representation,
-        regression_only: false,
-    },
-    ParamSpec {
-        name: "delta",
-        help: "Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs \
+    ParamSpec::new(
+        "dist",
+        Kind::Word(&["gauss", "rkhs", "euclid", "sq"]),
+        "gauss",
+        "Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).",
+    ),
+    ParamSpec::new(
+        "delta",
+        Kind::WordOrNumber(&["mean", "mean_all"]),
+        "mean",
+        "Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs \
                (mean_all), or a number.",
-        kind: Kind::WordOrNumber(&["mean", "mean_all"]),
-        default: "mean",
-        grid: "mean",
-        level: Level::Representation,
-        regression_only: false,
-    },
-    ParamSpec {
-        name: "norm",
-        help: "Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the \
+    ),
+    ParamSpec::new(
+        "norm",
+        Kind::Word(&["eq5", "sqrt", "sqrtsum", "none"]),
+        "eq5",
+        "Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the \
                sums (sqrtsum), or none.",
-        kind: Kind::Word(&["eq5", "sqrt", "sqrtsum", "none"]),
-        default: "eq5",
-        grid: "eq5",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ),
     svm::COST,
     svm::TUBE,
 ];
@@ -96,10 +87,6 @@ pub(crate) struct MiGraphParams {
 
 impl SetKernel for MiGraph {
     type Params = MiGraphParams;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<MiGraphParams> {
         let dissimilarities: [(&str, Dissimilarity); 4] = [

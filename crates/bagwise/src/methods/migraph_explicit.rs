@@ -27,11 +27,12 @@ use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::graph::{Epsilon, Orient, Zero};
 use crate::method::{Info, Needs, Offer, State};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<ExplicitMiGraph>> = KernelSvm(Rbf(ExplicitMiGraph));
+pub(crate) static METHOD: KernelSvm<Rbf<ExplicitMiGraph>> =
+    KernelSvm { info: &INFO, kernel: Rbf(ExplicitMiGraph) };
 
 #[derive(Clone)]
 pub(crate) struct ExplicitMiGraph;
@@ -51,56 +52,44 @@ static INFO: Info = Info {
     ..Info::USUAL
 };
 
-const fn shape(name: &'static str, help: &'static str, kind: Kind, default: &'static str) -> ParamSpec {
-    ParamSpec {
-        name,
-        help,
-        kind,
-        default,
-        grid: default,
-        level: Level::Representation,
-        regression_only: false,
-    }
-}
-
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
-    shape(
+    ParamSpec::new(
         "gamma_edge",
-        "Width of the edge kernel: that of the instances (gamma), or a number.",
         Kind::WordOrNumber(&["gamma"]),
         "gamma",
+        "Width of the edge kernel: that of the instances (gamma), or a number.",
     ),
-    shape(
+    ParamSpec::new(
         "eps",
-        "Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number.",
         Kind::WordOrNumber(&["mean"]),
         "mean",
+        "Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number.",
     ),
-    shape(
+    ParamSpec::new(
         "orient",
-        "Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance \
-         first (index).",
         Kind::Word(&["both", "canonical", "index"]),
         "both",
+        "Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance \
+         first (index).",
     ),
-    shape(
+    ParamSpec::new(
         "zero",
-        "Equal instances: an edge with the affinity of the limit of small distances, or none (drop).",
         Kind::Word(&["limit", "drop"]),
         "limit",
+        "Equal instances: an edge with the affinity of the limit of small distances, or none (drop).",
     ),
-    shape(
+    ParamSpec::new(
         "norm",
-        "Normalisation: by the self-similarities (sqrt), or none.",
         Kind::Word(&["sqrt", "none"]),
         "sqrt",
+        "Normalisation: by the self-similarities (sqrt), or none.",
     ),
-    shape(
+    ParamSpec::new(
         "tol",
-        "Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges.",
         Kind::AtLeast { least: 0.0 },
         "1e-8",
+        "Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges.",
     ),
     svm::COST,
     svm::TUBE,
@@ -118,10 +107,6 @@ pub(crate) struct GraphParams {
 
 impl SetKernel for ExplicitMiGraph {
     type Params = GraphParams;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<GraphParams> {
         let eps = point.number_or_word("eps")?.map_or(Epsilon::Mean, Epsilon::Number);

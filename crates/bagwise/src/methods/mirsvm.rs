@@ -26,12 +26,14 @@ use crate::families::alternating::{
 };
 use crate::families::width::SIGMA;
 use crate::method::Info;
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Result, Rng, absorb};
 
 /// The method, for the registry.
-pub(crate) static METHOD: Alternation<Mirsvm> =
-    Alternation(Mirsvm { bound_over_bags: false, select_as_printed: false, bias: Bias::Free });
+pub(crate) static METHOD: Alternation<Mirsvm> = Alternation {
+    info: &INFO,
+    method: Mirsvm { bound_over_bags: false, select_as_printed: false, bias: Bias::Free },
+};
 
 /// The switches.
 #[derive(Clone)]
@@ -54,46 +56,14 @@ static INFO: Info = Info {
     ..USUAL
 };
 
-const fn word(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: &'static str,
-    help: &'static str,
-) -> ParamSpec {
-    ParamSpec {
-        name,
-        help,
-        kind: Kind::Word(words),
-        default,
-        grid: default,
-        level: Level::Solver,
-        regression_only: false,
-    }
-}
-
 static PARAMS: &[ParamSpec] = &[
     COST,
     KERNEL,
     SIGMA,
-    word(
-        "bound",
-        &["c", "c/n"],
-        "c",
-        "Bound of a coefficient: the cost, or the cost over the number of bags.",
-    ),
-    word(
-        "select",
-        &["max", "printed"],
-        "max",
-        "A bag's representative: the instance with the largest output, or (printed) with the largest output times the \
-         bag's label.",
-    ),
-    word(
-        "bias",
-        &["free", "all", "printed"],
-        "free",
-        "The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.",
-    ),
+    ParamSpec::new("bound", Kind::Word(&["c", "c/n"]), "c", "Bound of a coefficient: the cost, or the cost over the number of bags.").solver(),
+    ParamSpec::new("select", Kind::Word(&["max", "printed"]), "max", "A bag's representative: the instance with the largest output, or (printed) with the largest output times the \
+         bag's label.").solver(),
+    ParamSpec::new("bias", Kind::Word(&["free", "all", "printed"]), "free", "The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.").solver(),
     ROUNDS,
     RESTARTS,
 ];
@@ -106,10 +76,6 @@ enum Bias {
 }
 
 impl Alternating for Mirsvm {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
     fn at(&self, point: &Point) -> Result<Mirsvm> {
         let biases = [("free", Bias::Free), ("all", Bias::All), ("printed", Bias::Printed)];
         Ok(Mirsvm {

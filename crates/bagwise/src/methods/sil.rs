@@ -14,7 +14,7 @@ use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: Alternation<Sil> = Alternation(Sil);
+pub(crate) static METHOD: Alternation<Sil> = Alternation { info: &INFO, method: Sil };
 
 #[derive(Clone)]
 pub(crate) struct Sil;
@@ -34,10 +34,6 @@ static INFO: Info = Info {
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST];
 
 impl Alternating for Sil {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
     /// Nothing is believed besides the labels, and so nothing is revised.
     fn start(&self, _: &Problem<'_>, _: u64) -> Vec<u32> {
         Vec::new()

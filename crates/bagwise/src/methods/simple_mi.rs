@@ -12,11 +12,12 @@ use crate::families::set_kernel::shares;
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Explains, Info, Needs, Offer};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{BagRef, Bags, Ctx, Error, Mat, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Embedded<SimpleMi>> = KernelSvm(Embedded(SimpleMi));
+pub(crate) static METHOD: KernelSvm<Embedded<SimpleMi>> =
+    KernelSvm { info: &INFO, kernel: Embedded(SimpleMi) };
 
 #[derive(Clone)]
 pub(crate) struct SimpleMi;
@@ -37,24 +38,8 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "embed",
-        help: "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).",
-        kind: Kind::Word(&["mean", "geometric", "minmax"]),
-        default: "mean",
-        grid: "mean,minmax",
-        level: Level::Representation,
-        regression_only: false,
-    },
-    ParamSpec {
-        name: "kernel",
-        help: "Kernel of the vectors.",
-        kind: Kind::Word(&["rbf", "linear"]),
-        default: "rbf",
-        grid: "rbf",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ParamSpec::new("embed", Kind::Word(&["mean", "geometric", "minmax"]), "mean", "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).").grid("mean,minmax"),
+    ParamSpec::new("kernel", Kind::Word(&["rbf", "linear"]), "rbf", "Kernel of the vectors."),
     WIDTH,
     svm::COST,
     svm::TUBE,
@@ -70,10 +55,6 @@ pub(crate) enum Embed {
 
 impl Embedding for SimpleMi {
     type Params = Embed;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<Embed> {
         let embeds = [("mean", Embed::Mean), ("geometric", Embed::Geometric), ("minmax", Embed::MinMax)];

@@ -12,12 +12,12 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Info, Offer};
-use crate::params::{Kind, Level, ParamSpec, Point};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{BagRef, Bags, Ctx, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Wmksvm>> = KernelSvm(Rbf(Wmksvm));
+pub(crate) static METHOD: KernelSvm<Rbf<Wmksvm>> = KernelSvm { info: &INFO, kernel: Rbf(Wmksvm) };
 
 #[derive(Clone)]
 pub(crate) struct Wmksvm;
@@ -38,25 +38,18 @@ static INFO: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
-    ParamSpec {
-        name: "norm",
-        help: "Normalisation: none, as printed, or by the self-similarities (sqrt).",
-        kind: Kind::Word(&["none", "sqrt"]),
-        default: "none",
-        grid: "none",
-        level: Level::Representation,
-        regression_only: false,
-    },
+    ParamSpec::new(
+        "norm",
+        Kind::Word(&["none", "sqrt"]),
+        "none",
+        "Normalisation: none, as printed, or by the self-similarities (sqrt).",
+    ),
     svm::COST,
     svm::TUBE,
 ];
 
 impl SetKernel for Wmksvm {
     type Params = Norm;
-
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
 
     fn read(&self, point: &Point) -> Result<Norm> {
         point.choice("norm", &[("none", Norm::None), ("sqrt", Norm::Cosine)])

@@ -24,21 +24,18 @@ use bagwise_svm::{
 use super::{Effort, Row};
 use crate::families::width::Width;
 use crate::method::Scope;
-use crate::params::{Kind, Level, ParamSpec};
+use crate::params::{Kind, ParamSpec};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
 use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
 use bagwise_engine::{Output, Side};
 
 /// Which kernel.
-pub(crate) const KERNEL: ParamSpec = ParamSpec {
-    name: "kernel",
-    help: "Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.",
-    kind: Kind::Word(&["rbf", "linear"]),
-    default: "rbf",
-    grid: "rbf",
-    level: Level::Representation,
-    regression_only: false,
-};
+pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
+    "kernel",
+    Kind::Word(&["rbf", "linear"]),
+    "rbf",
+    "Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.",
+);
 
 /// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
 pub(crate) const WIDTH: ParamSpec =
