@@ -159,8 +159,8 @@ pub(crate) const POOL: ParamSpec = ParamSpec::new(
     bagwise_judge::POOL,
     Kind::Word(&["train", "all"]),
     "train",
-    "Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels), \
-           which is no honest estimate and exists to repeat published results.",
+    "Where centres are drawn: from training bags, or from all bags, those to be judged included \
+         (without labels), which is no honest estimate and exists to repeat published results.",
 );
 
 /// Whether a point draws on all bags.

@@ -50,11 +50,19 @@ const CONCEPT: ParamSpec = ParamSpec::new(
     "concept",
     Kind::Word(&["positive", "either"]),
     "either",
-    "Classes: the side that comes near the concept is the positive one, or whichever fits training better.",
+    "Classes: the side that comes near the concept is the positive one, or whichever fits \
+         training better.",
 )
 .solver();
 
-const THRESHOLD: ParamSpec = ParamSpec::new("threshold", Kind::WordOrNumber(&["train"]), "train", "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.").solver();
+const THRESHOLD: ParamSpec = ParamSpec::new(
+    "threshold",
+    Kind::WordOrNumber(&["train"]),
+    "train",
+    "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on \
+         training bags.",
+)
+.solver();
 
 impl Method for BestConcept {
     fn info(&self) -> &'static Info {

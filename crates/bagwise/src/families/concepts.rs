@@ -22,7 +22,8 @@ pub(crate) const RHO: ParamSpec = ParamSpec::new(
     "rho",
     Kind::Number { above: 0.0 },
     "1",
-    "Squared weight of an attribute at the start (unweighted: for good), times the number of attributes.",
+    "Squared weight of an attribute at the start (unweighted: for good), times the number of \
+         attributes.",
 );
 
 /// Where climbs start.

@@ -90,8 +90,9 @@ static PARAMS: &[ParamSpec] = &[
         "reuse",
         Kind::Word(&["none", "outer"]),
         "none",
-        "Inner folds search for concepts of their own (none), or share those of the whole training part (outer): \
-               faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.",
+        "Inner folds search for concepts of their own (none), or share those of the whole training \
+         part (outer): faster, but gamma, c, threshold and probabilities then rest on bags whose \
+         labels the concepts have seen.",
     ),
     svm::COST,
     svm::TUBE,

@@ -52,15 +52,43 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("psi", Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] }, "auto", "Centres of a partitioning: more make smaller cells. Values above the number of training instances are left \
-         out of a list; auto is 64, or a quarter of the training instances if that is less.").grid("2^4..2^12"),
-    ParamSpec::new("epsilon", Kind::Fraction, "1", "Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs \
-         all instances alike.").grid("11/20..20/20"),
-    ParamSpec::new("t", Kind::Whole { least: 1, most: 10_000, words: &[] }, "200", "Number of partitionings."),
-    ParamSpec::new("distance", Kind::Word(&["euclidean", "text"]), "euclidean", "How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes \
-         that one of the two has (not zero); text takes scaling none or maxabs."),
-    ParamSpec::new("solver", Kind::Word(&["auto", "gram", "map"]), "auto", "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's tolerance; auto takes maps \
-         from 1000 bags on."),
+    ParamSpec::new(
+        "psi",
+        Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
+        "auto",
+        "Centres of a partitioning: more make smaller cells. Values above the number of training \
+         instances are left out of a list; auto is 64, or a quarter of the training instances if that \
+         is less.",
+    )
+    .grid("2^4..2^12"),
+    ParamSpec::new(
+        "epsilon",
+        Kind::Fraction,
+        "1",
+        "Instances of a bag are similar if they share a cell in more than this part of the \
+         partitionings; 1 weighs all instances alike.",
+    )
+    .grid("11/20..20/20"),
+    ParamSpec::new(
+        "t",
+        Kind::Whole { least: 1, most: 10_000, words: &[] },
+        "200",
+        "Number of partitionings.",
+    ),
+    ParamSpec::new(
+        "distance",
+        Kind::Word(&["euclidean", "text"]),
+        "euclidean",
+        "How near an instance is to a centre: euclidean, or text, the mean squared difference over \
+         the attributes that one of the two has (not zero); text takes scaling none or maxabs.",
+    ),
+    ParamSpec::new(
+        "solver",
+        Kind::Word(&["auto", "gram", "map"]),
+        "auto",
+        "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine \
+         to the solver's tolerance; auto takes maps from 1000 bags on.",
+    ),
     POOL,
     // For these kernels larger costs give the same machine.
     ParamSpec { default: "8", grid: "2^-3,2^-1,2^1,2^3,2^5", ..svm::COST },

@@ -47,21 +47,22 @@ static PARAMS: &[ParamSpec] = &[
         "dist",
         Kind::Word(&["gauss", "rkhs", "euclid", "sq"]),
         "gauss",
-        "Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).",
+        "Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared \
+         Euclidean).",
     ),
     ParamSpec::new(
         "delta",
         Kind::WordOrNumber(&["mean", "mean_all"]),
         "mean",
         "Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs \
-               (mean_all), or a number.",
+         (mean_all), or a number.",
     ),
     ParamSpec::new(
         "norm",
         Kind::Word(&["eq5", "sqrt", "sqrtsum", "none"]),
         "eq5",
-        "Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the \
-               sums (sqrtsum), or none.",
+        "Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the \
+         roots of the sums (sqrtsum), or none.",
     ),
     svm::COST,
     svm::TUBE,

@@ -64,14 +64,15 @@ static PARAMS: &[ParamSpec] = &[
         "eps",
         Kind::WordOrNumber(&["mean"]),
         "mean",
-        "Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number.",
+        "Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a \
+         number.",
     ),
     ParamSpec::new(
         "orient",
         Kind::Word(&["both", "canonical", "index"]),
         "both",
-        "Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance \
-         first (index).",
+        "Direction of an edge: both at half weight, the larger end first (canonical), or the earlier \
+         instance first (index).",
     ),
     ParamSpec::new(
         "zero",
@@ -89,7 +90,8 @@ static PARAMS: &[ParamSpec] = &[
         "tol",
         Kind::AtLeast { least: 0.0 },
         "1e-8",
-        "Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges.",
+        "Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs \
+         of edges.",
     ),
     svm::COST,
     svm::TUBE,

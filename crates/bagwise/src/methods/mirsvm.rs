@@ -60,10 +60,29 @@ static PARAMS: &[ParamSpec] = &[
     COST,
     KERNEL,
     SIGMA,
-    ParamSpec::new("bound", Kind::Word(&["c", "c/n"]), "c", "Bound of a coefficient: the cost, or the cost over the number of bags.").solver(),
-    ParamSpec::new("select", Kind::Word(&["max", "printed"]), "max", "A bag's representative: the instance with the largest output, or (printed) with the largest output times the \
-         bag's label.").solver(),
-    ParamSpec::new("bias", Kind::Word(&["free", "all", "printed"]), "free", "The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.").solver(),
+    ParamSpec::new(
+        "bound",
+        Kind::Word(&["c", "c/n"]),
+        "c",
+        "Bound of a coefficient: the cost, or the cost over the number of bags.",
+    )
+    .solver(),
+    ParamSpec::new(
+        "select",
+        Kind::Word(&["max", "printed"]),
+        "max",
+        "A bag's representative: the instance with the largest output, or (printed) with the largest \
+         output times the bag's label.",
+    )
+    .solver(),
+    ParamSpec::new(
+        "bias",
+        Kind::Word(&["free", "all", "printed"]),
+        "free",
+        "The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm \
+         prints it.",
+    )
+    .solver(),
     ROUNDS,
     RESTARTS,
 ];

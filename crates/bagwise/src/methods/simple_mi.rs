@@ -38,7 +38,14 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("embed", Kind::Word(&["mean", "geometric", "minmax"]), "mean", "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).").grid("mean,minmax"),
+    ParamSpec::new(
+        "embed",
+        Kind::Word(&["mean", "geometric", "minmax"]),
+        "mean",
+        "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side \
+         by side).",
+    )
+    .grid("mean,minmax"),
     ParamSpec::new("kernel", Kind::Word(&["rbf", "linear"]), "rbf", "Kernel of the vectors."),
     WIDTH,
     svm::COST,
