@@ -56,11 +56,12 @@ pub fn find(name: &str) -> Result<&'static dyn Method> {
 /// The error where a method has not what others have, with the names of those.
 pub(crate) fn lacks(method: &str, offer: Offer) -> Error {
     let able: Vec<&str> = METHODS.iter().map(|m| m.info()).filter(|i| i.has(offer)).map(|i| i.name).collect();
+    let one = if matches!(offer, Offer::Kernel | Offer::FeatureMap) { " one" } else { "" };
     let names = match able.split_last() {
         Some((last, before)) if !before.is_empty() => format!("{} and {last} have", before.join(", ")),
         _ => format!("{} has", able.concat()),
     };
-    Error::Invalid(format!("{method} has no {offer}; {names}"))
+    Error::Invalid(format!("{method} has no {offer}; {names}{one}"))
 }
 
 /// A method as other programs see it: command line and Python give it as JSON.
