@@ -29,8 +29,10 @@ pub(crate) fn write(
 }
 
 /// Writes what is known of a run beside its records.
-pub(crate) fn save(folder: &Path, context: &Context) -> Result<()> {
-    Ok(save_whole(&folder.join(CONTEXT_FILE), &serde_json::to_vec(context)?)?)
+pub(crate) fn save(folder: &Path, context: &Context) -> bagwise::Result<()> {
+    let text = serde_json::to_vec(context)
+        .map_err(|e| bagwise::Error::Invalid(format!("the report's data: {e}")))?;
+    save_whole(&folder.join(CONTEXT_FILE), &text)
 }
 
 /// Whether something is known of the run in a folder.

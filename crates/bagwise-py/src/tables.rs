@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::fold::Setup;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::methods::{METHODS, describe};
 use bagwise::{Dataset, Error, Groups, Kept, Target};
@@ -27,7 +26,7 @@ pub(crate) fn gram<'py>(
     let rows = Arc::clone(&bags.get().bags);
     let columns = against.map(|a| Arc::clone(&a.get().bags));
     let gram = enter(py, &around, move |ctx| {
-        let setup: Setup = learning.setups(false)?.remove(0);
+        let setup = learning.config()?.single(None)?;
         bagwise::gram(
             setup.method,
             &setup.grid.points[0],

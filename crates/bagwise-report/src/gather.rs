@@ -232,7 +232,7 @@ fn explain(run: &Finished<'_>, winner: &Contender, ctx: &Ctx) -> Result<Vec<Expl
         let wanted = Wanted { metric: run.plan.metric, threshold: None, best: true };
         let model = train(&[learner], &part.train, run.plan.protocol.inner, &wanted, ctx)?;
         let ids: Vec<usize> = list.iter().map(|j| j.bag).collect();
-        let reasons = model.explain(&run.data.bags.select(&ids), ctx)?;
+        let reasons = model.explain_with(&run.data.bags.select(&ids), ctx)?;
         for (judged, machines) in list.iter().zip(&reasons) {
             let at = bags.iter().position(|b| b.bag == judged.bag).unwrap_or(usize::MAX);
             found.extend(explained(run, judged, &model, machines).map(|e| (at, e)));

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use bagwise::BASELINE;
 use bagwise::judge::{Status, often_on_edge};
-use bagwise::run::BASELINE;
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;

@@ -75,7 +75,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
     let plane = Bags::new(Instances::F64(Mat::from_rows(&centres)), (0..=centres.len()).collect())?
         .with_features(data.bags.features().clone())?;
     let size = SIDE / CELLS as f64;
-    for (point, said) in centres.iter().zip(model.predict(&plane, &Ctx::default())?) {
+    for (point, said) in centres.iter().zip(model.predict_with(&plane, &Ctx::default())?) {
         if said.outputs[0] > 0.0 {
             let (x, y) = place(point[0], point[1]);
             let shade = 0.15 + 0.35 * said.outputs[0].min(1.0);

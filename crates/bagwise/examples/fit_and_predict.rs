@@ -22,9 +22,9 @@ fn main() -> bagwise::Result<()> {
     // What would go to a file: the same model comes back.
     let model = Trained::from_bytes(&model.to_bytes()?)?;
     let bag = data.bags.select(&[0]);
-    let answer = &model.predict(&bag, &ctx)?[0];
+    let answer = &model.predict_with(&bag, &ctx)?[0];
     println!("bag {} is of class {:?}, decision value {:.3}", answer.bag, answer.label, answer.outputs[0]);
-    if let Explanation::Additive { bias, parts } = &model.explain(&bag, &ctx)?[0][0] {
+    if let Explanation::Additive { bias, parts } = &model.explain_with(&bag, &ctx)?[0][0] {
         println!("bias {bias:.3}, parts {parts:.3?}");
         let sum = bias + parts.iter().sum::<f64>();
         assert!((sum - answer.outputs[0]).abs() < 1e-10);

@@ -108,6 +108,15 @@ pub struct Prediction {
     pub familiar: bool,
 }
 
+impl Prediction {
+    /// The predicted number, the decision value of two classes (above 0 is the positive one), or the largest probability of
+    /// several classes.
+    pub fn score(&self) -> f64 {
+        let most = self.probabilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if self.outputs.len() == 1 { self.outputs[0] } else { most }
+    }
+}
+
 impl Trained {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: Header, models: Vec<Box<dyn Model>>) -> Trained {
@@ -115,7 +124,12 @@ impl Trained {
     }
 
     /// What the model says of bags whose columns are matched by name.
-    pub fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
+    pub fn predict(&self, bags: &Bags) -> Result<Vec<Prediction>> {
+        self.predict_with(bags, &Ctx::default())
+    }
+
+    /// The same with the surroundings of a long computation.
+    pub fn predict_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
         let mut all = Vec::with_capacity(bags.len());
         for (raw, ready) in self.ready(bags, ctx)? {
             let (raw, ready) = (raw, ready?);
@@ -158,7 +172,12 @@ impl Trained {
     }
 
     /// For each bag and machine, why the output has its value.
-    pub fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+    pub fn explain(&self, bags: &Bags) -> Result<Vec<Vec<Explanation>>> {
+        self.explain_with(bags, &Ctx::default())
+    }
+
+    /// The same with the surroundings of a long computation.
+    pub fn explain_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         let mut all = Vec::with_capacity(bags.len());
         for (_, ready) in self.ready(bags, ctx)? {
             let ready = ready?;
@@ -286,9 +305,9 @@ impl Trained {
     }
 
     /// Writes the file, whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let bytes = self.to_bytes()?;
-        bagwise_io::save::whole(path, |file| file.write_all(&bytes))
+        bagwise_io::save::whole(path.as_ref(), |file| file.write_all(&bytes))
     }
 
     /// The file's bytes: equal for equal models.
@@ -310,7 +329,8 @@ impl Trained {
     }
 
     /// Reads a file, compressed or not, refusing what is damaged or newer.
-    pub fn load(path: &Path) -> Result<Trained> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
+        let path = path.as_ref();
         let mut bytes = Vec::new();
         let explain = |e: io::Error| match e.kind() {
             // What decompression has to say.

@@ -2,7 +2,6 @@
 //! kernel adapts to density as the paper's figures show.
 
 use bagwise::Rng;
-use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::fold::{Frames, Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Fold, Metric, Splits};
@@ -10,6 +9,7 @@ use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
+use bagwise::unstable::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
 use serde_json::Value;
 
@@ -54,9 +54,11 @@ fn machines_on_maps_are_those_on_the_gram() {
                 let given = [("psi", "32"), ("epsilon", "11/20"), ("c", "2"), ("solver", solver)];
                 let model = fit(&setup(&given, Fill::Default, regression), &data).unwrap();
                 let loaded = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap();
-                let found = loaded.predict(&new.bags, &Ctx::default()).unwrap();
-                assert_eq!(found, model.predict(&new.bags, &Ctx::default()).unwrap());
-                for (p, machines) in found.iter().zip(loaded.explain(&new.bags, &Ctx::default()).unwrap()) {
+                let found = loaded.predict_with(&new.bags, &Ctx::default()).unwrap();
+                assert_eq!(found, model.predict_with(&new.bags, &Ctx::default()).unwrap());
+                for (p, machines) in
+                    found.iter().zip(loaded.explain_with(&new.bags, &Ctx::default()).unwrap())
+                {
                     for (value, explanation) in p.outputs.iter().zip(machines) {
                         let Explanation::Additive { bias, parts } = explanation else { unreachable!() };
                         let sum = bias + parts.iter().sum::<f64>();
@@ -79,7 +81,7 @@ fn machines_on_maps_are_those_on_the_gram() {
 fn many_bags_are_learned_from_their_maps() {
     let data = data("bags=1000&min=1&max=3&seed=4");
     let model = fit(&setup(&[("psi", "16"), ("t", "50"), ("c", "1")], Fill::Default, false), &data).unwrap();
-    let found = model.predict(&data.bags, &Ctx::default()).unwrap();
+    let found = model.predict_with(&data.bags, &Ctx::default()).unwrap();
     assert!(found.iter().all(|p| p.nearest.is_none()), "nobody compared a thousand bags with each other");
     let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
     let right =

@@ -7,8 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bagwise::Rng;
-use bagwise::engine::cells::products;
-use bagwise::engine::density::{Batch, Evidence, Target as Known};
 use bagwise::fold::{Frames, Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Fold, Metric, Splits};
@@ -16,6 +14,8 @@ use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, T
 use bagwise::methods::{self, METHODS};
 use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
 use bagwise::preprocess::Scale;
+use bagwise::unstable::engine::cells::products;
+use bagwise::unstable::engine::density::{Batch, Evidence, Target as Known};
 use bagwise::{
     Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,
     gram,

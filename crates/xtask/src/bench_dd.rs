@@ -10,11 +10,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use bagwise::engine::density::{
+use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::density::{
     Batch, Concept, Distance, End, Evidence, Options, Starts, Stop, Target, search,
 };
-use bagwise::engine::instruction_set;
-use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::instruction_set;
 use bagwise::{Ctx, Dataset};
 
 use crate::bench_pairs::{best, cpu_seconds, multiply_add_peak, one_thread, released, verdict};

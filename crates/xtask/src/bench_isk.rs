@@ -12,8 +12,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
-use bagwise::engine::instruction_set;
 use bagwise::fold::{Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::io::read;
@@ -21,6 +19,8 @@ use bagwise::judge::{Metric, Splits};
 use bagwise::method::Scope;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
+use bagwise::unstable::engine::instruction_set;
 use bagwise::{Bags, Ctx, Instances, Mat, methods};
 
 use crate::bench_pairs::{cpu_seconds, multiply_add_peak, one_thread, peak_bytes, released, verdict};

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::save_whole;
-use bagwise::judge::{Metric, Protocol, that_saw_test_bags};
-use bagwise::methods;
-use bagwise::params::Fill;
-use bagwise::run::{Contender, Plan, ranked};
+use bagwise::judge::{Metric, Protocol, ProtocolName, that_saw_test_bags};
+use bagwise::{Evaluation, LEVEL, MethodConfig};
 use bagwise_report::{Comparison, Options, render};
 
+use crate::args;
 use crate::experiment::{Data, Experiment, Measure};
-use crate::judging::{Results, carry_out};
+use crate::judging;
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
@@ -82,9 +81,6 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
-/// The level of intervals, here and in the report.
-const LEVEL: f64 = 0.95;
-
 /// Every method of the experiment on one data set; nothing if the data are not there.
 fn on_one(
     experiment: &Experiment,
@@ -93,37 +89,34 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<Option<(Vec<Cell>, Results)>> {
+) -> Result<Option<(Vec<Cell>, Evaluation)>> {
     if !bagwise::io::is_here(data.read()) {
         session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
         return Ok(None);
     }
     let set = session.read(data.read(), &data.options()?)?;
     let judged = experiment.judged(data)?;
-    let plan = Plan {
-        protocol: Protocol::new(judged.protocol, judged.folds, judged.inner),
-        metric,
-        threshold: None,
-        best: false,
-        positive: None,
-        precision: Default::default(),
-        seed: session.ctx.seed,
-        repeats: judged.repeats,
-    };
-    let fill = Fill::when_tuned(judged.protocol.tunes());
-    let mut contenders = Vec::new();
+    let mut configs = Vec::new();
     for entry in &experiment.method {
         let Some(name) = &entry.method else { continue };
         let learning = entry.learning(&data.name)?;
-        let setup = learning
-            .setup(methods::find(name)?, &set, false, fill)
-            .with_context(|| format!("{} on {}", entry.name, data.name))?;
-        contenders.push(Contender { name: entry.name.clone(), setups: vec![setup] });
+        let config = learning.config(name, &args::Data::default()).called(&entry.name);
+        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
+        configs.push(learning.seeing.params.iter().fold(config, named));
     }
-    let own = folder_of(folder, position, data);
-    let results = carry_out(&set, &contenders, &plan, LEVEL, None, Some(&own), session, &session.ctx)
-        .with_context(|| data.name.clone())?;
-    Ok(Some((cells(experiment, &results, metric)?, results)))
+    let evaluate = bagwise::compare(&set)
+        .baselines(false)
+        .methods(configs)
+        .protocol(judged.protocol)
+        .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
+        .inner(judged.inner)
+        .repeats(judged.repeats)
+        .level(LEVEL)
+        .optimize(metric)
+        .folder(folder_of(folder, position, data))
+        .ctx(&session.ctx);
+    let results = judging::run(evaluate, LEVEL, session).with_context(|| data.name.clone())?;
+    Ok(Some((cells(experiment, &results), results)))
 }
 
 /// The folder of one data set: numbered, so that names need not be names of folders.
@@ -145,9 +138,9 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
+fn cells(experiment: &Experiment, results: &Evaluation) -> Vec<Cell> {
     let saw = that_saw_test_bags(&results.records);
-    let summaries = ranked(&results.records, &results.roster, metric, LEVEL)?;
+    let summaries = &results.verdict.table;
     let cell = |name: &str, ours: &Option<String>| match ours {
         None => Cell::NoMethod,
         Some(_) => match summaries.iter().find(|s| s.method == name) {
@@ -155,7 +148,7 @@ fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<V
             Some(s) => Cell::Ours {
                 mean: s.metrics[0].mean,
                 sd: s.metrics[0].sd,
-                repeats: results.repeats,
+                repeats: results.repeats(),
                 limited: s.limited,
                 fits: s.fits,
                 seconds: s.seconds,
@@ -163,7 +156,7 @@ fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<V
             },
         },
     };
-    Ok(experiment.method.iter().map(|entry| cell(&entry.name, &entry.method)).collect())
+    experiment.method.iter().map(|entry| cell(&entry.name, &entry.method)).collect()
 }
 
 /// What came out for a method on a data set.

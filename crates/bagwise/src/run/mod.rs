@@ -4,9 +4,12 @@
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 
+mod store;
 mod verdict;
 
-pub use verdict::{BASELINE, Standing, Verdict, ranked};
+pub use store::Keep;
+pub(crate) use store::Store;
+pub use verdict::{Standing, Verdict, ranked};
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -94,6 +97,7 @@ pub struct Run<'a> {
 
 #[derive(Serialize)]
 struct Configuration<'a> {
+    version: &'a str,
     data: &'a str,
     plan: &'a Plan,
     folds: &'a FoldPlan,
@@ -151,6 +155,7 @@ impl<'a> Run<'a> {
             impute: setup.impute,
         };
         let configuration = Configuration {
+            version: env!("CARGO_PKG_VERSION"),
             data: &roster.fingerprint,
             plan,
             folds: &folds,

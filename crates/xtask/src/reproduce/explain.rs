@@ -102,7 +102,7 @@ fn split(data: &Dataset, method: &str, given: &[(&str, &str)], seed: u64) -> Res
     let wanted = Wanted::by(Metric::Accuracy);
     let model = train(&[learner], &fold.train, Splits::KFold(5), &wanted, &ctx)?;
 
-    let predicted = model.predict(&data.bags.select(&fold.test), &ctx)?;
+    let predicted = model.predict_with(&data.bags.select(&fold.test), &ctx)?;
     let named = fold.test.iter().map(|&b| Some(&names[codes[b] as usize]));
     let right = predicted.iter().zip(named).filter(|(p, name)| p.label.as_ref() == *name).count();
 
@@ -113,11 +113,11 @@ fn split(data: &Dataset, method: &str, given: &[(&str, &str)], seed: u64) -> Res
     let bags = data.bags.select(&positive);
     let single = Bags::new(bags.instances().clone(), (0..=bags.instance_count()).collect())?
         .with_features(Arc::clone(bags.features()))?;
-    let outputs = model.predict(&single, &ctx)?;
+    let outputs = model.predict_with(&single, &ctx)?;
     let alone: Vec<Vec<f64>> =
         (0..bags.len()).map(|b| bags.rows(b).map(|i| outputs[i].outputs[0]).collect()).collect();
     let mut parts = Vec::new();
-    for mut machines in model.explain(&bags, &ctx)? {
+    for mut machines in model.explain_with(&bags, &ctx)? {
         match machines.remove(0) {
             Explanation::Additive { parts: own, .. } => parts.push(own),
             Explanation::Witness { .. } => bail!("{method} does not explain by sums"),
