@@ -3,6 +3,8 @@
 //! what they need.
 
 mod align;
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod bags;
 mod ctx;
 mod dataset;

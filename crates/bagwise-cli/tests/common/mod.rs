@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The folder, beside the tables, where runs that are not done keep their records.
+pub(crate) const CACHE: &str = "cache";
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
@@ -37,6 +40,7 @@ fn away(command: &mut Command, folder: &Path) -> Output {
     for name in ["COLUMNS", "NO_COLOR", "BAGWISE_DATA", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
+    command.env("BAGWISE_CACHE", CACHE);
     command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 
