@@ -11,7 +11,7 @@ use bagwise::io::{ReadOptions, read};
 fn main() -> bagwise::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "musk1".into());
     let data = read(&name, &ReadOptions::default())?;
-    let found = inspect(&data);
+    let found = inspect(&data)?;
     println!(
         "{}: {} bags, {} instances, {} attributes",
         found.data, found.bags, found.instances, found.attributes
