@@ -205,7 +205,7 @@ impl Dataset {
         let some = self.groups.is_some() || test.groups.is_some();
         let groups =
             some.then(|| Groups::from_names(&[named(&self, "training"), named(test, "test")].concat()));
-        let repeats = crate::duplicates::repeats_of_earlier(&bags, self.bags.len());
+        let repeats = crate::duplicates::repeats_of_earlier(&bags, self.bags.len())?;
         let mut warnings = self.warnings;
         if let Some(&first) = repeats.first() {
             warnings.push(format!(

@@ -390,7 +390,8 @@ pub(super) fn check_names(data: &Dataset) -> Result<(), (String, String)> {
     if !categorical.is_empty() {
         let mut row = vec![0.0; data.bags.width()];
         for r in 0..data.bags.instance_count() {
-            data.bags.instances().row_into(r, &mut row);
+            let read = data.bags.instances().row_into(r, &mut row);
+            read.map_err(|e| (e.to_string(), "put the files of the data back".to_string()))?;
             if let Some(&(column, _)) = categorical.iter().find(|&&(column, codes)| row[column] >= codes) {
                 let name = &data.bags.features()[column].name;
                 return refuse("column", name, "has categories that are not in its list");
@@ -445,7 +446,7 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
             for kept in &data.kept {
                 out.write_field(&kept.values[row])?;
             }
-            bags.instances().row_into(row, &mut values);
+            bags.instances().row_into(row, &mut values).map_err(io::Error::other)?;
             for (&value, feature) in values.iter().zip(bags.features().iter()) {
                 match &feature.kind {
                     _ if value.is_nan() => out.write_field("")?,
@@ -459,6 +460,5 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
             out.write_record(None::<&[u8]>)?;
         }
     }
-    bags.check_read().map_err(io::Error::other)?;
     out.flush()
 }

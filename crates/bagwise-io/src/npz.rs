@@ -402,7 +402,7 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
         if single { 4 } else { 8 },
         |out| {
             let mut done = Ok(());
-            bags.instances().each_row(0..rows, |_, row| {
+            let read = bags.instances().each_row(0..rows, |_, row| {
                 for &value in row.iter().take_while(|_| done.is_ok()) {
                     let written = match single {
                         true => out.write_all(&(value as f32).to_le_bytes()),
@@ -414,14 +414,13 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
                     }
                 }
             });
-            done
+            read.map_err(io::Error::other).and(done)
         },
     )?;
     for (name, list) in beside {
         values(&mut pack, name, list)?;
     }
-    pack.finish()?;
-    bags.check_read().map_err(io::Error::other)
+    pack.finish()
 }
 
 /// Adds a list.

@@ -65,7 +65,7 @@ pub fn basics(contenders: &[Contender], plan: &Plan, level: f64) -> Context {
 /// Adds to what is known of a run what its data look like, why the winner answered some bags as it did, and a picture of
 /// its kernel.
 pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> {
-    let found = inspect(run.data);
+    let found = inspect(run.data)?;
     let mut context = Context {
         data: Some(DataSummary {
             source: run.source.into(),

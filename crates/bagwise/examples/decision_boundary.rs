@@ -76,7 +76,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Model) -> Result<()> {
         unreachable!("gauss has classes")
     };
     for b in 0..data.bags.len() {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense()?;
         for i in 0..bag.rows() {
             let (x, y) = place(bag.get(i, 0), bag.get(i, 1));
             let fill = if codes[b] == 1 { "#222222" } else { "white" };
@@ -86,7 +86,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Model) -> Result<()> {
     }
     for chosen in model.representatives() {
         let b = data.bags.ids().iter().position(|id| *id == chosen.bag).expect("a training bag");
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense()?;
         let (x, y) = place(bag.get(chosen.instance, 0), bag.get(chosen.instance, 1));
         writeln!(
             svg,

@@ -10,7 +10,7 @@ use bagwise::inspect::inspect;
 fn main() -> bagwise::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "musk1".into());
     let data = bagwise::read(&name)?;
-    let found = inspect(&data);
+    let found = inspect(&data)?;
     println!(
         "{}: {} bags, {} instances, {} attributes",
         found.data, found.bags, found.instances, found.attributes

@@ -39,14 +39,13 @@ pub fn gram(
     let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
     let none =
         || Error::Invalid(format!("{} has no kernel; choose one of the set kernels", method.info().name));
-    let gram = match against {
+    match against {
         None => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
         Some(_) => {
             let rows = transform.apply(&bags.align(reference.features())?, ctx)?;
             prepared.against(0, &rows, ctx)?.ok_or_else(none)
         }
-    };
-    bags.check_read().and(reference.check_read()).and(gram)
+    }
 }
 
 /// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows. Everything is learned
@@ -61,8 +60,7 @@ pub fn feature_map(
     ctx: &Ctx,
 ) -> Result<Csr> {
     let (_, prepared) = prepare(method, point, scale, impute, bags, target, ctx)?;
-    let map = prepared.map(0)?.ok_or_else(|| no_map(method.info().name));
-    bags.check_read().and(map)
+    prepared.map(0)?.ok_or_else(|| no_map(method.info().name))
 }
 
 /// What to say where there is no map.
@@ -98,7 +96,7 @@ fn prepare(
     if let Some(why) = method.refuses(points, scale) {
         return Err(Error::Invalid(why));
     }
-    let transform = Transform::fit(scale, impute, reference, target, &all);
+    let transform = Transform::fit(scale, impute, reference, target, &all)?;
     let ready = Arc::new(transform.apply(reference, ctx)?);
     let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[], pool: None }, ctx)?;
     Ok((transform, prepared))

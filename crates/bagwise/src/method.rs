@@ -348,8 +348,8 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// Everything needed to load it again.
-    fn save(&self) -> State;
+    /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.
+    fn save(&self) -> Result<State>;
 }
 
 /// A saved model: plain numbers by name.

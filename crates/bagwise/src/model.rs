@@ -152,7 +152,7 @@ impl Trained {
             let Header { classes, duels, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, duels, classes.len());
             for b in 0..ready.len() {
-                let outside = familiarity.outside(&raw, b);
+                let outside = familiarity.outside(&raw, b)?;
                 let nearest: Option<f64> = nearest[b];
                 all.push(Prediction {
                     bag: raw.ids()[b].clone(),
@@ -167,7 +167,6 @@ impl Trained {
                 });
             }
         }
-        bags.check_read()?;
         Ok(all)
     }
 
@@ -190,7 +189,6 @@ impl Trained {
             }
             all.extend(chunk);
         }
-        bags.check_read()?;
         Ok(all)
     }
 
@@ -205,7 +203,6 @@ impl Trained {
                 Error::Invalid(format!("{} draws no graphs; migraph-explicit does", self.header.method))
             })?);
         }
-        bags.check_read()?;
         Ok(all)
     }
 
@@ -238,7 +235,6 @@ impl Trained {
                 all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
             });
         }
-        bags.check_read()?;
         all.ok_or_else(|| no_map(&self.header.method))
     }
 
@@ -314,7 +310,7 @@ impl Trained {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut state = State::default();
         for (k, model) in self.models.iter().enumerate() {
-            state.nest(&format!("model{k}"), model.save());
+            state.nest(&format!("model{k}"), model.save()?);
         }
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;

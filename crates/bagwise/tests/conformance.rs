@@ -42,7 +42,7 @@ fn toy_from(first: u32, bags: usize, classes: u32, seed: u64) -> Dataset {
 fn toy_values(bags: usize, seed: u64) -> Dataset {
     let data = toy(bags, 2, seed);
     let mean = |b: usize| {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense().unwrap();
         (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
     };
     let values = (0..bags).map(mean).collect();
@@ -368,8 +368,7 @@ fn test_bags_reach_nothing_that_is_learned() {
     altered.target = Some(Target::Classes { codes: flipped, names: names.clone() });
     let (mut rows, mut offsets) = (Vec::new(), vec![0]);
     for b in 0..30 {
-        let bag =
-            if train.contains(&b) { data.bags.bag(b).to_dense() } else { altered.bags.bag(b).to_dense() };
+        let bag = if train.contains(&b) { &data } else { &altered }.bags.bag(b).to_dense().unwrap();
         for i in 0..bag.rows() {
             rows.push(
                 bag.row(i)

@@ -18,7 +18,7 @@ fn load(file: &str) -> Dataset {
 
 fn rows(data: &Dataset) -> Vec<Vec<f64>> {
     let mut out = Vec::new();
-    data.bags.instances().each_row(0..data.bags.instance_count(), |_, row| out.push(row.to_vec()));
+    data.bags.instances().each_row(0..data.bags.instance_count(), |_, row| out.push(row.to_vec())).unwrap();
     out
 }
 

@@ -357,7 +357,7 @@ fn musk1_with_fixed_concepts() {
     let data = bagwise::io::read("musk1", &Default::default()).unwrap();
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let ctx = Ctx::default();
-    let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all);
+    let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all).unwrap();
     let bags = transform.apply(&data.bags, &ctx).unwrap();
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!() };
     let positive: Vec<bool> = codes.iter().map(|&c| c == 1).collect();

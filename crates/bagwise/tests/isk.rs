@@ -33,7 +33,7 @@ fn data(query: &str) -> Dataset {
 /// The first feature's mean as a value to predict.
 fn with_values(data: Dataset) -> Dataset {
     let mean = |b: usize| {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense().unwrap();
         (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
     };
     let values = (0..data.bags.len()).map(mean).collect();
@@ -101,7 +101,7 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
         io::read("synthetic:embeddings?bags=20&instances=60&features=9", &Default::default()).unwrap();
     let Instances::Stored(rows) = stored.bags.instances() else { panic!("embeddings are not in memory") };
     let mut values = vec![0.0f32; rows.rows() * rows.cols()];
-    rows.read_f32(0..rows.rows(), &mut values);
+    rows.read_f32(0..rows.rows(), &mut values).unwrap();
     let held = Instances::F32(Mat::new(rows.rows(), rows.cols(), values));
     let held = Bags::new(held, stored.bags.offsets().to_vec()).unwrap();
     let method = methods::find("isk").unwrap();
@@ -140,8 +140,9 @@ fn only_pool_all_sees_bags_that_are_not_trained_on() {
     let data = data("bags=40&seed=4");
     // The same training bags; what is to be judged lies elsewhere.
     let place = |b: usize, v: f64| if b < 20 { v } else { 0.5 * v - 3.0 };
-    let bag =
-        |b: usize| data.bags.bag(b).to_dense().data().iter().map(|&v| place(b, v)).collect::<Vec<f64>>();
+    let bag = |b: usize| {
+        data.bags.bag(b).to_dense().unwrap().data().iter().map(|&v| place(b, v)).collect::<Vec<f64>>()
+    };
     let rows = Mat::new(data.bags.instance_count(), data.bags.width(), (0..40).flat_map(bag).collect());
     let other = Bags::new(Instances::F64(rows), data.bags.offsets().to_vec()).unwrap();
     let other = Dataset::new("other", other).with_target(data.target.clone().unwrap()).unwrap();

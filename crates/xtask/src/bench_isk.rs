@@ -188,7 +188,7 @@ pub(crate) fn run_musk2() -> Result<()> {
     let data = read("musk2", &Default::default())?;
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let ctx = Ctx::default();
-    let transform = Transform::fit(Scale::ZScore, false, &data.bags, None, &all);
+    let transform = Transform::fit(Scale::ZScore, false, &data.bags, None, &all)?;
     let bags = Arc::new(transform.apply(&data.bags, &ctx)?);
     let psis: Vec<usize> = (4..=12).map(|e| 1 << e).collect();
     let drawn = Partitions::draw(&bags, &all, T, 4096, Distance::Euclidean, &ctx)?;

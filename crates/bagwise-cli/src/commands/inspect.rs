@@ -45,8 +45,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 /// Reads, looks, prints.
 pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Result<Outcome> {
     let data = session.read(name, options)?;
-    let found = bagwise::inspect::inspect(&data);
-    data.bags.check_read()?;
+    let found = bagwise::inspect::inspect(&data)?;
     session.print(&Page(found))?;
     Ok(Outcome::Done)
 }

@@ -436,12 +436,12 @@ impl Model for MapModel {
         Ok(Some(map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0)))
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         let centres = self.map.partitions.centres();
         let mut own = State::default();
         let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
-        save_bags(&mut own, &bags);
+        save_bags(&mut own, &bags)?;
         state.nest("centres", own);
         state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
         state.put("biases", &self.biases);
@@ -454,6 +454,6 @@ impl Model for MapModel {
                 state.nest("maps", own);
             }
         }
-        state
+        Ok(state)
     }
 }

@@ -136,7 +136,7 @@ impl BagKernel for Marginalized {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
-        let gammas = resolve(points, &bags, scope, ctx);
+        let gammas = resolve(points, &bags, scope, ctx)?;
         let (fields, field) = self.fields(&bags, points, scope, ctx)?;
         let instances = dense(&bags, ctx)?;
         // Kept for all fields, once more by the engine, and of one field on its way.
@@ -453,13 +453,13 @@ impl Bank for MarginalBank {
         Some(self.field.believed.clone())
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
-        save_bags(&mut state, &self.bags);
+        save_bags(&mut state, &self.bags)?;
         save_concepts(&mut state, self.bags.width(), &self.field.believed);
         state.put("factors", &self.factors);
         state.put("own", &self.own);
         state.put("gamma", &[self.gamma]);
-        state
+        Ok(state)
     }
 }

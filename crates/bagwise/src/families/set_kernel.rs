@@ -50,7 +50,7 @@ pub(crate) trait SetKernel: Send + Sync + 'static {
 
     /// The weights of the instances of one bag, for each of the points (given with their resolved gamma).
     /// Weights are positive.
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>>;
+    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Result<Vec<Vec<f64>>>;
 
     fn norm(&self, point: &Point) -> Norm;
 
@@ -94,9 +94,9 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
         reserve_within(&self.0, &bags, ctx)?;
-        let gammas = resolve(points, &bags, scope, ctx);
+        let gammas = resolve(points, &bags, scope, ctx)?;
         let with_gamma: Vec<(&Point, f64)> = points.iter().copied().zip(gammas.iter().copied()).collect();
-        let (weights, term) = Weights::of(&self.0, &with_gamma, &bags);
+        let (weights, term) = Weights::of(&self.0, &with_gamma, &bags)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
         // Points that differ only in their normalisation share a sum.
         let mut outputs: Vec<Output> = Vec::new();
@@ -155,7 +155,7 @@ impl<S: SetKernel + Clone> BagKernel for Rbf<S> {
 
 /// `N/median` and `N/d` in numbers: N over the median squared distance of training instances, or over the number of
 /// attributes.
-pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
+pub(crate) fn resolve(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
     resolve_for(points, bags, bags.width(), scope, ctx)
 }
 
@@ -166,19 +166,16 @@ pub(crate) fn resolve_for(
     attributes: usize,
     scope: &Scope<'_>,
     ctx: &Ctx,
-) -> Vec<f64> {
-    let mut typical = None;
-    points
-        .iter()
-        .map(|p| match p.get("gamma") {
-            Value::Number(gamma) => *gamma,
-            Value::OverMedian(n) => {
-                n / *typical.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed))
-            }
-            Value::OverWidth(n) => n / attributes as f64,
-            other => unreachable!("the table lets no {other} through"),
-        })
-        .collect()
+) -> Result<Vec<f64>> {
+    let relative = points.iter().any(|p| matches!(p.get("gamma"), Value::OverMedian(_)));
+    let typical = if relative { median_squared_distance(bags, scope.train, ctx.seed)? } else { 1.0 };
+    let gamma = |p: &&Point| match p.get("gamma") {
+        Value::Number(gamma) => *gamma,
+        Value::OverMedian(n) => n / typical,
+        Value::OverWidth(n) => n / attributes as f64,
+        other => unreachable!("the table lets no {other} through"),
+    };
+    Ok(points.iter().map(gamma).collect())
 }
 
 /// Gaussian kernels of vectors, which are bags of one instance each: one matrix per width, of `rows` with `cols`, or with
@@ -198,27 +195,27 @@ pub(crate) fn gaussians(rows: &Bags, cols: Option<&Bags>, gammas: &[f64], ctx: &
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
+pub(crate) fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> Result<f64> {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
     let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
     if rows.len() < 2 {
-        return 1.0;
+        return Ok(1.0);
     }
     let mut rng = Rng::new(seed, "median", &[]);
     let (mut x, mut z) = (vec![0.0; bags.width()], vec![0.0; bags.width()]);
-    let mut squared: Vec<f64> = (0..PAIRS)
+    let mut squared = (0..PAIRS)
         .map(|_| {
             let a = rng.below(rows.len());
             let b = (a + 1 + rng.below(rows.len() - 1)) % rows.len();
-            bags.instances().row_into(rows[a], &mut x);
-            bags.instances().row_into(rows[b], &mut z);
-            x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum()
+            bags.instances().row_into(rows[a], &mut x)?;
+            bags.instances().row_into(rows[b], &mut z)?;
+            Ok(x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum())
         })
-        .collect();
+        .collect::<Result<Vec<f64>>>()?;
     let mean = squared.iter().sum::<f64>() / PAIRS as f64;
-    [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
+    Ok([median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
 }
 
 /// Multiply-adds of one pass of the pairs engine: products, and some three for each width.
@@ -248,9 +245,11 @@ struct Weights {
 
 impl Weights {
     /// The vectors, and which of them each point uses.
-    fn of<S: SetKernel>(kernel: &S, points: &[(&Point, f64)], bags: &Bags) -> (Weights, Vec<usize>) {
-        let per_bag: Vec<Vec<Vec<f64>>> =
-            (0..bags.len()).into_par_iter().map(|b| kernel.weights(points, bags.bag(b))).collect();
+    fn of<S: SetKernel>(kernel: &S, points: &[(&Point, f64)], bags: &Bags) -> Result<(Weights, Vec<usize>)> {
+        let per_bag: Vec<Vec<Vec<f64>>> = (0..bags.len())
+            .into_par_iter()
+            .map(|b| kernel.weights(points, bags.bag(b)))
+            .collect::<Result<_>>()?;
         let mut vectors: Vec<Vec<f64>> = Vec::new();
         let term = (0..points.len())
             .map(|p| {
@@ -258,7 +257,7 @@ impl Weights {
                 index_in(&mut vectors, vector, |a, b| a == b)
             })
             .collect();
-        (Weights { vectors }, term)
+        Ok((Weights { vectors }, term))
     }
 }
 
@@ -366,7 +365,7 @@ impl<S: SetKernel> RbfBank<S> {
     /// Weights and norms of new bags, and their normalised self-similarities.
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
         reserve_within(&self.kernel, bags, ctx)?;
-        let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags);
+        let (weights, _) = Weights::of(&self.kernel, &[(&self.point, self.gamma)], bags)?;
         let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: &weights.vectors };
         let raw = bagwise_engine::self_similarity(&side, &self.output(), ctx)?.remove(0);
         let factors = bag_factors(self.kernel.norm(&self.point), &raw, &weights.vectors[0], bags.offsets());
@@ -403,19 +402,19 @@ impl<S: SetKernel> Bank for RbfBank<S> {
         Ok(parts_of(sums, bags, &weights[0], &factors, &self.factors))
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
-        save_bags(&mut state, &self.bags);
+        save_bags(&mut state, &self.bags)?;
         state.put("weights", &self.weights[0]);
         state.put("factors", &self.factors);
         state.put("own", &self.own);
         state.put("gamma", &[self.gamma]);
-        state
+        Ok(state)
     }
 }
 
 /// Puts instances and offsets into a state, in their own precision.
-pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
+pub(crate) fn save_bags(state: &mut State, bags: &Bags) -> Result<()> {
     state.put_counts("offsets", bags.offsets().iter().copied());
     let shape = vec![bags.instance_count(), bags.width()];
     match bags.instances() {
@@ -430,7 +429,7 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             state.put_counts("width", [m.cols()]);
         }
         Instances::Stored(_) => {
-            let tensor = match bags.instances().clone().in_memory() {
+            let tensor = match bags.instances().clone().in_memory()? {
                 Instances::F32(m) => Tensor::F32(shape, m.into_data()),
                 Instances::F64(m) => Tensor::F64(shape, m.into_data()),
                 _ => unreachable!("rows brought into memory are dense"),
@@ -438,6 +437,7 @@ pub(crate) fn save_bags(state: &mut State, bags: &Bags) {
             drop(state.tensors.insert("instances".into(), tensor));
         }
     }
+    Ok(())
 }
 
 /// Sparse rows without their width.

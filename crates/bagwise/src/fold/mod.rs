@@ -224,7 +224,7 @@ impl<'a> Learner<'a> {
     fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
         let target = self.target.select(train);
         let all: Vec<usize> = (0..train.len()).collect();
-        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all);
+        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all)?;
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
@@ -248,7 +248,6 @@ impl<'a> Learner<'a> {
         } else {
             vec![prepare(&Scope { train: &all, y: &[], pool })?]
         };
-        bags.check_read()?;
         Ok(Frame { transform, points: points.to_vec(), position, prepared })
     }
 
@@ -347,7 +346,6 @@ impl<'a> Learner<'a> {
                 }
             }
         }
-        new.check_read()?;
         Ok(out)
     }
 

@@ -93,7 +93,7 @@ impl BagKernel for DdSvm {
             let concepts = Arc::new(concepts(&bags, scope, points[first], ctx)?);
             let vectors = Arc::new(embedded(&instances, &bags, &concepts, ctx)?);
             let here: Vec<&Point> = alike.iter().map(|&i| points[i]).collect();
-            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx);
+            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx)?;
             let grams = gaussians(&vectors, None, &gammas, ctx)?;
             for ((i, gamma), gram) in alike.into_iter().zip(gammas).zip(grams) {
                 let (concepts, vectors) = (Arc::clone(&concepts), Arc::clone(&vectors));
@@ -237,13 +237,13 @@ impl Bank for ConceptBank {
         Some(self.concepts.to_vec())
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         save_concepts(&mut state, self.width, &self.concepts);
         let Instances::F64(vectors) = self.vectors.instances() else { unreachable!("vectors are dense") };
         state.put_mat("vectors", vectors);
         state.put("gamma", &[self.gamma]);
         state.put_counts("width", [self.width]);
-        state
+        Ok(state)
     }
 }

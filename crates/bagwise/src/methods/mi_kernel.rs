@@ -11,7 +11,7 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
-use bagwise_core::BagRef;
+use bagwise_core::{BagRef, Result};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Rbf<MiKernel>> = KernelSvm(Rbf(MiKernel));
@@ -57,8 +57,8 @@ impl SetKernel for MiKernel {
         PARAMS
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        vec![vec![1.0; bag.len()]; points.len()]
+    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Result<Vec<Vec<f64>>> {
+        Ok(vec![vec![1.0; bag.len()]; points.len()])
     }
 
     fn looks_within(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{BagRef, Mat};
+use bagwise_core::{BagRef, Mat, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
@@ -84,9 +84,9 @@ impl SetKernel for MiGraph {
         PARAMS
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        let squared = within::squared_distances(bag);
-        points.iter().map(|(point, gamma)| clique_weights(&squared, point, *gamma)).collect()
+    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Result<Vec<Vec<f64>>> {
+        let squared = within::squared_distances(bag)?;
+        Ok(points.iter().map(|(point, gamma)| clique_weights(&squared, point, *gamma)).collect())
     }
 
     fn norm(&self, point: &Point) -> Norm {

@@ -142,7 +142,7 @@ impl Drawing {
         )?;
         let draw = |b: usize| {
             ctx.check()?;
-            Ok(Graph::of(bags.bag(b), self.eps, self.zero))
+            Graph::of(bags.bag(b), self.eps, self.zero)
         };
         (0..bags.len()).into_par_iter().map(draw).collect()
     }
@@ -205,7 +205,7 @@ impl BagKernel for ExplicitMiGraph {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
-        let gammas = resolve(points, &bags, scope, ctx);
+        let gammas = resolve(points, &bags, scope, ctx)?;
         let mut widths: Vec<f64> = Vec::new();
         let width: Vec<usize> = gammas.iter().map(|&gamma| index_in(&mut widths, gamma, f64::eq)).collect();
         let node_sums = bagwise_engine::symmetric(
@@ -435,13 +435,13 @@ impl Bank for GraphBank {
         Drawing::of(&self.point).draw(bags, ctx).map(Some)
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
-        save_bags(&mut state, &self.bags);
+        save_bags(&mut state, &self.bags)?;
         state.put("factors", &self.factors);
         state.put("own", &self.own);
         state.put("gamma", &[self.gamma]);
-        state.nest("edges", self.way.save(&self.edges));
-        state
+        state.nest("edges", self.way.save(&self.edges)?);
+        Ok(state)
     }
 }

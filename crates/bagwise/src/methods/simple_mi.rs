@@ -95,7 +95,7 @@ impl BagKernel for SimpleMi {
             let own: Vec<usize> = (0..points.len()).filter(|&i| points[i].word("embed") == embed).collect();
             let here: Vec<&Point> = own.iter().map(|&i| points[i]).collect();
             let vectors = Arc::new(embedded(embed, &bags)?);
-            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx);
+            let gammas = resolve_for(&here, &vectors, bags.width(), scope, ctx)?;
             let kernel_of = |(point, gamma): (&&Point, f64)| match point.word("kernel") {
                 "linear" => VectorKernel::Linear,
                 _ => VectorKernel::Rbf(gamma),
@@ -128,11 +128,12 @@ impl BagKernel for SimpleMi {
 
 /// The vectors as bags of one instance each.
 fn embedded(embed: &str, bags: &Bags) -> Result<Bags> {
-    let rows: Vec<Vec<f64>> = (0..bags.len()).into_par_iter().map(|b| vector(embed, bags.bag(b))).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..bags.len()).into_par_iter().map(|b| vector(embed, bags.bag(b))).collect::<Result<_>>()?;
     Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=bags.len()).collect())
 }
 
-fn vector(embed: &str, bag: BagRef<'_>) -> Vec<f64> {
+fn vector(embed: &str, bag: BagRef<'_>) -> Result<Vec<f64>> {
     let width = bag.width();
     let (mut sum, mut low, mut high) =
         (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
@@ -143,12 +144,12 @@ fn vector(embed: &str, bag: BagRef<'_>) -> Vec<f64> {
             low[j] = low[j].min(x);
             high[j] = high[j].max(x);
         }
-    });
-    match embed {
+    })?;
+    Ok(match embed {
         "mean" => sum.iter().map(|s| s / bag.len() as f64).collect(),
         "geometric" => low.iter().zip(&high).map(|(l, h)| 0.5 * (l + h)).collect(),
         _ => [low, high].concat(),
-    }
+    })
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +178,7 @@ impl VectorKernel {
 
     /// The kernel of each vector with itself.
     fn own(self, bags: &Bags) -> Vec<f64> {
-        let squared = |b: usize| bags.bag(b).to_dense().data().iter().map(|x| x * x).sum();
+        let squared = |b: usize| rows(bags).row(b).iter().map(|x| x * x).sum();
         match self {
             VectorKernel::Linear => (0..bags.len()).map(squared).collect(),
             VectorKernel::Rbf(_) => vec![1.0; bags.len()],
@@ -187,10 +188,16 @@ impl VectorKernel {
 
 /// The inner products of two sets of vectors.
 fn dots(rows: &Bags, cols: &Bags) -> Mat {
-    let dense = |bags: &Bags| (0..bags.len()).map(|b| bags.bag(b).to_dense().into_data()).collect::<Vec<_>>();
-    let (left, right) = (dense(rows), dense(cols));
+    let (left, right) = (self::rows(rows), self::rows(cols));
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    Mat::from_rows(&left.iter().map(|a| right.iter().map(|b| dot(a, b)).collect()).collect::<Vec<Vec<_>>>())
+    let row = |a: usize| (0..right.rows()).map(|b| dot(left.row(a), right.row(b))).collect();
+    Mat::from_rows(&(0..left.rows()).map(row).collect::<Vec<Vec<_>>>())
+}
+
+/// Vectors that [`embedded`] made, or that were loaded.
+fn rows(vectors: &Bags) -> &Mat {
+    let Instances::F64(rows) = vectors.instances() else { unreachable!("vectors are dense") };
+    rows
 }
 
 struct Representation {
@@ -251,15 +258,14 @@ impl Bank for VectorBank {
             ));
         }
         let mut parts = Mat::zeros(bags.instance_count(), self.vectors.len());
-        let kept: Vec<Vec<f64>> =
-            (0..self.vectors.len()).map(|k| self.vectors.bag(k).to_dense().into_data()).collect();
+        let kept = rows(&self.vectors);
         let mut row = vec![0.0; bags.width()];
         for b in 0..bags.len() {
             let share = 1.0 / bags.rows(b).len() as f64;
             for i in bags.rows(b) {
-                bags.instances().row_into(i, &mut row);
-                for (k, vector) in kept.iter().enumerate() {
-                    let dot: f64 = row.iter().zip(vector).map(|(x, v)| x * v).sum();
+                bags.instances().row_into(i, &mut row)?;
+                for k in 0..kept.rows() {
+                    let dot: f64 = row.iter().zip(kept.row(k)).map(|(x, v)| x * v).sum();
                     parts.set(i, k, share * dot);
                 }
             }
@@ -268,12 +274,10 @@ impl Bank for VectorBank {
         Ok(Parts { kernel: parts, share: shares(&equal, bags.offsets()) })
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
-        let rows: Vec<Vec<f64>> =
-            (0..self.vectors.len()).map(|b| self.vectors.bag(b).to_dense().into_data()).collect();
-        state.put_mat("vectors", &Mat::from_rows(&rows));
+        state.put_mat("vectors", rows(&self.vectors));
         state.put("gamma", &[if let VectorKernel::Rbf(gamma) = self.kernel { gamma } else { 0.0 }]);
-        state
+        Ok(state)
     }
 }

@@ -12,7 +12,7 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, WIDTH};
 use crate::method::Info;
 use crate::params::{Kind, Level, ParamSpec, Point};
 use crate::preprocess::Scale;
-use bagwise_core::BagRef;
+use bagwise_core::{BagRef, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
@@ -60,8 +60,8 @@ impl SetKernel for Wmksvm {
         PARAMS
     }
 
-    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Vec<Vec<f64>> {
-        vec![inverse_spread(bag); points.len()]
+    fn weights(&self, points: &[(&Point, f64)], bag: BagRef<'_>) -> Result<Vec<Vec<f64>>> {
+        Ok(vec![inverse_spread(bag)?; points.len()])
     }
 
     fn norm(&self, point: &Point) -> Norm {
@@ -72,14 +72,14 @@ impl SetKernel for Wmksvm {
     }
 }
 
-fn inverse_spread(bag: BagRef<'_>) -> Vec<f64> {
+fn inverse_spread(bag: BagRef<'_>) -> Result<Vec<f64>> {
     let n = bag.len();
-    let squared = within::squared_distances(bag);
+    let squared = within::squared_distances(bag)?;
     let spread: Vec<f64> = (0..n).map(|i| squared.row(i).iter().sum()).collect();
     // Either every sum is positive or the bag is a singleton or all duplicates: distances come from differences.
     if spread.contains(&0.0) {
-        return vec![1.0 / n as f64; n];
+        return Ok(vec![1.0 / n as f64; n]);
     }
     let total: f64 = spread.iter().map(|s| 1.0 / s).sum();
-    spread.iter().map(|s| 1.0 / s / total).collect()
+    Ok(spread.iter().map(|s| 1.0 / s / total).collect())
 }

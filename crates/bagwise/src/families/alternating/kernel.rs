@@ -163,19 +163,19 @@ impl Last<'_> {
 }
 
 /// The widths of points in numbers: from `gamma`, or from `sigma` by `gamma = 1 / (2 sigma^2)`.
-fn gammas(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Vec<f64> {
+fn gammas(points: &[&Point], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
     if !points.iter().any(|p| p.has("sigma")) {
         return resolve(points, bags, scope, ctx);
     }
-    let mut known = None;
-    let mut median = || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
-    let mut gamma = |p: &&Point| match p.get("sigma") {
+    let relative = points.iter().any(|p| matches!(p.get("sigma"), Value::TimesMedian(_)));
+    let median = if relative { median_squared_distance(bags, scope.train, ctx.seed)? } else { 1.0 };
+    let gamma = |p: &&Point| match p.get("sigma") {
         Value::Number(s) => 0.5 / (s * s),
-        Value::TimesMedian(n) => 0.5 / (n * n * median()),
+        Value::TimesMedian(n) => 0.5 / (n * n * median),
         other => unreachable!("the table lets no {other} through"),
     };
     // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
-    points.iter().map(|p| gamma(p).clamp(f64::MIN_POSITIVE, f64::MAX)).collect()
+    Ok(points.iter().map(|p| gamma(p).clamp(f64::MIN_POSITIVE, f64::MAX)).collect())
 }
 
 /// The kernels of points that differ in representation, over all rows of `stock`; `few` if machines are trained on a
@@ -190,13 +190,13 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Kernel>> {
     let rbf = |p: &Point| p.word("kernel") == "rbf";
     let gaussian: Vec<&Point> = points.iter().copied().filter(|p| rbf(p)).collect();
-    let wanted = gammas(&gaussian, bags, scope, ctx);
+    let wanted = gammas(&gaussian, bags, scope, ctx)?;
     let rows = stock.rows();
     // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
     // to see to who divide a grid by `needs`.)
     let values = |widths: usize| gram_bytes(rows).saturating_mul(widths as u64 + u64::from(few));
     let roomy = gram_fits(rows) && values(1) <= ctx.memory;
-    let distances = (few && roomy).then(|| Distances::new(stock)).flatten().map(Arc::new);
+    let distances = if few && roomy { Distances::new(stock)?.map(Arc::new) } else { None };
     if distances.is_some() {
         ctx.reserve(
             "kernel values of instances",
@@ -312,7 +312,7 @@ impl Kernel {
         if let (Kernel::Linear, Some(weights)) = (self, &solved.weights) {
             let mut row = vec![0.0; stock.cols()];
             for &i in asked {
-                stock.row_into(i, &mut row);
+                stock.row_into(i, &mut row)?;
                 out[i] = row.iter().zip(weights).map(|(x, w)| x * w).sum();
             }
             return Ok(());
@@ -385,14 +385,14 @@ impl Kernel {
             Kernel::Linear => {
                 let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
                 for (&i, w) in at.iter().zip(weights) {
-                    stock.row_into(i, &mut row);
+                    stock.row_into(i, &mut row)?;
                     sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
                 }
                 let mut product = |&i: &usize| {
-                    stock.row_into(i, &mut row);
-                    row.iter().zip(&sum).map(|(x, s)| x * s).sum()
+                    stock.row_into(i, &mut row)?;
+                    Ok(row.iter().zip(&sum).map(|(x, s)| x * s).sum())
                 };
-                Ok(at.iter().map(&mut product).collect())
+                at.iter().map(&mut product).collect()
             }
         }
     }
