@@ -200,7 +200,7 @@ impl Seeing {
         let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
         let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
         if let Some(why) = method.refuses(&grid.points, scale) {
-            bail!("{why}");
+            return Err(why.into());
         }
         Ok(Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute })
     }

@@ -56,7 +56,7 @@ impl Learning {
             }
             let scale = scale.unwrap_or_else(|| method.scale(&grid.points));
             if let Some(why) = method.refuses(&grid.points, scale) {
-                return Err(Error::Invalid(why));
+                return Err(why);
             }
             Ok(Setup {
                 method,

@@ -12,6 +12,7 @@ use crate::judging::{Judging, Results, carry_out, metric_json};
 use crate::learning::{AUTO, Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
+use crate::wording;
 
 /// Estimate how good a method is on new bags
 #[derive(clap::Args)]
@@ -60,7 +61,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         let test = session.read(test, &options)?;
         let (train, said) = (data.bags.len(), data.warnings.len());
         data = data.with_test(&test)?;
-        data.warnings[said..].iter().for_each(|warning| session.warn(warning));
+        for warning in &data.warnings[said..] {
+            session.warn(&warning.worded(&wording::option));
+        }
         let part = |bag: usize| if bag < train { "train" } else { "test" };
         given = Some((0..data.bags.len()).map(|bag| part(bag).to_string()).collect());
         plan.protocol = Protocol::new(ProtocolName::TrainTest, 1, args.judging.inner);
