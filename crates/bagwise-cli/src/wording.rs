@@ -6,26 +6,29 @@ use crate::output::quoted;
 
 /// The option that sets it, with the value that would help or what stands for one.
 pub(crate) fn option(setting: &Setting) -> String {
-    let column = |name: &Option<String>| name.as_deref().map_or("COLUMN".into(), quoted);
+    let named = |option: &str, name: &Option<String>| match name {
+        Some(name) => format!("{option} {}", quoted(name)),
+        None => option.into(),
+    };
     match setting {
-        Setting::Memory => "--memory SIZE".into(),
-        Setting::MaxInstances => "--max-instances N".into(),
+        Setting::Memory => "--memory".into(),
+        Setting::MaxInstances => "--max-instances".into(),
         Setting::AllowMissing | Setting::FillMissing => "--missing median".into(),
         Setting::Scale(names) => format!("--scale {}", names.join(" or ")),
         Setting::Parameter(name, value) => format!("-p {name}={value}"),
         Setting::Task(name) => format!("--task {name}"),
         Setting::Folds => "--folds".into(),
         Setting::Inner => "--inner".into(),
-        Setting::InputFormat => "--input-format FORMAT".into(),
+        Setting::InputFormat => "--input-format".into(),
         Setting::Header => "--header".into(),
         Setting::Labels => "--labels FILE".into(),
         Setting::Bag => "--bag COLUMN".into(),
         Setting::Label => "--label COLUMN".into(),
         Setting::Group => "--group COLUMN".into(),
         Setting::InstanceLabel => "--instance-label COLUMN".into(),
-        Setting::Keep => "--keep COLUMN".into(),
-        Setting::Ignore(name) => format!("--ignore {}", column(name)),
-        Setting::Categorical(name) => format!("--categorical {}", column(name)),
+        Setting::Keep => "--keep".into(),
+        Setting::Ignore(name) => named("--ignore", name),
+        Setting::Categorical(name) => named("--categorical", name),
     }
 }
 
