@@ -173,7 +173,7 @@ def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
         bagwise.read(table)
     with pytest.raises(ValueError, match=r'take the column as categories with categorical=\["f1"\]$'):
         bagwise.read(table, ignore=[3])
-    with pytest.warns(UserWarning, match=r"those that are no features with keep=\[COLUMN\] or ignore=\[COLUMN\]$"):
+    with pytest.warns(UserWarning, match=r"those that are not features with keep=\[COLUMN\] or ignore=\[COLUMN\]$"):
         table.write_text("bag,label,f1\na,1,x\nb,0,y\n")
         bagwise.read(table)
 

@@ -79,11 +79,11 @@ impl Bags {
             format!("{} feature columns were found", self.width()),
             Message::from(format!(
                 "training had {}, and without headings columns are matched by position: \
-                 name the label column, if there is one,",
+                 if there is a label column, name it",
                 features.len()
             ))
             .with([Setting::Label])
-            .and(", and leave out what is no feature")
+            .and(", and leave out what is not a feature")
             .with([Setting::Ignore(None)]),
         ))
     }

@@ -138,7 +138,7 @@ impl Book {
             return Err(self.error(
                 line,
                 format!("the label '{label}' of bag '{bag}' is not a finite number"),
-                Message::from("regression needs numbers; learn classes")
+                Message::from("regression needs numbers; if these are classes, say so")
                     .with([Setting::Task("classification")]),
             ));
         }

@@ -75,7 +75,7 @@ pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> Message {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = &names[..names.len().min(SHOWN)];
     Message::from(format!("{what} of text are taken as categories: {}{more}", names.join(", ")))
-        .and("; carry along or leave out those that are no features")
+        .and("; carry along or leave out those that are not features")
         .with([Setting::Keep, Setting::Ignore(None)])
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn find(
                 let name = &names[feature];
                 roles.warnings.push(
                     Message::from(format!(
-                        "column '{name}' is taken as a feature; if it is none, leave it out"
+                        "column '{name}' is taken as a feature; if it is not one, leave it out"
                     ))
                     .with([Setting::Ignore(Some(name.clone()))]),
                 );
