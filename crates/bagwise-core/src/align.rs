@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::bags::{Bags, Feature, FeatureKind, Instances};
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
+use crate::message::{Message, Setting};
 
 /// How a column of the new bags becomes one of the trained bags.
 enum Recode {
@@ -76,11 +77,14 @@ impl Bags {
         Err(Error::data(
             Place::default(),
             format!("{} feature columns were found", self.width()),
-            format!(
+            Message::from(format!(
                 "training had {}, and without headings columns are matched by position: \
-                 if there is a label column name it with --label, and --ignore what is no feature",
+                 if there is a label column, name it",
                 features.len()
-            ),
+            ))
+            .with([Setting::Label])
+            .and(", and leave out what is not a feature")
+            .with([Setting::Ignore(None)]),
         ))
     }
 

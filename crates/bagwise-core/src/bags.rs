@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
+use crate::message::{Message, Setting};
 use crate::stored::Stored;
 
 /// Instances in the precision and layout the data came in.
@@ -308,7 +309,8 @@ impl Bags {
                 self.ids[bag],
                 self.features[column].name
             ),
-            "it is NaN or inf: fill it in, drop the instance, or allow missing values (median)",
+            Message::from("it is NaN or inf: fill it in, drop the instance, or allow missing values")
+                .with([Setting::AllowMissing]),
         )
     }
 
@@ -472,7 +474,10 @@ impl Bags {
         ctx.reserve(
             "all instances in memory",
             (each * rows.rows() * rows.cols()) as u64,
-            "raise --memory, draw fewer with --max-instances, or choose isk or simple-mi, which read one bag at a time",
+            Message::more_memory()
+                .and(", draw fewer instances")
+                .with([Setting::MaxInstances])
+                .or("choose isk or simple-mi, which read one bag at a time"),
         )?;
         let instances = self.instances.clone().in_memory()?;
         Ok(Arc::new(Bags { instances, ..Bags::clone(&self) }))

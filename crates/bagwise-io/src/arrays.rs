@@ -15,7 +15,7 @@ use super::columns::{self, Roles};
 use super::text::{is_missing, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Place, Result, Target, columns_of,
+    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Message, Place, Result, Target, columns_of,
 };
 
 /// What stands beside the features, an entry per instance or per bag.
@@ -128,7 +128,7 @@ impl Arrays<'_> {
         is_usual(name) || single.into_iter().flatten().chain(&options.keep).any(named)
     }
 
-    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn error(&self, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
         Error::data(Place::of(self.source), found, remedy)
     }
 
@@ -395,7 +395,7 @@ impl Taken<'_> {
         instances: Instances,
         features: Arc<[Feature]>,
         options: &ReadOptions,
-        warnings: Vec<String>,
+        warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
         let mut book = Book::new(source, options).counting("row");
@@ -434,7 +434,7 @@ impl Taken<'_> {
                 Error::data(
                     place,
                     format!("bag '{id}' has no value for '{name}'"),
-                    "fill it in, drop the row, or allow missing values with --missing median",
+                    Message::fill_or_allow_missing(),
                 )
             });
         }

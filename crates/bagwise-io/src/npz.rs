@@ -23,7 +23,7 @@ use super::npy::{self, Form, half};
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
 use super::{Column, ReadOptions, Reader, Writer, csv, save};
-use bagwise_core::{Dataset, Error, Instances, Mat, Place, Result};
+use bagwise_core::{Dataset, Error, Instances, Mat, Message, Place, Result, Setting};
 
 /// Reads and writes `.npz`.
 pub(super) struct Npz;
@@ -130,10 +130,12 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let mut data = Arrays { source: &source, instances, features, offsets, beside }.finish(&options)?;
     if !unused.is_empty() {
         unused.truncate(12);
-        data.warnings.push(format!(
-            "arrays that are not used: {}; --keep carries one along that has an entry per instance",
-            unused.join(", ")
-        ));
+        let found = format!("arrays that are not used: {}", unused.join(", "));
+        data.warnings.push(
+            Message::from(found)
+                .and("; carry one along that has an entry per instance")
+                .with([Setting::Keep]),
+        );
     }
     Ok(data)
 }

@@ -79,10 +79,10 @@ pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> 
                     warning: f.level == Level::Warning,
                     kind: f.kind.into(),
                     message: f.message.clone(),
-                    remedy: f.remedy.clone(),
+                    remedy: f.remedy.to_string(),
                 })
                 .collect(),
-            warnings: found.warnings.clone(),
+            warnings: found.warnings.iter().map(ToString::to_string).collect(),
         }),
         ..known
     };

@@ -31,7 +31,7 @@ impl Comparison {
             return Err(Error::data(
                 Place::of(file.display().to_string()),
                 "there is no such file",
-                "give a folder that bagwise compare or evaluate wrote, or its records.jsonl",
+                "give the folder of a comparison or evaluation, or its records.jsonl",
             ));
         }
         let records = read_records(&file)?;

@@ -220,7 +220,7 @@ impl MethodConfig {
         }
         let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
         if let Some(why) = method.refuses(&grid.points, scale) {
-            return Err(Error::Invalid(why));
+            return Err(why);
         }
         let scheme = self.multiclass.unwrap_or_else(|| method.scheme());
         Ok(Setup { method, grid, scale, scheme, balanced: self.balanced, impute: self.impute })

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bagwise_core::{Ctx, Dataset, Error, Result, Silent};
+use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
 use bagwise_judge::{
     FoldPlan, Key, Metric, Protocol, ProtocolName, Record, Roster, Threshold, often_on_edge,
     that_saw_test_bags,
@@ -249,10 +249,10 @@ impl<'a> Evaluate<'a> {
         let name = self.protocol_name();
         let takes_given = matches!(name, ProtocolName::Given | ProtocolName::TrainTest);
         if takes_given && self.given.is_none() {
-            return Err(Error::Invalid(format!(
-                "protocol {} needs the fold of each bag; name a column or a table that has it",
-                name.as_str()
-            )));
+            return Err(Error::refused(
+                format!("protocol {} needs the fold of each bag", name.as_str()),
+                Message::from("give it").with([Setting::GivenFolds]),
+            ));
         }
         if self.folds.is_some() && (takes_given || name == ProtocolName::Loo) {
             return Err(Error::Invalid(format!(
@@ -262,9 +262,11 @@ impl<'a> Evaluate<'a> {
         }
         let split = |folds: &Vec<String>| folds.iter().all(|f| f == "train" || f == "test");
         if self.protocol.is_none() && self.given.as_ref().is_some_and(split) {
-            return Err(Error::Invalid(
-                "the folds are called train and test; ask for protocol train-test for one split, or given to test both"
-                    .into(),
+            return Err(Error::refused(
+                "the folds are called train and test",
+                Message::from("ask for one split")
+                    .with([Setting::Protocol("train-test")])
+                    .or(Message::from("test both parts").with([Setting::Protocol("given")])),
             ));
         }
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());

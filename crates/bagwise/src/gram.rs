@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::method::{Method, Prepared, Scope, draws_on_all};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result, Target};
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Message, Result, Setting, Target};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
 /// categories and relative widths are learned from the columns' bags, the training set of a rectangular Gram;
@@ -34,7 +34,7 @@ pub fn gram(
     ctx.reserve(
         "the Gram matrix",
         8 * bags.len() as u64 * reference.len() as u64,
-        "raise --memory, or use fewer bags",
+        Message::more_memory().or("use fewer bags"),
     )?;
     let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
     let none =
@@ -69,7 +69,10 @@ pub(crate) fn no_map(method: &str) -> Error {
 }
 
 fn missing() -> Error {
-    Error::Invalid("some values are missing; fill them in or use --missing median".into())
+    Error::refused(
+        "some values are missing",
+        Message::from("fill them in, or use medians").with([Setting::FillMissing]),
+    )
 }
 
 /// One point, prepared on all bags.
@@ -94,7 +97,7 @@ fn prepare(
     }
     let points = std::slice::from_ref(point);
     if let Some(why) = method.refuses(points, scale) {
-        return Err(Error::Invalid(why));
+        return Err(why);
     }
     let transform = Transform::fit(scale, impute, reference, target, &all)?;
     let ready = Arc::new(transform.apply(reference, ctx)?);

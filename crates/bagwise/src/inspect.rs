@@ -14,7 +14,7 @@ pub use columns::{Column, LooksLike, Reveals};
 pub use findings::{Finding, Level};
 pub use scaling::Scaling;
 
-use bagwise_core::{Dataset, Groups, Result, Target};
+use bagwise_core::{Dataset, Groups, Message, Result, Target};
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,7 +64,7 @@ pub struct Inspection {
     /// What is suspicious, worst first.
     pub findings: Vec<Finding>,
     /// What the reader wanted the user to know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// Every attribute.
     pub columns: Vec<Column>,
 }

@@ -53,8 +53,8 @@ pub mod preprocess;
 pub mod run;
 
 pub use bagwise_core::{
-    BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Place,
-    Precision, Progress, Result, Rng, RowSource, Silent, Stored, Target, human_bytes,
+    BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Message,
+    Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target, human_bytes,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;

@@ -176,7 +176,7 @@ pub trait Method: Send + Sync {
     }
 
     /// Why a scaling would spoil some points, if it would.
-    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<String> {
+    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<Error> {
         None
     }
 

@@ -22,7 +22,7 @@ use crate::methods;
 use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
-use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting};
 use bagwise_io::compress;
 
 /// Models of this and older formats can be read.
@@ -279,8 +279,10 @@ impl Trained {
         const INSTANCES: usize = 16_384;
         let aligned = bags.align(&self.header.features)?;
         if aligned.has_missing() && !self.header.transform.fills_gaps() {
-            return Err(Error::Invalid(
-                "some values are missing, and the model was trained without; fill them in, or train with --missing median".into(),
+            return Err(Error::refused(
+                "some values are missing, and the model was trained without",
+                Message::from("fill them in, or train a model that uses medians")
+                    .with([Setting::FillMissing]),
             ));
         }
         let mut pieces: Vec<Vec<usize>> = Vec::new();
@@ -347,7 +349,7 @@ impl Trained {
 
     /// A model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
-        let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
+        let damaged = |what: String| refuse(format!("{what}; train it again"));
         let (header, state) = unpack(bytes)?;
         let format: Format =
             serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
@@ -405,7 +407,7 @@ pub fn pack(header: &str, mut state: State) -> Result<Vec<u8>> {
 
 /// Header and arrays of a model file, if its checksum is right; what they say is not looked at.
 pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
-    let damaged = |what: String| refuse(format!("{what}; copy it anew, or train it again with bagwise fit"));
+    let damaged = |what: String| refuse(format!("{what}; copy it again, or train it again"));
     let (_, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
     let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));

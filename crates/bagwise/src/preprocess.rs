@@ -17,7 +17,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use bagwise_core::{Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Result, Target};
+use bagwise_core::{
+    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Target,
+};
 
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,7 +208,9 @@ impl Transform {
                 ctx.reserve(
                     "scaled data",
                     bytes,
-                    "use --scale maxabs or none to keep sparse rows sparse, or raise --memory",
+                    Message::from("keep sparse rows sparse")
+                        .with([Setting::Scale(&["none", "maxabs"])])
+                        .or(Message::more_memory()),
                 )?;
                 let mut out = Mat::<f64>::zeros(other.rows(), width);
                 out.data_mut().par_chunks_mut(width).enumerate().try_for_each_init(

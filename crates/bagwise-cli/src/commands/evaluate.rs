@@ -12,6 +12,7 @@ use crate::judging::{self, Judging, metric_json};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
+use crate::wording;
 
 /// Estimate how good a method is on new bags
 #[derive(clap::Args)]
@@ -63,7 +64,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(test) = &args.test {
         let test = session.read(test, &options)?;
         evaluate = evaluate.test(&test)?;
-        evaluate.data().warnings[data.warnings.len()..].iter().for_each(|warning| session.warn(warning));
+        for warning in &evaluate.data().warnings[data.warnings.len()..] {
+            session.warn(&warning.worded(&wording::option));
+        }
         tested = Some(test.name);
     }
     if let Some(folder) = &args.output {

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use super::{BLOCK, Partitions, literal};
 use crate::pack::Buffer;
 use crate::simd::{Element, InstructionSet, Vector, table_of};
-use bagwise_core::{Ctx, Instances, Result};
+use bagwise_core::{Ctx, Instances, Message, Result};
 
 /// Bits that hold a centre's place in its tile.
 const TAG_BITS: u32 = 3;
@@ -163,7 +163,7 @@ impl<T: Race> Fused<T> {
         ctx.reserve(
             "the centres of all partitionings, packed",
             besides + bytes,
-            "raise --memory, or choose a smaller psi or t",
+            Message::more_memory().or("choose a smaller psi or t"),
         )?;
         let mean = crate::pack::mean(&p.centres)?;
         let mut fused = Fused {

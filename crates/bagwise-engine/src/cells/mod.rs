@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result, Rng};
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Message, Result, Rng};
 
 pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
@@ -129,7 +129,7 @@ impl Partitions {
         ctx.reserve(
             "the centres of all partitionings",
             (number * rows.len()) as u64 * bags.values_per_instance().ceil() as u64,
-            "raise --memory, or choose a smaller psi or t",
+            Message::more_memory().or("choose a smaller psi or t"),
         )?;
         Partitions::new(bags.instances().gather(&rows), lists, t, distance)
     }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::families::set_kernel::{load_bags, save_bags};
 use crate::graph::{Graph, Orient};
 use crate::method::{State, refuse};
-use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
+use bagwise_core::{Bags, Ctx, Instances, Mat, Message, Result, Setting};
 use bagwise_engine::dot;
 use bagwise_engine::edge_map::EdgeMap;
 use bagwise_engine::{Output, Side};
@@ -73,7 +73,9 @@ impl Way {
                 ctx.reserve(
                     "the moments of the edges",
                     8 * (size * graphs.len()) as u64,
-                    "raise the memory budget, or the tolerance: -p tol=1e-6",
+                    Message::more_memory()
+                        .or("raise the tolerance")
+                        .with([Setting::Parameter("tol", "1e-6")]),
                 )?;
                 let mut moments = Mat::zeros(graphs.len(), size);
                 moments.data_mut().par_chunks_mut(size).zip(&graphs).try_for_each(|(row, graph)| {

@@ -17,7 +17,7 @@ use crate::families::set_kernel::{load_bags, load_sparse, save_bags, save_sparse
 use crate::families::svm;
 use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training, refuse};
 use crate::params::Point;
-use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 
 /// How bags are mapped.
@@ -100,7 +100,11 @@ pub(crate) fn map_bags(bags: &Bags, mapper: &Mapper<'_>, maps: &[&CellMap], ctx:
         let rows = map_rows(ids, bags, Some(weights));
         entries += rows.nnz();
         // A column and a value for each entry; how many there are is known only now.
-        ctx.reserve("the maps of bags", 12 * entries as u64, "raise --memory, or choose a smaller psi or t")?;
+        ctx.reserve(
+            "the maps of bags",
+            12 * entries as u64,
+            Message::more_memory().or("choose a smaller psi or t"),
+        )?;
         append_unit(&mut all[m], &rows);
         Ok(())
     })?;

@@ -33,7 +33,7 @@ use crate::families::svm;
 use crate::method::{Believed, Info, Needs, Scope, State, refuse};
 use crate::multiclass::Scheme;
 use crate::params::{Kind, Level, ParamSpec, Point};
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
 use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
 use bagwise_engine::{Output, Side};
@@ -145,7 +145,7 @@ impl BagKernel for Marginalized {
         ctx.reserve(
             "the label vectors of instances",
             8 * (bags.instance_count() * (2 * vectors + on_its_way)) as u64,
-            "raise --memory, or use fewer bags",
+            Message::more_memory().or("use fewer bags"),
         )?;
         // The weight vectors of all fields, one after the other.
         let (mut weights, mut terms) = (Vec::new(), Vec::new());

@@ -14,7 +14,7 @@ use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
 use crate::method::{Info, Needs, Scope, State, Tensor, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
-use bagwise_core::{BagRef, Bags, Csr, Ctx, Instances, Mat, Result, Rng};
+use bagwise_core::{BagRef, Bags, Csr, Ctx, Instances, Mat, Message, Result, Rng};
 use bagwise_engine::{Output, Side};
 
 /// The width of the Gaussian.
@@ -234,7 +234,7 @@ fn reserve_within<S: SetKernel>(kernel: &S, bags: &Bags, ctx: &Ctx) -> Result<()
     ctx.reserve(
         "comparing all instances of the largest bag",
         12 * largest * largest,
-        "raise --memory, or choose mi-kernel, which does not look inside bags",
+        Message::more_memory().or("choose mi-kernel, which does not look inside bags"),
     )
 }
 

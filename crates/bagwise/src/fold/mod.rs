@@ -18,7 +18,7 @@ use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all}
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
-use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Result, Target};
+use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Message, Result, Setting, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
 /// A method and the choices around it.
@@ -173,13 +173,13 @@ impl<'a> Learner<'a> {
             }
         };
         if data.bags.has_missing() && !setup.impute {
-            return Err(Error::Invalid(format!(
-                "{} has missing values; fill them in or use --missing median",
-                data.name
-            )));
+            return Err(Error::refused(
+                format!("{} has missing values", data.name),
+                Message::from("fill them in, or use medians").with([Setting::FillMissing]),
+            ));
         }
         if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
-            return Err(Error::Invalid(why));
+            return Err(why);
         }
         Ok(Learner { data, setup, target, duels, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
     }

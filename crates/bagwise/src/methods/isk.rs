@@ -26,7 +26,7 @@ use crate::families::svm;
 use crate::method::{Info, Method, Model, Needs, POOL, Prepared, Scope, State, draws_on_all};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Result};
+use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
 use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
 
 /// The method, for the registry.
@@ -161,12 +161,13 @@ impl Method for Isk {
         if points.iter().any(|p| distance(p) == Distance::Text) { Scale::None } else { INFO.scale }
     }
 
-    fn refuses(&self, points: &[Point], scale: Scale) -> Option<String> {
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
         let text = points.iter().any(|p| distance(p) == Distance::Text);
         (text && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
-            format!(
-                "scaling {} moves zeros, which distance=text takes for absent words; use --scale none or maxabs",
-                scale.name()
+            Error::refused(
+                format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
+                Message::from("choose a scaling that keeps zeros")
+                    .with([Setting::Scale(&["none", "maxabs"])]),
             )
         })
     }
@@ -291,7 +292,7 @@ fn represent(
             .collect();
     }
     let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
-    ctx.reserve("the cells of all instances", bytes, "raise --memory, or choose a smaller psi or t")?;
+    ctx.reserve("the cells of all instances", bytes, Message::more_memory().or("choose a smaller psi or t"))?;
     let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
     let mut ready: Vec<Option<Representation>> = wanted.iter().map(|_| None).collect();
     let offsets = bags.offsets();

@@ -32,7 +32,7 @@ use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::method::{Info, Needs, Scope, State, refuse};
 use crate::params::{Kind, Level, ParamSpec, Point, Value, index_in};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 use bagwise_engine::{Output, Side};
 
 /// The method, for the registry.
@@ -138,7 +138,7 @@ impl Drawing {
         ctx.reserve(
             "the graphs of bags",
             edges + distances,
-            "raise --memory, or choose migraph, which keeps no edges",
+            Message::more_memory().or("choose migraph, which keeps no edges"),
         )?;
         let draw = |b: usize| {
             ctx.check()?;

@@ -140,10 +140,12 @@ impl<'a> Run<'a> {
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
         // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
         if let (Some(first), false) = (folds.repeats[0].first(), plan.protocol.optimistic()) {
-            plan.protocol
-                .inner
-                .inner(pool, &first.train, plan.seed, 0, 0)
-                .map_err(|e| Error::Invalid(format!("inner folds of the first training part: {e}")))?;
+            plan.protocol.inner.inner(pool, &first.train, plan.seed, 0, 0).map_err(|e| match e {
+                Error::Refused { found, remedy } => {
+                    Error::refused(format!("inner folds of the first training part: {found}"), remedy)
+                }
+                other => other,
+            })?;
         }
         let roster = Roster::new(data, plan.positive.as_deref())?;
         let describe = |setup: &'a Setup| SetupText {
