@@ -29,7 +29,7 @@ assert nsk.predict_proba(several).shape == (92, 2)
 means = SimpleMIClassifier().fit(several, y)
 assert means.score(several, y) > 0.6
 
-# Loops over parameters: use scikit-learn's tools, or `bagwise.evaluate`, which shares Gram matrices across the grid.
+# Loops over parameters: use scikit-learn's tools, or `bagwise.evaluate`, which shares Gram matrices over the grid.
 search = GridSearchCV(MIKernelClassifier(), {"gamma": ["1/median", "4/median"], "c": [1, 100]}, cv=3)
 search.fit(several, y)
 print("GridSearchCV chose", search.best_params_)
