@@ -14,8 +14,8 @@ from bagwise.datasets import load_musk1
 bags, y = load_musk1()
 several = [np.asarray(bag) for bag in bags]
 
-# misvm.NSK(kernel="rbf", gamma=0.5, C=1.0): labels must be -1 and 1, and predict returns decision values. misvm does not
-# scale features. bagwise estimators do; use scale="none" if your features are already scaled.
+# misvm.NSK(kernel="rbf", gamma=0.5, C=1.0): labels must be -1 and 1, and predict returns decision values. misvm does
+# not scale features. bagwise estimators do; use scale="none" if your features are already scaled.
 signs = np.where(y == 1, 1, -1)
 nsk = MIKernelClassifier(gamma=0.5, norm="mean", c=10.0, scale="minmax").fit(several, signs)
 values, classes = nsk.decision_function(several), nsk.predict(several)
