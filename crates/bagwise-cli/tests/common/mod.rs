@@ -17,10 +17,15 @@ pub(crate) fn root() -> PathBuf {
 /// A folder that holds the tables the documentation works with.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
-        std::fs::copy(root().join("docs").join(table), folder.path().join(table)).unwrap();
-    }
+    copy_tables(folder.path());
     folder
+}
+
+/// Copies the tables the documentation works with into a folder.
+pub(crate) fn copy_tables(folder: &Path) {
+    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
+        std::fs::copy(root().join("docs").join(table), folder.join(table)).unwrap();
+    }
 }
 
 /// The program, in a folder, away from any terminal and from settings of the person who runs the tests.

@@ -1,4 +1,4 @@
-//! WMKSVM: instances in the middle of their bag count more.
+//! WMKSVM, the weighted matrix kernel: instances in the middle of their bag count more.
 //!
 //! With `S_i` the sum of squared distances from instance `i` to the others of its bag, its weight is
 //! `w_i = (1 / S_i) / sum_j (1 / S_j)`, and `K(X, Y) = sum_{i, j} w_i w_j exp(-gamma |x_i - z_j|^2)`.
@@ -24,11 +24,11 @@ pub(crate) struct Wmksvm;
 static INFO: Info = Info {
     name: "wmksvm",
     aliases: &[],
-    title: "weighted mean kernel: instances in the middle of their bag count more",
+    title: "weighted matrix kernel: instances in the middle of their bag count more",
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
             of the sum of squared distances to the other instances of the bag; a support vector machine learns on \
             the bags.",
-    reference: "Weighted multi-instance kernel SVM (WMKSVM)",
+    reference: "Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel",
     family: "set kernel + SVM",
     regression: true,
     scale: Scale::MinMax,
