@@ -287,8 +287,3 @@ fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::
 
 #[cfg(test)]
 mod tests;
-
-/// The program in the README must run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
