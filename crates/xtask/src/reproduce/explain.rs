@@ -190,22 +190,13 @@ fn rank(truth: &[Vec<bool>], values: &[Vec<f64>]) -> Result<Ranking> {
     })
 }
 
-/// The area under the curve, by pairs; nothing where only one kind is there.
+/// The area under the curve, by pairs; nothing where only one kind is there. Instances that are the same have scores that
+/// differ by rounding at most: they tie.
 fn auc(truth: &[bool], scores: &[f64]) -> Option<f64> {
     let of = |kind: bool| truth.iter().zip(scores).filter(move |(t, _)| **t == kind).map(|(_, s)| *s);
-    let wins = |p: f64| {
-        of(false)
-            .map(|n| {
-                if p > n {
-                    1.0
-                } else if p == n {
-                    0.5
-                } else {
-                    0.0
-                }
-            })
-            .sum::<f64>()
-    };
+    let tie = |p: f64, n: f64| (p - n).abs() <= 1e-12 * p.abs().max(n.abs());
+    let win = |p: f64, n: f64| if tie(p, n) { 0.5 } else { f64::from(u8::from(p > n)) };
+    let wins = |p: f64| of(false).map(|n| win(p, n)).sum::<f64>();
     let pairs = of(true).count() * of(false).count();
     (pairs > 0).then(|| of(true).map(wins).sum::<f64>() / pairs as f64)
 }
@@ -216,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_area_is_the_share_of_pairs_in_order() {
-        assert_eq!(auc(&[true, false, false, true], &[0.9, 0.1, 0.9, 0.0]), Some(0.375));
+        assert_eq!(auc(&[true, false, false, true], &[0.9, 0.1, 0.9 + 1e-15, 0.0]), Some(0.375));
         assert_eq!(auc(&[true], &[1.0]), None);
     }
 }
