@@ -153,8 +153,8 @@ def _judge(
         "auto": auto,
     }
     surroundings = around(random_state, n_jobs, memory, precision)
-    asked = (ready._native, target, classes, owners, learn, judging, surroundings)
-    found = Comparison(_native.evaluate(*asked), asked, command)
+    asked = (ready._native, target, classes, owners, learn, judging, surroundings, command)
+    found = Comparison(_native.evaluate(*asked))
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
         warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)

@@ -10,12 +10,13 @@ use clap::Args;
 
 use bagwise::io::{Column, ReadOptions, save_whole};
 use bagwise::judge::{
-    FoldPlan, Metric, MetricSummary, Protocol, ProtocolName, Record, RecordFile, Roster, often_on_edge,
+    Metric, MetricSummary, Protocol, ProtocolName, Record, RecordFile, Roster, often_on_edge,
     prediction_rows, that_saw_test_bags, write_predictions,
 };
 use bagwise::params::Fill;
 use bagwise::run::{Contender, Plan, Run, ranked};
 use bagwise::{Ctx, Dataset};
+use bagwise_report::Finished;
 
 use crate::args::Data;
 use crate::learning::{Choosing, Learning};
@@ -192,8 +193,6 @@ pub(crate) struct Results {
     pub(crate) records: Vec<Record>,
     /// The bags.
     pub(crate) roster: Roster,
-    /// The folds.
-    pub(crate) folds: FoldPlan,
     /// Repeats there were; one where the folds are not drawn at random.
     pub(crate) repeats: usize,
     /// Time the run took, earlier sessions included.
@@ -262,12 +261,9 @@ pub(crate) fn carry_out(
         file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
     // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
     let earlier: f64 = file.iter().flat_map(RecordFile::records).map(|r| r.seconds).sum();
-    // What is known of a run that was finished before is more than this, and stays.
-    let reported = folder.filter(|f| done.len() < run.len() || !reporting::saved(f));
-    if let Some(folder) = reported {
-        // Also a run that is interrupted can be reported on.
-        reporting::save(folder, &reporting::basics(contenders, plan, level, None))?;
-    }
+    // What is known of a run that was finished before stays.
+    let reported = folder.filter(|f| done.len() < run.len() || !reporting::complete(f));
+    let known = reported.map(|f| reporting::begin(f, data, contenders, plan, level)).transpose()?;
     // Fits are counted here; what goes on inside one would only make the bar flicker.
     let mut inside = ctx.clone();
     inside.progress = Arc::new(bagwise::Silent);
@@ -313,15 +309,17 @@ pub(crate) fn carry_out(
     records.sort_by(|a, b| a.key.cmp(&b.key));
     let repeats = run.folds.repeats.len();
     let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
-    let results = Results { records, roster: run.roster, folds: run.folds, repeats, elapsed };
+    let results = Results { records, roster: run.roster, repeats, elapsed };
     if let Some(folder) = folder {
         let rows = prediction_rows(&results.records, &results.roster)?;
         let mut bytes = Vec::new();
         write_predictions(&rows, &mut bytes)?;
         save_whole(&folder.join("predictions.csv"), &bytes)?;
     }
-    if let Some(folder) = reported {
-        reporting::save(folder, &reporting::basics(contenders, plan, level, Some(elapsed)))?;
+    if let (Some(folder), Some(known)) = (reported, known) {
+        let Results { records, roster, .. } = &results;
+        let run = Finished { data, contenders, plan, level, records, roster };
+        reporting::finish(folder, known, &run, elapsed, ctx)?;
     }
     Ok(results)
 }

@@ -76,10 +76,6 @@ impl Question {
     fn run(&self) -> bagwise::Result<Run<'_>> {
         Run::new(&self.data, &self.contenders, &self.plan, self.given.as_deref())
     }
-
-    fn verdict(&self, records: &[Record], roster: &Roster) -> bagwise::Result<Verdict> {
-        Verdict::new(records, roster, self.plan.metric, self.level, self.plan.protocol.optimistic())
-    }
 }
 
 /// Everything a table or a report is made of.
@@ -92,9 +88,6 @@ struct Judged {
     saw_test_bags: Vec<String>,
     /// How methods were judged, in words.
     protocol: String,
-    seconds: f64,
-    finished: Option<u64>,
-    threads: usize,
     /// What came out, in a sentence.
     sentence: String,
     /// One line per method, best first.
@@ -103,11 +96,13 @@ struct Judged {
     standing: Vec<String>,
     records: Vec<Record>,
     roster: Roster,
+    /// What a report shows beyond the records.
+    context: Context,
 }
 
-/// Carries an evaluation out; JSON.
+/// Carries an evaluation out, which the user called by `command`; JSON.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
 pub(crate) fn evaluate(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -117,11 +112,13 @@ pub(crate) fn evaluate(
     learning: Learning,
     judging: Judging,
     around: Around,
+    command: String,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let question = Question::new(data, &learning, judging, &around)?;
     enter(py, &around, move |ctx| {
         let started = Instant::now();
+        let Question { data, contenders, plan, level, .. } = &question;
         let run = question.run()?;
         let mut records = Vec::with_capacity(run.len());
         run.carry_out(
@@ -133,73 +130,40 @@ pub(crate) fn evaluate(
             ctx,
         )?;
         records.sort_by(|a, b| a.key.cmp(&b.key));
-        let verdict = question.verdict(&records, &run.roster)?;
+        let seconds = started.elapsed().as_secs_f64();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        to_json(&Judged {
-            metric: question.plan.metric,
-            optimistic: verdict.optimistic,
-            protocol: question.plan.protocol.to_string(),
-            seconds: started.elapsed().as_secs_f64(),
-            finished: now.ok().map(|d| d.as_secs()),
+        let known = Context {
+            command,
             threads: rayon::current_num_threads(),
+            finished: now.ok().map(|d| d.as_secs()),
+            seconds: Some(seconds),
+            ..basics(data, contenders, plan, *level)
+        };
+        let roster = run.roster;
+        let done = Finished { data, contenders, plan, level: *level, records: &records, roster: &roster };
+        let context = gather(&done, known, ctx)?;
+        let verdict = Verdict::new(&records, &roster, plan.metric, *level, plan.protocol.optimistic())?;
+        to_json(&Judged {
+            metric: plan.metric,
+            optimistic: verdict.optimistic,
+            protocol: plan.protocol.to_string(),
             sentence: verdict.sentence(),
             standing: verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
             saw_test_bags: verdict.saw_test_bags,
             table: verdict.table,
             records,
-            roster: run.roster,
+            roster,
+            context,
         })
     })
 }
 
-/// What a report shows beyond the records, from the arguments of [`evaluate`], what it gave, and what the user called; JSON.
+/// The report of an evaluation, from the JSON that [`evaluate`] gave: a page that loads nothing.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, judged, command))]
-pub(crate) fn context(
-    py: Python<'_>,
-    bags: &Bound<'_, NativeBags>,
-    y: PyReadonlyArray1<'_, f64>,
-    classes: Option<Vec<String>>,
-    groups: Option<Vec<String>>,
-    learning: Learning,
-    judging: Judging,
-    around: Around,
-    judged: &str,
-    command: String,
-) -> PyResult<String> {
-    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let question = Question::new(data, &learning, judging, &around)?;
-    let judged: Judged = from_json(judged).map_err(exception)?;
-    enter(py, &around, move |ctx| {
-        let run = question.run()?;
-        let verdict = question.verdict(&judged.records, &judged.roster)?;
-        let finished = Finished {
-            data: &question.data,
-            source: &question.data.name,
-            contenders: &question.contenders,
-            plan: &question.plan,
-            records: &judged.records,
-            roster: &judged.roster,
-            folds: &run.folds,
-            verdict: &verdict,
-        };
-        let known = Context {
-            command,
-            threads: judged.threads,
-            finished: judged.finished,
-            seconds: Some(judged.seconds),
-            ..basics(&question.contenders, &question.plan, question.level)
-        };
-        to_json(&gather(&finished, known, ctx)?)
-    })
-}
-
-/// The report of an evaluation, from the JSON that [`evaluate`] and [`context`] gave: a page that loads nothing.
-#[pyfunction]
-pub(crate) fn report(judged: &str, context: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
+pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
         let judged: Judged = from_json(judged)?;
-        let comparison = Comparison::new(judged.records, judged.roster, from_json(context)?)?;
+        let comparison = Comparison::new(judged.records, judged.roster, judged.context)?;
         render(&[comparison], &Options { hide_ids, title })
     };
     page().map_err(exception)

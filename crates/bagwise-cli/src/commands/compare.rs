@@ -10,7 +10,7 @@ use bagwise::judge::{MethodSummary, ProtocolName};
 use bagwise::methods::{self, METHODS};
 use bagwise::run::{BASELINE, Contender, Plan, Verdict};
 use bagwise::{Dataset, human_bytes};
-use bagwise_report::{Context as Known, Finished, Options};
+use bagwise_report::Options;
 
 use crate::args::Data;
 use crate::judging::{Judging, Results, carry_out, metric_json};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// [default: a new one named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html, and compute nothing for it
+    /// Write no report.html; bagwise report draws it from the folder
     #[arg(long)]
     no_report: bool,
     /// In the report show bags by number instead of by name, and neither groups nor kept columns
@@ -124,24 +124,15 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let results =
         carry_out(&data, &contenders, &plan, level, given.as_deref(), Some(&folder), session, &ctx)?;
     let mut comparison = Comparison::new(&results, &contenders, &plan, args, name, &folder, skipped)?;
+    reporting::add(&folder, |known| {
+        known.fit_command = comparison.fit_command.clone();
+        known.skipped = comparison.skipped.clone();
+        known.seconds = Some(comparison.seconds);
+        known.data.iter_mut().for_each(|d| d.source = name.into());
+    })?;
     if !args.no_report {
-        let run = Finished {
-            data: &data,
-            source: name,
-            contenders: &contenders,
-            plan: &plan,
-            records: &results.records,
-            roster: &results.roster,
-            folds: &results.folds,
-            verdict: &comparison.verdict,
-        };
-        let known = Known {
-            fit_command: comparison.fit_command.clone(),
-            skipped: comparison.skipped.clone(),
-            ..reporting::basics(&contenders, &plan, level, Some(results.elapsed))
-        };
         let options = Options { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::write(&run, known, &folder, &options, &ctx)?);
+        comparison.report = Some(reporting::draw(&folder, &options)?);
     }
     save_whole(&folder.join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
