@@ -78,6 +78,8 @@ class Comparison(Sequence[dict[str, Any]]):
     ) -> str:
         """The report as one HTML page that loads nothing.
 
+        It is drawn from what the evaluation found; nothing is trained for it.
+
         Parameters
         ----------
         path : str or path, optional

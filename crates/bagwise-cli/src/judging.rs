@@ -149,7 +149,6 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
         human_bytes(data.bags.instances().bytes())
     );
     let mut live = Live::default();
-    // What is known of a run that was finished before is more than this, and stays.
     let mut reported = None;
     let kept = Mutex::new((0, 0));
     let watch = |event: &Event<'_>| {
@@ -160,7 +159,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                     human_seconds(*seconds)
                 ));
             }
-            Event::Started { candidates, plan, done, total, seconds, folder, torn } => {
+            Event::Started { data, candidates, plan, done, total, seconds, folder, torn } => {
                 live = Live {
                     metric: Some(plan.metric),
                     per_method: total / candidates.len().max(1),
@@ -186,16 +185,21 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                     session.say(&format!("{place}: {done} of {total} fits are there already"));
                 }
                 *lock(&kept) = (*done, *total);
-                if let Some(folder) = folder.filter(|f| done < total || !reporting::saved(f)) {
-                    // Also a run that is interrupted can be reported on.
-                    reporting::save(folder, &reporting::basics(candidates, plan, level, None))?;
-                    reported = Some(folder.to_path_buf());
+                // What is known of a run that was finished before stays.
+                if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
+                    let known = reporting::begin(folder, data, candidates, plan, level)?;
+                    reported = Some((folder.to_path_buf(), known));
                 }
             }
             Event::Fitted { record, done, total } => {
                 *lock(&kept) = (*done, *total);
                 if let Some(line) = live.line_after(record) {
                     session.say(&line);
+                }
+            }
+            Event::Finished { data, evaluation } => {
+                if let Some((folder, known)) = reported.take() {
+                    reporting::finish(&folder, known, data, evaluation, level, &session.ctx)?;
                 }
             }
         }
@@ -205,12 +209,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
     if let (Err(bagwise::Error::Cancelled), (done, total)) = (&outcome, *lock(&kept)) {
         session.say(&format!("{done} of {total} fits are kept; the same command goes on from there"));
     }
-    let evaluation = outcome?;
-    if let Some(folder) = reported {
-        let Evaluation { candidates, plan, elapsed, .. } = &evaluation;
-        reporting::save(&folder, &reporting::basics(candidates, plan, level, Some(*elapsed)))?;
-    }
-    Ok(evaluation)
+    Ok(outcome?)
 }
 
 /// A thread that panicked while it counted has left nothing worth guarding.

@@ -81,7 +81,7 @@ struct Judged {
     context: Context,
 }
 
-/// Carries an evaluation out; JSON.
+/// Carries an evaluation out, which the user called by `command`; JSON.
 #[pyfunction]
 #[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
 pub(crate) fn evaluate(
@@ -103,17 +103,15 @@ pub(crate) fn evaluate(
             threads: rayon::current_num_threads(),
             finished: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs()),
             seconds: Some(found.elapsed.as_secs_f64()),
-            ..basics(&found.candidates, &found.plan, judging.level)
+            ..basics(&data, &found.candidates, &found.plan, judging.level)?
         };
         let finished = Finished {
             data: &data,
-            source: &data.name,
             contenders: &found.candidates,
             plan: &found.plan,
+            level: judging.level,
             records: &found.records,
             roster: &found.roster,
-            folds: &found.folds,
-            verdict: &found.verdict,
         };
         let context = gather(&finished, known, ctx)?;
         if let Some(folder) = &found.folder {

@@ -33,6 +33,8 @@ pub enum Event<'e> {
     },
     /// Everything is checked; fits begin.
     Started {
+        /// The data.
+        data: &'e Dataset,
         /// The methods.
         candidates: &'e [Contender],
         /// How they are judged.
@@ -56,6 +58,13 @@ pub enum Event<'e> {
         done: usize,
         /// All fits.
         total: usize,
+    },
+    /// Everything is done.
+    Finished {
+        /// The data.
+        data: &'e Dataset,
+        /// What came out.
+        evaluation: &'e Evaluation,
     },
 }
 
@@ -377,6 +386,7 @@ impl<'a> Evaluate<'a> {
         let (total, mut done) = (run.len(), known.len());
         let folder = store.folder.clone();
         tell(&Event::Started {
+            data,
             candidates: &candidates,
             plan: &plan,
             done,
@@ -405,7 +415,7 @@ impl<'a> Evaluate<'a> {
         let optimistic = plan.protocol.optimistic();
         let verdict = Verdict::new(&records, &roster, plan.metric, self.level, optimistic)?;
         let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
-        Ok(Evaluation {
+        let evaluation = Evaluation {
             verdict,
             plan,
             candidates,
@@ -416,7 +426,9 @@ impl<'a> Evaluate<'a> {
             elapsed,
             folder,
             resumed: !known.is_empty(),
-        })
+        };
+        tell(&Event::Finished { data: &self.data, evaluation: &evaluation })?;
+        Ok(evaluation)
     }
 
     /// Roughly how long the run takes, in seconds, and what was left out to stay within the budget.

@@ -275,8 +275,6 @@ impl Trained {
         bags: &Bags,
         ctx: &'b Ctx,
     ) -> Result<impl Iterator<Item = (Bags, Result<Bags>)> + 'b> {
-        // Comparing this many instances with the training bags at once keeps memory flat and threads busy.
-        const INSTANCES: usize = 16_384;
         let aligned = bags.align(&self.header.features)?;
         if aligned.has_missing() && !self.header.transform.fills_gaps() {
             return Err(Error::refused(
@@ -285,17 +283,7 @@ impl Trained {
                     .with([Setting::FillMissing]),
             ));
         }
-        let mut pieces: Vec<Vec<usize>> = Vec::new();
-        let mut held = INSTANCES;
-        for b in 0..aligned.len() {
-            if held >= INSTANCES {
-                pieces.push(Vec::new());
-                held = 0;
-            }
-            pieces.last_mut().expect("a piece was begun").push(b);
-            held += aligned.rows(b).len();
-        }
-        Ok(pieces.into_iter().map(move |piece| {
+        Ok(pieces(&aligned).into_iter().map(move |piece| {
             let raw = aligned.select(&piece);
             let ready = self.header.transform.apply(&raw, ctx);
             (raw, ready)
@@ -391,6 +379,23 @@ impl Trained {
         }
         Ok(())
     }
+}
+
+/// Bags in lists of bounded size: comparing so many instances with training bags at once keeps memory flat and threads
+/// busy.
+pub(crate) fn pieces(bags: &Bags) -> Vec<Vec<usize>> {
+    const INSTANCES: usize = 16_384;
+    let mut pieces: Vec<Vec<usize>> = Vec::new();
+    let mut held = INSTANCES;
+    for b in 0..bags.len() {
+        if held >= INSTANCES {
+            pieces.push(Vec::new());
+            held = 0;
+        }
+        pieces.last_mut().expect("a piece was begun").push(b);
+        held += bags.rows(b).len();
+    }
+    pieces
 }
 
 /// The array that guards header and arrays against accidents: copies that broke off, disks that flip bits.

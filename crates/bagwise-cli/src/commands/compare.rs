@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use bagwise::io::save_whole;
 use bagwise::judge::MethodSummary;
 use bagwise::{Evaluation, INNER_FOLDS, Keep};
-use bagwise_report::{Context as Known, Finished, Options};
+use bagwise_report::Options;
 
 use crate::args::Data;
 use crate::judging::{self, Judging, metric_json};
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// [default: a new one named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html, and compute nothing for it
+    /// Write no report.html; bagwise report draws it from the folder
     #[arg(long)]
     no_report: bool,
     /// In the report show bags by number instead of by name, and neither groups nor kept columns
@@ -135,24 +135,15 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let mut comparison = Comparison::new(&results, args, name)?;
+    reporting::add(comparison.folder(), |known| {
+        known.fit_command = comparison.fit_command.clone();
+        known.skipped = results.skipped.clone();
+        known.seconds = Some(results.elapsed.as_secs_f64());
+        known.data.iter_mut().for_each(|d| d.source = name.into());
+    })?;
     if !args.no_report {
-        let run = Finished {
-            data: &data,
-            source: name,
-            contenders: &results.candidates,
-            plan: &results.plan,
-            records: &results.records,
-            roster: &results.roster,
-            folds: &results.folds,
-            verdict: &results.verdict,
-        };
-        let known = Known {
-            fit_command: comparison.fit_command.clone(),
-            skipped: results.skipped.clone(),
-            ..reporting::basics(&results.candidates, &results.plan, args.judging.level, Some(results.elapsed))
-        };
         let options = Options { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::write(&run, known, comparison.folder(), &options, &ctx)?);
+        comparison.report = Some(reporting::draw(comparison.folder(), &options)?);
     }
     save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;

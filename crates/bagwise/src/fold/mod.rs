@@ -5,8 +5,10 @@
 //! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
 //! that what is judged is what is delivered.
 
+mod answers;
 mod train;
 
+pub use answers::Answers;
 pub use train::{Learned, Wanted, best, learn, train};
 
 use std::sync::Arc;

@@ -4,9 +4,12 @@
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 
+mod picture;
+mod reasons;
 mod store;
 mod verdict;
 
+pub use picture::{GramPicture, picture};
 pub use store::Keep;
 pub(crate) use store::Store;
 pub use verdict::{Standing, Verdict, ranked};
@@ -24,8 +27,8 @@ use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Record, Roster, Scored, Splits,
-    Status, Threshold,
+    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Reason, Record, Roster, Scored,
+    Splits, Status, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -252,8 +255,10 @@ impl<'a> Run<'a> {
         let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
-        let outputs = learner.outputs(frame, machines, &fold.train, &fold.test, ctx)?;
-        let mut judged = Judged::new(learner, &fold.test, &outputs, &learned.calibration, learned.threshold);
+        let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
+        let mut judged =
+            Judged::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
+        judged.reasons = reasons::reasons(learner, &fold.test, judged.scored.labels.as_deref(), &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best];
         judged.on_edge = learned.tuned.on_edge;
@@ -265,7 +270,8 @@ impl<'a> Run<'a> {
         Ok(judged)
     }
 
-    /// The best point on the folds themselves, as some papers do it.
+    /// The best point on the folds themselves, as some papers do it. When it is known, the models of all points are gone, so
+    /// these records have no reasons.
     fn best_on_cv(
         &self,
         contender: &Contender,
@@ -337,6 +343,7 @@ impl<'a> Run<'a> {
             parameters: judged.parameters,
             trained: fold.train.len(),
             scored: judged.scored,
+            reasons: judged.reasons,
             metrics,
             inner: judged.inner,
             threshold: judged.threshold,
@@ -351,6 +358,7 @@ impl<'a> Run<'a> {
 struct Judged {
     parameters: BTreeMap<String, serde_json::Value>,
     scored: Scored,
+    reasons: Vec<Reason>,
     inner: Option<f64>,
     threshold: Option<f64>,
     on_edge: Vec<String>,
@@ -362,6 +370,7 @@ impl Default for Judged {
         Judged {
             parameters: BTreeMap::new(),
             scored: Scored::default(),
+            reasons: Vec::new(),
             inner: None,
             threshold: None,
             on_edge: Vec::new(),
