@@ -15,10 +15,7 @@ use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, T
 use bagwise::methods::{self, METHODS};
 use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
 use bagwise::preprocess::Scale;
-use bagwise::{
-    Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,
-    gram,
-};
+use bagwise::{Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, Target, feature_map, gram};
 
 /// Bags of `size` instances in `width` attributes; class c lies about (c, c, …).
 fn data(bags: usize, size: usize, width: usize, classes: usize) -> Dataset {
