@@ -254,7 +254,7 @@ fn no_gram_or_map_is_made_of_rows_that_cannot_be_read() {
 #[test]
 fn nothing_is_said_of_data_that_cannot_be_read() {
     let (disk, data) = stored();
-    let ctx = Ctx::default();
+    let (ctx, folder) = (Ctx::default(), tempfile::tempdir().unwrap());
     let y: Vec<f64> = (0..BAGS).map(|b| 2.0 * (b % 2) as f64 - 1.0).collect();
     for readable in [BAGS * SIZE - 1, 0] {
         disk.break_at(readable);
@@ -268,9 +268,8 @@ fn nothing_is_said_of_data_that_cannot_be_read() {
             let name = method.info().name;
             gone(name, bagwise::unstable::follow(name, point, &data.bags, &y, None, 1e-3, &ctx));
         }
-        for ending in ["csv", "arff", "npz", "parquet", "svm"] {
-            let path =
-                std::env::temp_dir().join(format!("bagwise-unreadable-{}.{ending}", std::process::id()));
+        for ending in ["csv", "arff", "npz", "parquet", "sparse"] {
+            let path = folder.path().join(format!("bags.{ending}"));
             gone(ending, bagwise::io::write(&data, &path, None));
             assert!(!path.exists(), "half a file is left");
         }
