@@ -59,7 +59,7 @@ fn seeds_of_an_experiment_are_runs_of_their_own_and_what_is_expected_is_judged()
     let folder = folder();
     let experiment = "title = 't'\nsource = 's'\nmetric = 'accuracy'\npercent = true\ntolerance = '10 %'\n\
                       [protocol]\nfolds = 3\ninner = 2\nseeds = 2\n\
-                      [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=24&distance=1&seed=5'\n\
+                      [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=30&distance=3&seed=5'\n\
                       [[method]]\nname = 'M'\nmethod = 'simple-mi'\nreference = { a = 500 }\n\
                       [[method]]\nname = 'N'\nmethod = 'simple-mi'\nexpected = { a = [0, 100] }\n";
     std::fs::write(folder.path().join("seeds.toml"), experiment).unwrap();
@@ -67,7 +67,7 @@ fn seeds_of_an_experiment_are_runs_of_their_own_and_what_is_expected_is_judged()
     let (m, n) = (&found["results"][0], &found["results"][1]);
     let alone = |seed: u64| {
         let line = format!(
-            "evaluate synthetic:gauss?bags=24&distance=1&seed=5 --method simple-mi --folds 3 --inner 2 --seed {seed}"
+            "evaluate synthetic:gauss?bags=30&distance=3&seed=5 --method simple-mi --folds 3 --inner 2 --seed {seed}"
         );
         json(folder.path(), &line)["accuracy"]["mean"].as_f64().unwrap() * 100.0
     };
