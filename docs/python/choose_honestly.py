@@ -1,7 +1,8 @@
-"""Which method, which parameters, and how good: chosen by inner folds, judged by outer ones.
+"""Select a method and its parameters by inner folds, and evaluate the result on outer folds.
 
-`compare` says how good methods are on bags they have not seen, and which differences could be luck. `fit` then learns
-from all bags, choosing in the same way. Groups (here made up; patients or scaffolds in life) are never split.
+`compare` estimates how well each method predicts unseen bags, and which differences are significant. `fit` then trains
+on all bags and selects parameters in the same way. Groups are never split; here they are synthetic, in practice they
+are patients or scaffolds.
 """
 
 import bagwise

@@ -1,7 +1,7 @@
-"""Which shape of a molecule decides: an exact account, instance by instance.
+"""Explain a prediction: how much does each shape of a molecule contribute?
 
-The decision value of a set kernel is a bias plus one part per instance. The parts add up to it exactly; nothing is
-sampled or approximated.
+The decision value of a set kernel is a bias plus one part per instance. The sum is exact; nothing is sampled or
+approximated.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ for shape in why.top(3):
 assert why.bias is not None
 assert np.isclose(why.bias + why.parts.sum(), model.decision_function(bags[[molecule]])[0])
 
-# What the model has not seen the like of is said to be so.
+# `familiar` is False for bags that resemble no training bag.
 strange = [bags[molecule] * 10]
 print("a molecule ten times as large is familiar:", bool(model.familiar(strange)[0]))
 assert not model.familiar(strange)[0]

@@ -1,4 +1,4 @@
-"""A first classifier in five lines: learn from labelled bags, ask for new ones."""
+"""A first classifier in five lines: train on labelled bags and predict new ones."""
 
 from sklearn.model_selection import train_test_split
 

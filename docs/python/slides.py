@@ -1,7 +1,7 @@
-"""Slides from a folder of .npy files: an array of patch embeddings per slide, labels and patients in a table.
+"""Read slides from a folder of .npy files: one array of patch embeddings per slide, labels and patients in a table.
 
-`bagwise.read` leaves the files where they are and reads rows when they are needed, which suits folders larger than
-memory. For a folder that fits, `numpy.load` does as well: any list of 2-D arrays is bags.
+`bagwise.read` leaves the data in the files and reads rows when needed, so the folder may be larger than memory. If the
+data fit in memory, you can use `numpy.load` instead and pass a list of 2-D arrays.
 """
 
 import csv
@@ -15,7 +15,7 @@ import bagwise
 from bagwise import Bags, MIKernelClassifier
 
 with tempfile.TemporaryDirectory() as name:
-    # A folder as an embedding network leaves it: 40 slides of 20 patients, 30 to 60 patches of 32 numbers each.
+    # Simulate the output of an embedding network: 40 slides of 20 patients, each with 30 to 60 patches of 32 numbers.
     folder = Path(name)
     rng = np.random.default_rng(0)
     (folder / "slides").mkdir()
@@ -29,14 +29,14 @@ with tempfile.TemporaryDirectory() as name:
             np.save(folder / "slides" / f"s{i:02}.npy", patches)
             rows.writerow([f"s{i:02}", int(i % 4 >= 2), f"p{i // 2}"])
 
-    # Rows stay in their files.
+    # Leave the rows in the files.
     data = bagwise.read(folder / "slides", labels=folder / "labels.csv", bag="slide", label="msi", group="patient")
     assert data.y is not None
     print(data.bags)
     found = bagwise.evaluate(data.bags, data.y, "simple-mi", groups=data.groups, folds=5)
     print(f"simple-mi: accuracy {found[0]['accuracy']:.2f}")
 
-    # In memory, single precision stays single.
+    # In memory, single precision is preserved.
     paths = sorted((folder / "slides").glob("*.npy"))
     bags = Bags([np.load(path) for path in paths], ids=[path.stem for path in paths])
     model = MIKernelClassifier(c=10, precision="f32")

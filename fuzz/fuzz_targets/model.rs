@@ -24,7 +24,7 @@ fn use_it(bytes: &[u8]) {
     let Ok(bags) = Bags::new(Instances::F64(rows), vec![0, 1, 3]) else { return };
     let Ok(bags) = bags.with_features(model.header.features.clone().into()) else { return };
     let ctx = Ctx::default();
-    let _ = (model.predict(&bags, &ctx), model.explain(&bags, &ctx), model.map(&bags, &ctx), model.concepts());
+    let _ = (model.predict_with(&bags, &ctx), model.explain_with(&bags, &ctx), model.map(&bags, &ctx), model.concepts());
 }
 
 /// The same content with its checksum.

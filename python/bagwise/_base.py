@@ -96,7 +96,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learning(self, **further: Any) -> dict[str, Any]:
         impute = impute_of(self.missing)
-        return learning([(self._method, self._point())], tuned=False, scale=self.scale, impute=impute, **further)
+        return learning([self._method], self._point(), fixed=True, scale=self.scale, impute=impute, **further)
 
     def _bags(self, bags: BagsLike) -> Bags:
         return as_bags(bags, missing=impute_of(self.missing))

@@ -37,13 +37,9 @@ class Comparison(Sequence[dict[str, Any]]):
         The bags of the data set and their truth, to which `records` refer.
     """
 
-    def __init__(self, text: str, asked: tuple[Any, ...], command: str) -> None:
+    def __init__(self, text: str) -> None:
         found = json.loads(text)
         self._text = text
-        #: What was asked of the native door, bags included, until the report's context has been made of it.
-        self._asked: Any = asked
-        self._command = command
-        self._context = ""
         self.sentence: str = found["sentence"]
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
@@ -82,8 +78,7 @@ class Comparison(Sequence[dict[str, Any]]):
     ) -> str:
         """The report as one HTML page that loads nothing.
 
-        The first call fits the best method again where that takes little of the time that the evaluation took, to show
-        which instances decided.
+        It is drawn from what the evaluation found; nothing is trained for it.
 
         Parameters
         ----------
@@ -99,23 +94,11 @@ class Comparison(Sequence[dict[str, Any]]):
         str
             The page.
         """
-        page = _native.report(self._text, self._gathered(), title, hide_ids)
+        page = _native.report(self._text, title, hide_ids)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page)
         return page
-
-    def _gathered(self) -> str:
-        if self._asked is not None:
-            asked = (*self._asked, self._text, self._command)
-            self._context = _native.context(*asked)
-            self._asked = None
-        return self._context
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What a report shows of the bags goes along, the bags do not.
-        self._gathered()
-        return self.__dict__
 
     def _shown(self) -> list[list[str]]:
         # The metric that decides with its interval, the next three, and what the test says.

@@ -1225,7 +1225,7 @@ class DDSVMClassifier(BagClassifier):
 
 
 class WMKSVMClassifier(BagClassifier):
-    """Weighted mean kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
     sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
@@ -1276,7 +1276,7 @@ class WMKSVMClassifier(BagClassifier):
 
     References
     ----------
-    Weighted multi-instance kernel SVM (WMKSVM)
+    Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel
 
     Examples
     --------
@@ -1323,7 +1323,7 @@ class WMKSVMClassifier(BagClassifier):
 
 
 class WMKSVMRegressor(BagRegressor):
-    """Weighted mean kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
     sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
@@ -1367,7 +1367,7 @@ class WMKSVMRegressor(BagRegressor):
 
     References
     ----------
-    Weighted multi-instance kernel SVM (WMKSVM)
+    Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel
 
     Examples
     --------

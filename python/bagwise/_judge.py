@@ -25,11 +25,7 @@ from bagwise._base import (
 )
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._options import MEMORY, around, impute_of, learning, several
-
-#: What stands in every comparison.
-BASELINES = ("majority", "simple-mi")
-
+from bagwise._options import MEMORY, around, impute_of, learning
 
 def methods() -> list[dict[str, Any]]:
     """Every method: name, title, formula, reference, and the table of its parameters.
@@ -56,44 +52,18 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
     return codes, class_names(classes), classes
 
 
-def _chosen(
-    names: str | Iterable[str], params: Mapping[str, Mapping[str, Any]], regression: bool
-) -> list[tuple[str, dict[str, str]]]:
-    """Methods with what is given of their parameters, as text."""
-    table = {m["name"]: m for m in methods()}
-    aliases = {alias: m["name"] for m in table.values() for alias in m["aliases"]}
-    wanted = [names] if isinstance(names, str) else list(names)
-    found: list[str] = []
-    for name in wanted:
-        if name == "all":
-            found += [n for n, m in table.items() if m["regression"] or not regression]
-        else:
-            found.append(aliases.get(name, name))
-    given = {aliases.get(name, name): own for name, own in params.items()}
-    stray = [name for name in given if name not in found]
-    if stray:
-        raise ValueError(f"params has {stray[0]!r}, which is not among the methods: {', '.join(found)}")
-    unique = list(dict.fromkeys(found))
-    texts = {
-        name: {_table_name(table.get(name), key): several(v) for key, v in given.get(name, {}).items()}
-        for name in unique
-    }
-    return [(name, texts[name]) for name in unique]
-
-
-def _table_name(method: dict[str, Any] | None, key: str) -> str:
-    """A parameter's name in the table, which may have hyphens."""
-    own = [] if method is None else [p["name"] for p in method["parameters"]]
-    return next((name for name in own if name.replace("-", "_") in (key, key.removesuffix("_"))), key)
+def _several(params: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Parameters of several methods, each named METHOD.KEY."""
+    return {f"{method}.{key}": value for method, own in params.items() for key, value in own.items()}
 
 
 def _judge(
     bags: BagsLike,
     y: ArrayLike,
-    methods_wanted: str | Iterable[str],
-    params: Mapping[str, Mapping[str, Any]],
+    methods_wanted: list[str],
+    params: Mapping[str, Any],
     *,
-    auto: bool,
+    baselines: bool,
     groups: ArrayLike | None,
     folds: int | ArrayLike | None,
     inner: int,
@@ -112,6 +82,7 @@ def _judge(
     n_jobs: int | None,
     memory: float,
     precision: str,
+    folder: str | os.PathLike[str] | None,
     command: str,
 ) -> Comparison:
     if isinstance(class_weight, Mapping):
@@ -129,12 +100,9 @@ def _judge(
         count = int(folds)
     elif folds is not None:
         given = [str(f) for f in np.asarray(folds).tolist()]
-        count = len(set(given))
-    name = protocol or ("nested" if given is None else "given")
-    _check_folds(name, folds, given)
     learn = learning(
-        _chosen(methods_wanted, params, classes is None),
-        tuned=name != "kfold",
+        methods_wanted,
+        params,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,
@@ -144,39 +112,28 @@ def _judge(
         best=best,
     )
     judging = {
-        "protocol": name,
+        "protocol": protocol,
         "folds": count,
         "inner": inner,
         "repeats": repeats,
         "given": given,
         "level": level,
-        "auto": auto,
+        "baselines": baselines,
+        "folder": None if folder is None else os.fspath(folder),
     }
     surroundings = around(random_state, n_jobs, memory, precision)
-    asked = (ready._native, target, classes, owners, learn, judging, surroundings)
-    found = Comparison(_native.evaluate(*asked), asked, command)
+    found = Comparison(
+        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command)
+    )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
         warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)
     return found
 
 
-def _check_folds(protocol: str, folds: Any, given: list[str] | None) -> None:
-    """Refuses numbers of folds that the protocol would not heed; a run refuses the rest itself."""
-    if given is None and protocol in ("given", "train-test"):
-        raise ValueError(f"protocol {protocol} needs the fold of each bag: folds=[…], one entry per bag")
-    if folds is not None and given is None and protocol == "loo":
-        raise ValueError("protocol loo has no use for a number of folds; leave one of them out")
-
-
 def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
     if class_weight is not None and classes is None:
         raise ValueError("class_weight is about classes, and y holds numbers to predict; leave it out")
-
-
-def _check_best(best: bool, auto: bool) -> None:
-    if best and not auto:
-        raise ValueError("best is about the choice among all methods; leave it out, or let method be 'auto'")
 
 
 def compare(
@@ -202,6 +159,7 @@ def compare(
     n_jobs: int | None = None,
     memory: float = MEMORY,
     precision: str = "f64",
+    folder: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
 
@@ -252,6 +210,9 @@ def compare(
         Bytes for Grams, caches and copies.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
+    folder : str or path, optional
+        Where records, folds and predictions are kept, for ``bagwise report`` too. With or without it, a call that was
+        interrupted goes on where it stopped when it is made again.
 
     Returns
     -------
@@ -269,9 +230,9 @@ def compare(
     return _judge(
         bags,
         y,
-        [*wanted, *BASELINES],
-        params or {},
-        auto=False,
+        wanted,
+        _several(params or {}),
+        baselines=True,
         command="bagwise.compare in Python",
         groups=groups,
         folds=folds,
@@ -291,6 +252,7 @@ def compare(
         n_jobs=n_jobs,
         memory=memory,
         precision=precision,
+        folder=folder,
     )
 
 
@@ -318,6 +280,7 @@ def evaluate(
     n_jobs: int | None = None,
     memory: float = MEMORY,
     precision: str = "f64",
+    folder: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Estimate how good one method is on new bags: the numbers of ``bagwise evaluate``.
 
@@ -327,7 +290,7 @@ def evaluate(
     Parameters
     ----------
     bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
-task, level, random_state, n_jobs, memory, precision
+task, level, random_state, n_jobs, memory, precision, folder
         As in :func:`compare`.
     method : str
         The method; ``"auto"`` estimates the whole choice among all methods.
@@ -349,15 +312,13 @@ task, level, random_state, n_jobs, memory, precision
     >>> 0.5 <= found[0]["accuracy"] <= 1.0
     True
     """
-    auto = method == "auto"
-    _check_best(best, auto)
     own = params or {}
     return _judge(
         bags,
         y,
-        "all" if auto else method,
-        own if auto else {method: own},
-        auto=auto,
+        [method],
+        _several(own) if method == "auto" else own,
+        baselines=False,
         command="bagwise.evaluate in Python",
         groups=groups,
         folds=folds,
@@ -377,6 +338,7 @@ task, level, random_state, n_jobs, memory, precision
         n_jobs=n_jobs,
         memory=memory,
         precision=precision,
+        folder=folder,
     )
 
 
@@ -439,7 +401,6 @@ def fit(
     >>> model.norm, len(model.predict(data.bags))
     ('mean', 40)
     """
-    _check_best(best, method == "auto")
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(y, task, "bagwise.fit")
@@ -448,10 +409,9 @@ def fit(
         sample_weight = weighed(class_weight, given, target, sample_weight)
     weights, owners = problem_parts(ready, target, sample_weight, groups)
     own = params or {}
-    wanted = _chosen("all", own, classes is None) if method == "auto" else _chosen(method, {method: own}, False)
     learn = learning(
-        wanted,
-        tuned=True,
+        [method],
+        _several(own) if method == "auto" else own,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,
@@ -560,6 +520,6 @@ def gram(
     impute = impute_of(missing)
     rows = as_bags(bags, missing=impute)
     columns = None if against is None else as_bags(against, missing=impute)
-    learn = learning(_chosen(method, {method: params}, False), tuned=False, scale=scale, impute=impute)
+    learn = learning([method], params, fixed=True, scale=scale, impute=impute)
     surroundings = around(random_state, n_jobs, memory, precision)
     return _native.gram(rows._native, None if columns is None else columns._native, learn, surroundings)

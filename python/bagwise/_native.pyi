@@ -74,19 +74,9 @@ def evaluate(
     learning: dict[str, Any],
     judging: dict[str, Any],
     around: dict[str, Any],
-) -> str: ...
-def context(
-    bags: Bags,
-    y: _Floats,
-    classes: list[str] | None,
-    groups: list[str] | None,
-    learning: dict[str, Any],
-    judging: dict[str, Any],
-    around: dict[str, Any],
-    judged: str,
     command: str,
 ) -> str: ...
-def report(judged: str, context: str, title: str | None, hide_ids: bool) -> str: ...
+def report(judged: str, title: str | None, hide_ids: bool) -> str: ...
 def gram(bags: Bags, against: Bags | None, learning: dict[str, Any], around: dict[str, Any]) -> _Floats: ...
 def read(
     name: str, reading: dict[str, Any], around: dict[str, Any]

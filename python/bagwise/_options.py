@@ -66,9 +66,10 @@ def several(value: Any) -> str:
 
 
 def learning(
-    methods: list[tuple[str, dict[str, str]]],
+    methods: list[str],
+    params: Mapping[str, Any],
     *,
-    tuned: bool,
+    fixed: bool = False,
     scale: str | None = None,
     multiclass: str | None = None,
     class_weight: Any = None,
@@ -79,8 +80,9 @@ def learning(
 ) -> dict[str, Any]:
     """How methods learn. Costs of single classes are no part of it: they go into the weights of bags."""
     return {
-        "methods": [(name, list(given.items())) for name, given in methods],
-        "tuned": tuned,
+        "methods": methods,
+        "params": [(key, several(value)) for key, value in params.items()],
+        "fixed": fixed,
         "scale": scale,
         "multiclass": multiclass,
         "balanced": _balanced(class_weight),

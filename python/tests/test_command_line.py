@@ -105,15 +105,19 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     assert "bagwise.compare in Python" in page
     again = pickle.loads(pickle.dumps(here))
     assert again.report(title="A title") == page
-    # What the command's report says of the winner: its folds were fitted again.
+    # What the command's run leaves for a report, reasons included.
     shown = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    own = json.loads(here._gathered())
-    for part in ("explained", "gram", "setups", "protocol", "notes", "metric", "threshold"):
+    own = json.loads(here._text)["context"]
+    for part in ("gram", "setups", "protocol", "notes", "metric", "threshold"):
         assert own[part] == shown[part]
+    lines = (tmp_path / "out" / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    reasons = {(r["key"]["method"], r["key"]["fold"]): r.get("reasons") for r in map(json.loads, lines)}
+    assert reasons == {(r["key"]["method"], r["key"]["fold"]): r.get("reasons") for r in here.records}
+    assert "The instances that decided" in page
     alone = bagwise.evaluate(data.bags, data.y, "mi-kernel", params={"c": 10}, folds=3, decision_threshold="recall=0.9")
     page = alone.report()
     assert "bagwise.evaluate in Python" in page and "recall=0.9" in page
-    assert json.loads(alone._gathered())["explained"]
+    assert "The instances that decided" in page and all(r["reasons"] for r in alone.records)
     assert here._repr_html_().startswith("<iframe")
 
 

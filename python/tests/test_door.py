@@ -138,11 +138,12 @@ def test_bad_data_says_where(small: Dataset) -> None:
         MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, 3])
     gaps = [b.copy() for b in small.bags]
     gaps[4][0, 1] = np.nan
-    with pytest.raises(ValueError, match="instance 1 of bag '5' has no finite value for 'f2'; it is NaN or inf"):
+    with pytest.raises(ValueError, match="instance 1 of bag '5' has no finite value for 'f2'; it is NaN or inf") as said:
         MIKernelClassifier().fit(gaps, small.y)
+    assert 'missing="median" (estimators)' in str(said.value)
     filled = MIKernelClassifier(missing="median", c=10).fit(gaps, small.y)
     assert filled.score(gaps, small.y) > 0.9
-    with pytest.raises(ValueError, match="some values are missing"):
+    with pytest.raises(ValueError, match='some values are missing.*medians with missing="median"$'):
         MIKernelClassifier().fit(small.bags, small.y).predict(bagwise.Bags(gaps, missing=True))
     with pytest.raises(ValueError, match="X has 2 features, but MIKernelClassifier is expecting 3"):
         MIKernelClassifier().fit(small.bags, small.y).predict([b[:, :2] for b in small.bags])
@@ -161,8 +162,20 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
         MIKernelRegressor.load(tmp_path / "m.bagwise")
     with pytest.raises(ValueError, match="the folder does not exist"):
         MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "no" / "folder.bagwise")
-    with pytest.raises(MemoryError, match="raise memory"):
+    with pytest.raises(MemoryError, match="allow more memory with memory=BYTES, or use fewer bags"):
         bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
+
+
+def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("bag,label,,f1\na,1,2,3\nb,0,2,x\n")
+    with pytest.raises(ValueError, match=r'column 3 has no heading; .* leave it out with ignore=\["3"\]$'):
+        bagwise.read(table)
+    with pytest.raises(ValueError, match=r'take the column as categories with categorical=\["f1"\]$'):
+        bagwise.read(table, ignore=[3])
+    with pytest.warns(UserWarning, match=r"those that are not features with keep=\[COLUMN\] or ignore=\[COLUMN\]$"):
+        table.write_text("bag,label,f1\na,1,x\nb,0,y\n")
+        bagwise.read(table)
 
 
 def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:

@@ -6,6 +6,7 @@
 //! source = "who, what, where, when"
 //! metric = "accuracy"
 //! percent = true                     # printed numbers are in percent (measure = "seconds": they are times of a repeat)
+//! tolerance = 2.5                    # how far ours may be from the reference; "20 %" is a share of it
 //! notes = ["what is known to differ, a sentence each"]
 //!
 //! [protocol]
@@ -13,6 +14,7 @@
 //! folds = 10
 //! inner = 5
 //! repeats = 5
+//! seeds = 1                          # runs with seeds counted from --seed; mean and deviation are then over these
 //!
 //! [quick]                            # what --quick changes
 //! repeats = 1
@@ -30,6 +32,7 @@
 //! params = { gamma = "2^-5..2^5", c = "100" }
 //! printed = { musk1 = 88.8 }         # by the paper
 //! reference = { musk1 = 86.8 }       # by an independent implementation
+//! expected = { musk1 = [84, 90] }    # where ours is to lie, if the tolerance does not say it
 //! [method.on.musk2]                  # other settings on one data set
 //! params = { gamma = "2^-6..2^2" }
 //! ```
@@ -65,6 +68,7 @@ pub(crate) struct Experiment {
     /// What the printed numbers are.
     #[serde(default)]
     pub(crate) measure: Measure,
+    tolerance: Option<Tolerance>,
     #[serde(default)]
     protocol: Settings,
     #[serde(default)]
@@ -86,6 +90,32 @@ pub(crate) enum Measure {
     Seconds,
 }
 
+/// How far ours may be from the reference.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Tolerance {
+    /// In the unit of the printed numbers.
+    Points(f64),
+    /// `20 %`: a share of the reference.
+    Share(String),
+}
+
+impl Tolerance {
+    fn around(&self, reference: f64) -> Result<[f64; 2]> {
+        let points = match self {
+            Tolerance::Points(points) => *points,
+            Tolerance::Share(text) => {
+                let share = text.strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok());
+                let share = share.with_context(|| {
+                    format!("tolerance '{text}' is neither a number nor a share such as '20 %'")
+                })?;
+                reference.abs() * share / 100.0
+            }
+        };
+        Ok([reference - points, reference + points])
+    }
+}
+
 /// How methods are judged; what is not said comes from the level above.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -94,6 +124,7 @@ pub(crate) struct Settings {
     folds: Option<usize>,
     inner: Option<usize>,
     repeats: Option<usize>,
+    seeds: Option<usize>,
 }
 
 /// What `--quick` changes.
@@ -103,6 +134,7 @@ struct Quick {
     folds: Option<usize>,
     inner: Option<usize>,
     repeats: Option<usize>,
+    seeds: Option<usize>,
     /// The data sets that stay.
     data: Option<Vec<String>>,
     /// The methods that stay, by their names in the table.
@@ -177,6 +209,9 @@ pub(crate) struct Entry {
     /// What an independent implementation reached.
     #[serde(default)]
     pub(crate) reference: BTreeMap<String, f64>,
+    /// Where ours is to lie, lowest and highest.
+    #[serde(default)]
+    expected: BTreeMap<String, [f64; 2]>,
 }
 
 /// How a method learns.
@@ -199,6 +234,8 @@ pub(crate) struct Judged {
     pub(crate) inner: usize,
     /// How often folds are drawn anew.
     pub(crate) repeats: usize,
+    /// Runs, each with a seed of its own.
+    pub(crate) seeds: usize,
 }
 
 impl Experiment {
@@ -224,7 +261,7 @@ impl Experiment {
         let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
         experiment.check().with_context(|| place.to_string())?;
         if quick {
-            let Quick { folds, inner, repeats, data, methods, params } =
+            let Quick { folds, inner, repeats, seeds, data, methods, params } =
                 std::mem::take(&mut experiment.quick);
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {
@@ -232,6 +269,7 @@ impl Experiment {
                 settings.folds = folds.or(settings.folds);
                 settings.inner = inner.or(settings.inner);
                 settings.repeats = repeats.or(settings.repeats);
+                settings.seeds = seeds.or(settings.seeds);
             }
             if let Some(data) = data {
                 experiment.data.retain(|d| data.contains(&d.name));
@@ -274,11 +312,15 @@ impl Experiment {
         };
         for data in &self.data {
             data.options()?;
-            self.judged(data)?;
+            if self.judged(data)?.seeds == 0 {
+                bail!("{}: seeds = 0 would run nothing; say 1 or more", data.name);
+            }
         }
         for entry in &self.method {
             let on = entry.on.keys();
-            on.chain(entry.printed.keys()).chain(entry.reference.keys()).try_for_each(is_data)?;
+            let numbers = entry.printed.keys().chain(entry.reference.keys()).chain(entry.expected.keys());
+            on.chain(numbers).try_for_each(is_data)?;
+            known.iter().try_for_each(|data| self.expected(entry, data).map(|_| ()))?;
             if let Some(name) = &entry.method {
                 methods::find(name)?;
             }
@@ -297,6 +339,16 @@ impl Experiment {
         Ok(self.metric.parse()?)
     }
 
+    /// Where the result of a method on a data set is to lie, if the file says so.
+    pub(crate) fn expected(&self, entry: &Entry, data: &str) -> Result<Option<[f64; 2]>> {
+        let given = entry.expected.get(data).copied();
+        if given.is_some_and(|[low, high]| low > high) {
+            bail!("{}: expected on {data} is from high to low; turn it round", entry.name);
+        }
+        let around = self.tolerance.as_ref().zip(entry.reference.get(data)).map(|(t, &r)| t.around(r));
+        Ok(given.or(around.transpose()?))
+    }
+
     /// How a data set is judged.
     pub(crate) fn judged(&self, data: &Data) -> Result<Judged> {
         let name = data.protocol.name.as_ref().or(self.protocol.name.as_ref());
@@ -310,6 +362,7 @@ impl Experiment {
             folds: pick(|s| s.folds, protocol.default_folds(usize::MAX)),
             inner: pick(|s| s.inner, 5),
             repeats: pick(|s| s.repeats, 1),
+            seeds: pick(|s| s.seeds, 1),
         })
     }
 }
@@ -431,6 +484,26 @@ printed = { images = 82.6 }
     }
 
     #[test]
+    fn what_is_expected_is_given_or_the_reference_within_the_tolerance() {
+        let with = |line: &str, of_method: &str| {
+            let text = GOOD.replace("[protocol]", &format!("{line}\n[protocol]"));
+            let text = text.replace("printed = { musk1 = 88.0 }", of_method);
+            let e = Experiment::parse("e.toml", &text, false)?;
+            e.expected(&e.method[0], "musk1")
+        };
+        let reference = "reference = { musk1 = 50.0 }";
+        assert_eq!(with("", reference).unwrap(), None);
+        assert_eq!(with("tolerance = 2.5", reference).unwrap(), Some([47.5, 52.5]));
+        assert_eq!(with("tolerance = '20 %'", reference).unwrap(), Some([40.0, 60.0]));
+        let both = format!("{reference}\nexpected = {{ musk1 = [1, 2] }}");
+        assert_eq!(with("tolerance = 2.5", &both).unwrap(), Some([1.0, 2.0]));
+        let refused = |line, of_method| format!("{:#}", with(line, of_method).unwrap_err());
+        assert!(refused("tolerance = 'some'", reference).contains("'20 %'"));
+        assert!(refused("", "expected = { musk1 = [2, 1] }").contains("from high to low"));
+        assert!(refused("", "expected = { musk3 = [1, 2] }").contains("unknown data set 'musk3'"));
+    }
+
+    #[test]
     fn in_a_hurry_there_is_less_of_everything() {
         let e = Experiment::parse("e.toml", GOOD, true).unwrap();
         assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
@@ -460,7 +533,7 @@ printed = { images = 82.6 }
             }
             files += 1;
         }
-        assert!(files >= 13, "{files} experiments");
+        assert!(files >= 19, "{files} experiments");
     }
 
     #[test]
@@ -485,6 +558,7 @@ printed = { images = 82.6 }
             assert!(broken.starts_with("e.toml, line "), "{broken}");
             assert!(!broken.contains(char::is_control), "{broken:?}");
         }
+        assert!(refused("inner = 2", "seeds = 0").contains("images: seeds = 0 would run nothing"));
         assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
     }
 }

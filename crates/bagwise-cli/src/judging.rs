@@ -1,27 +1,19 @@
-//! What `evaluate` and `compare` share: protocol options, carrying out a run with its folder, and its summary.
+//! What `evaluate` and `compare` share: protocol options, and what is said while a run goes on.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
+use bagwise::io::{Column, ReadOptions};
+use bagwise::judge::{Metric, MetricSummary, ProtocolName, Record};
+use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, human_bytes};
 use clap::Args;
 
-use bagwise::io::{Column, ReadOptions, save_whole};
-use bagwise::judge::{
-    FoldPlan, Metric, MetricSummary, Protocol, ProtocolName, Record, RecordFile, Roster, often_on_edge,
-    prediction_rows, that_saw_test_bags, write_predictions,
-};
-use bagwise::params::Fill;
-use bagwise::run::{Contender, Plan, Run, ranked};
-use bagwise::{Ctx, Dataset};
-
 use crate::args::Data;
-use crate::learning::{Choosing, Learning};
-use crate::output::{Object, quoted};
+use crate::learning::Choosing;
+use crate::output::Object;
 use crate::reporting;
-use crate::session::Session;
+use crate::session::{Outcome, Session};
 
 /// How methods are judged.
 #[derive(Args)]
@@ -35,7 +27,7 @@ pub(crate) struct Judging {
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
     /// Inner folds, by which parameters are chosen
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     pub(crate) inner: usize,
     /// How often the folds are drawn anew
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -47,60 +39,29 @@ pub(crate) struct Judging {
     #[arg(long, value_name = "FILE", conflicts_with = "fold_column")]
     pub(crate) fold_file: Option<PathBuf>,
     /// Level of intervals and tests
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
+    #[arg(long, value_name = "SHARE", default_value_t = LEVEL, value_parser = level)]
     pub(crate) level: f64,
 }
 
 impl Judging {
-    /// The protocol: what was said, else what the other options mean.
-    fn protocol(&self) -> ProtocolName {
-        let given = self.fold_column.is_some() || self.fold_file.is_some();
-        self.protocol.unwrap_or(if given { ProtocolName::Given } else { ProtocolName::Nested })
-    }
-
-    /// Refuses what only the command line knows of: a run refuses the rest itself.
-    fn check(&self) -> Result<()> {
-        let protocol = self.protocol();
-        let takes_given = matches!(protocol, ProtocolName::Given | ProtocolName::TrainTest);
-        if takes_given && self.fold_column.is_none() && self.fold_file.is_none() {
-            bail!(
-                "protocol {} needs the fold of each bag; name a column with --fold-column or a table with --fold-file",
-                protocol.as_str()
-            );
-        }
-        if self.folds.is_some() && (takes_given || protocol == ProtocolName::Loo) {
-            bail!("protocol {} has no use for --folds; leave one of them out", protocol.as_str());
-        }
-        Ok(())
-    }
-
-    /// The plan of a run.
-    pub(crate) fn plan(
+    /// What was said, for the library.
+    pub(crate) fn apply<'a>(
         &self,
-        data: &Dataset,
-        learning: &Learning,
+        evaluate: Evaluate<'a>,
         choosing: &Choosing,
-        seed: u64,
-    ) -> Result<Plan> {
-        self.check()?;
-        let protocol = self.protocol();
-        let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
-        let folds = self.folds.unwrap_or(protocol.default_folds(units));
-        Ok(Plan {
-            protocol: Protocol::new(protocol, folds, self.inner),
-            metric: choosing.metric(data),
-            threshold: choosing.threshold,
-            best: choosing.best,
-            positive: choosing.positive.clone(),
-            precision: learning.seeing.precision(),
-            seed,
-            repeats: self.repeats,
-        })
-    }
-
-    /// What stands in for parameters that are not given.
-    pub(crate) fn fill(&self) -> Fill {
-        Fill::when_tuned(self.protocol().tunes())
+        given: Option<Vec<String>>,
+    ) -> Evaluate<'a> {
+        evaluate
+            .protocol(self.protocol)
+            .folds(self.folds)
+            .inner(self.inner)
+            .repeats(self.repeats)
+            .given_folds(given)
+            .level(self.level)
+            .optimize(choosing.optimize)
+            .threshold(choosing.threshold)
+            .best(choosing.best)
+            .positive(choosing.positive.clone())
     }
 
     /// How data are read, with the column of folds carried along.
@@ -112,17 +73,6 @@ impl Judging {
 
     /// The fold of each bag, from a column or a table. A column that was carried along for this alone is taken out.
     pub(crate) fn given(&self, data: &mut Dataset, read: &Data) -> Result<Option<Vec<String>>> {
-        let folds = self.read_given(data, read)?;
-        let split = |folds: &Vec<String>| folds.iter().all(|f| f == "train" || f == "test");
-        if self.protocol.is_none() && folds.as_ref().is_some_and(split) {
-            bail!(
-                "the folds are called train and test; say --protocol train-test for one split, or given to test both"
-            );
-        }
-        Ok(folds)
-    }
-
-    fn read_given(&self, data: &mut Dataset, read: &Data) -> Result<Option<Vec<String>>> {
         if let Some(path) = &self.fold_file {
             return given_by_file(path, data).map(Some);
         }
@@ -186,144 +136,112 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
     data.bags.ids().iter().map(find).collect()
 }
 
-/// A run's results.
-pub(crate) struct Results {
-    /// The records, sorted by key.
-    pub(crate) records: Vec<Record>,
-    /// The bags.
-    pub(crate) roster: Roster,
-    /// The folds.
-    pub(crate) folds: FoldPlan,
-    /// Repeats there were; one where the folds are not drawn at random.
-    pub(crate) repeats: usize,
-    /// Time the run took, earlier sessions included.
-    pub(crate) elapsed: Duration,
-}
-
-impl Results {
-    /// All metrics of the only method, `metric` first.
-    pub(crate) fn one(&self, metric: Metric, level: f64) -> Result<Vec<MetricSummary>> {
-        let table = ranked(&self.records, &self.roster, metric, level)?;
-        Ok(table.into_iter().next().map(|m| m.metrics).unwrap_or_default())
-    }
-
-    /// Fits that failed, with the first reason.
-    pub(crate) fn failures(&self) -> Option<String> {
-        let failed: Vec<&Record> = self.records.iter().filter(|r| !r.succeeded()).collect();
-        let first = failed.first()?;
-        let why = first.outcome.message.as_deref().unwrap_or("no reason given");
-        Some(format!(
-            "{} of {} fits failed; the first, {}: {why}",
-            failed.len(),
-            self.records.len(),
-            first.key
-        ))
-    }
-
-    /// The methods, if any, that drew on the bags they were judged by.
-    pub(crate) fn saw_test_bags(&self) -> Option<String> {
-        let methods = that_saw_test_bags(&self.records);
-        (!methods.is_empty()).then(|| {
-            format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
-        })
-    }
-
-    /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
-    pub(crate) fn edges(&self) -> Vec<String> {
-        let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
-        let sentence = |method: &str| {
-            let often = often_on_edge(self.records.iter().filter(|r| r.key.method == method));
-            let list: Vec<String> = often.iter().map(ToString::to_string).collect();
-            let list = list.join(" and ");
-            (!often.is_empty())
-                .then(|| format!("{method} chose {list} at the end of the grid; a wider grid may do better"))
-        };
-        methods.into_iter().filter_map(sentence).collect()
-    }
-}
-
-/// Carries a run out, with one record per fit in `folder` if there is one, and beside them what a report needs to know
-/// of the run. A folder that holds part of the same run is completed.
-pub(crate) fn carry_out(
-    data: &Dataset,
-    contenders: &[Contender],
-    plan: &Plan,
-    level: f64,
-    given: Option<&[String]>,
-    folder: Option<&Path>,
-    session: &Session,
-    ctx: &Ctx,
-) -> Result<Results> {
-    let run = Run::new(data, contenders, plan, given)?;
-    let started = Instant::now();
-    let mut file = folder.map(|folder| open(folder, &run, session)).transpose()?;
-    let mut kept: Vec<Record> = Vec::new();
-    let done: std::collections::HashSet<_> =
-        file.as_ref().map(|f| f.records().map(|r| r.key.clone()).collect()).unwrap_or_default();
-    // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
-    let earlier: f64 = file.iter().flat_map(RecordFile::records).map(|r| r.seconds).sum();
-    // What is known of a run that was finished before is more than this, and stays.
-    let reported = folder.filter(|f| done.len() < run.len() || !reporting::saved(f));
-    if let Some(folder) = reported {
-        // Also a run that is interrupted can be reported on.
-        reporting::save(folder, &reporting::basics(contenders, plan, level, None))?;
-    }
-    // Fits are counted here; what goes on inside one would only make the bar flicker.
-    let mut inside = ctx.clone();
-    inside.progress = Arc::new(bagwise::Silent);
-    let total = run.len() as u64;
-    let mut live = Live {
-        metric: plan.metric,
-        per_method: run.len() / contenders.len().max(1),
-        several: contenders.len() > 1,
-        method: String::new(),
-        fits: 0,
-        bags: 0.0,
-        sum: 0.0,
-        seconds: 0.0,
-    };
-    let mut count = done.len() as u64;
-    ctx.progress.step(&plan_name(data), count, total);
-    let outcome = run.carry_out(
-        &|key| done.contains(key),
-        &mut |record| {
-            count += 1;
-            if let Some(line) = live.line_after(&record) {
-                session.say(&line);
+/// Runs an evaluation, shows how it goes, and leaves in its folder what a report needs to know. A run that is stopped says
+/// how to go on.
+pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Result<Evaluation> {
+    let data = evaluate.data();
+    let size = format!(
+        "{}: {} bags, {} instances x {} ({})",
+        data.name,
+        data.bags.len(),
+        data.bags.instance_count(),
+        data.bags.width(),
+        human_bytes(data.bags.instances().bytes())
+    );
+    let mut live = Live::default();
+    let mut reported = None;
+    let kept = Mutex::new((0, 0));
+    let watch = |event: &Event<'_>| {
+        match event {
+            Event::Skipped { method, seconds } => {
+                session.warn(&format!(
+                    "{method} is skipped: roughly {} does not fit the budget",
+                    human_seconds(*seconds)
+                ));
             }
-            ctx.progress.step(&plan_name(data), count, total);
-            match &mut file {
-                Some(file) => file.append(record),
-                None => {
-                    kept.push(record);
-                    Ok(())
+            Event::Started { data, candidates, plan, done, total, seconds, folder, torn } => {
+                live = Live {
+                    metric: Some(plan.metric),
+                    per_method: total / candidates.len().max(1),
+                    several: candidates.len() > 1,
+                    ..Live::default()
+                };
+                if live.several {
+                    session.say(&format!(
+                        "{size}; {} methods, {}; roughly {}",
+                        candidates.len(),
+                        plan.protocol,
+                        human_seconds(*seconds)
+                    ));
+                }
+                if let Some(file) = torn {
+                    session.warn(&format!(
+                        "{}: the last line was torn when the run ended, and is dropped",
+                        file.display()
+                    ));
+                }
+                if *done > 0 {
+                    let place = folder.map_or("this run".into(), |f| f.display().to_string());
+                    session.say(&format!("{place}: {done} of {total} fits are there already"));
+                }
+                *lock(&kept) = (*done, *total);
+                // What is known of a run that was finished before stays.
+                if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
+                    let known = reporting::begin(folder, data, candidates, plan, level)?;
+                    reported = Some((folder.to_path_buf(), known));
                 }
             }
-        },
-        &inside,
-    );
-    if let (Err(bagwise::Error::Cancelled), Some(folder)) = (&outcome, folder) {
-        session.say(&format!(
-            "{count} of {total} fits are kept; to go on from there, give the same command with -o {}",
-            quoted(&folder.to_string_lossy())
-        ));
+            Event::Fitted { record, done, total } => {
+                *lock(&kept) = (*done, *total);
+                if let Some(line) = live.line_after(record) {
+                    session.say(&line);
+                }
+            }
+            Event::Finished { data, evaluation } => {
+                if let Some((folder, known)) = reported.take() {
+                    reporting::finish(&folder, known, data, evaluation, level, &session.ctx)?;
+                }
+            }
+        }
+        Ok(())
+    };
+    let outcome = evaluate.watch(watch).run();
+    if let (Err(bagwise::Error::Cancelled), (done, total)) = (&outcome, *lock(&kept)) {
+        session.say(&format!("{done} of {total} fits are kept; the same command goes on from there"));
     }
-    outcome?;
-    let mut records = file.map_or(kept, RecordFile::into_records);
-    records.sort_by(|a, b| a.key.cmp(&b.key));
-    let repeats = run.folds.repeats.len();
-    let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
-    let results = Results { records, roster: run.roster, folds: run.folds, repeats, elapsed };
-    if let Some(folder) = folder {
-        let rows = prediction_rows(&results.records, &results.roster)?;
-        let mut bytes = Vec::new();
-        write_predictions(&rows, &mut bytes)?;
-        save_whole(&folder.join("predictions.csv"), &bytes)?;
+    Ok(outcome?)
+}
+
+/// A thread that panicked while it counted has left nothing worth guarding.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says what the user should know of a finished run, and how the program ends.
+pub(crate) fn conclude(evaluation: &Evaluation, session: &Session) -> Outcome {
+    for edge in evaluation.edges() {
+        session.warn(&edge);
     }
-    if let Some(folder) = reported {
-        reporting::save(folder, &reporting::basics(contenders, plan, level, Some(elapsed)))?;
+    if let Some(saw) = evaluation.saw_test_bags() {
+        session.warn(&saw);
     }
-    Ok(results)
+    match evaluation.failures() {
+        Some(failures) => {
+            session.warn(&failures);
+            Outcome::FailedFits
+        }
+        None => Outcome::Done,
+    }
+}
+
+/// A time as people say it.
+pub(crate) fn human_seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".into(),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
 }
 
 /// A metric as JSON: mean, sd, values of the repeats, interval.
@@ -342,8 +260,9 @@ pub(crate) fn metric_json(m: &MetricSummary) -> Object {
 }
 
 /// The line that a method gets as soon as its last fit of this session is done: the live table of a comparison.
+#[derive(Default)]
 struct Live {
-    metric: Metric,
+    metric: Option<Metric>,
     per_method: usize,
     several: bool,
     method: String,
@@ -356,13 +275,14 @@ struct Live {
 impl Live {
     /// Takes a record in; the line, if it was the method's last. Fits of a resumed run that are not seen here leave it out.
     fn line_after(&mut self, record: &Record) -> Option<String> {
+        let metric = self.metric?.name();
         if record.key.method != self.method {
             self.method = record.key.method.clone();
             (self.fits, self.bags, self.sum, self.seconds) = (0, 0.0, 0.0, 0.0);
         }
         self.fits += 1;
         self.seconds += record.seconds;
-        if let Some(value) = record.metrics.get(self.metric.name()).copied().flatten() {
+        if let Some(value) = record.metrics.get(metric).copied().flatten() {
             let bags = record.scored.bags.len() as f64;
             self.bags += bags;
             self.sum += bags * value;
@@ -372,7 +292,7 @@ impl Live {
             format!(
                 "  {:<18} {} {:.3} (mean of folds) in {:.1} s",
                 self.method,
-                self.metric.name(),
+                metric,
                 self.sum / self.bags,
                 self.seconds
             )
@@ -380,27 +300,19 @@ impl Live {
     }
 }
 
-fn plan_name(data: &Dataset) -> String {
-    format!("fits on {}", data.name)
-}
-
-/// Makes the folder of a run, or opens that of the same run.
-fn open(folder: &Path, run: &Run<'_>, session: &Session) -> Result<RecordFile> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
-    let file = RecordFile::open(&folder.join("records.jsonl"), &run.fingerprint)?;
-    if file.torn() > 0 {
-        session.warn(&format!(
-            "{}: the last line was torn when the run ended, and is dropped",
-            folder.join("records.jsonl").display()
-        ));
+/// What the command line means where nothing is said; the defaults above say the same for help.
+impl Default for Judging {
+    fn default() -> Judging {
+        Judging {
+            protocol: None,
+            folds: None,
+            inner: INNER_FOLDS,
+            repeats: 1,
+            fold_column: None,
+            fold_file: None,
+            level: LEVEL,
+        }
     }
-    if !file.is_empty() {
-        session.say(&format!("{}: {} of {} fits are there already", folder.display(), file.len(), run.len()));
-    }
-    save_whole(&folder.join("folds.json"), &serde_json::to_vec_pretty(&run.folds)?)?;
-    save_whole(&folder.join("roster.json"), &serde_json::to_vec_pretty(&run.roster)?)?;
-    Ok(file)
 }
 
 fn level(text: &str) -> Result<f64, String> {

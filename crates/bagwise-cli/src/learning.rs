@@ -1,22 +1,18 @@
-//! Options of the verbs that learn, and how they become setups: method, grid, scaling, multi-class scheme, weights.
+//! Options of the verbs that learn, and how they become what the library is told.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 
-use bagwise::Precision;
 use bagwise::fold::Setup;
 use bagwise::judge::{Metric, Threshold};
-use bagwise::method::Method;
 use bagwise::methods;
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::Point;
 use bagwise::preprocess::Scale;
-use bagwise::{Ctx, Dataset, Target};
+use bagwise::{AUTO, Ctx, Dataset, MethodConfig, Precision};
 
+use crate::args::Data;
 use crate::output::quoted;
-
-/// The method that chooses among all methods.
-pub(crate) const AUTO: &str = "auto";
 
 /// How a method sees bags: all that a Gram or a map is made of.
 #[derive(Args, Default)]
@@ -83,20 +79,6 @@ impl Choosing {
         }
         words
     }
-
-    /// Refuses `--best` where one method is given and there is nothing to choose among.
-    pub(crate) fn check_best(&self, auto: bool) -> Result<()> {
-        if self.best && !auto {
-            bail!("--best is about the choice among all methods; leave it out, or name the method {AUTO}");
-        }
-        Ok(())
-    }
-
-    /// The metric that inner folds select by.
-    pub(crate) fn metric(&self, data: &Dataset) -> Metric {
-        let numbers = matches!(data.target, Some(Target::Values(_)));
-        self.optimize.unwrap_or(Metric::default_for(numbers))
-    }
 }
 
 impl Learning {
@@ -135,32 +117,13 @@ impl Learning {
         words
     }
 
-    /// The setups that a method's name stands for: its own, or those of every method for `auto`.
-    pub(crate) fn setups(&self, name: &str, data: &Dataset, impute: bool, fill: Fill) -> Result<Vec<Setup>> {
-        if name != AUTO {
-            return Ok(vec![self.setup(methods::find(name)?, data, impute, fill)?]);
+    /// What was said of a method.
+    pub(crate) fn config(&self, method: &str, read: &Data) -> MethodConfig {
+        let config = self.seeing.config(method, read).balanced(self.balanced);
+        match self.multiclass {
+            Some(scheme) => config.multiclass(scheme),
+            None => config,
         }
-        if let Some((key, _)) = self.seeing.params.iter().find(|(key, _)| !key.contains('.')) {
-            bail!("-p {key}=… needs a method; name it with --method, or write METHOD.{key}=…");
-        }
-        let able = methods::METHODS.iter().filter(|m| can_learn(**m, data));
-        able.map(|&m| self.setup(m, data, impute, fill)).collect()
-    }
-
-    /// One method with its grid.
-    pub(crate) fn setup(
-        &self,
-        method: &'static dyn Method,
-        data: &Dataset,
-        impute: bool,
-        fill: Fill,
-    ) -> Result<Setup> {
-        if self.balanced && matches!(data.target, Some(Target::Values(_))) {
-            bail!("--balanced is about classes, and {} has numbers to predict; leave it out", data.name);
-        }
-        let setup = self.seeing.setup(method, data, impute, fill)?;
-        let scheme = self.multiclass.unwrap_or(setup.scheme);
-        Ok(Setup { scheme, balanced: self.balanced, ..setup })
     }
 }
 
@@ -177,38 +140,23 @@ impl Seeing {
         ctx
     }
 
-    /// One method with its grid. `METHOD.KEY` names the parameter of one method among several.
-    pub(crate) fn setup(
-        &self,
-        method: &'static dyn Method,
-        data: &Dataset,
-        impute: bool,
-        fill: Fill,
-    ) -> Result<Setup> {
-        let info = method.info();
-        let mut given = Vec::new();
-        for (key, value) in &self.params {
-            match key.split_once('.') {
-                None => given.push((key.clone(), value.clone())),
-                Some((of, key)) if methods::find(of)?.info().name == info.name => {
-                    given.push((key.into(), value.clone()))
-                }
-                Some(_) => {}
-            }
+    /// What was said of a method: all but parameters, which [`Seeing::params`] holds.
+    fn config(&self, method: &str, read: &Data) -> MethodConfig {
+        let config = MethodConfig::new(method).fill_missing(read.fills_gaps());
+        match self.scale {
+            Some(scale) => config.scale(scale),
+            None => config,
         }
-        let regression = matches!(data.target, Some(Target::Values(_)));
-        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
-        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
-        if let Some(why) = method.refuses(&grid.points, scale) {
-            bail!("{why}");
-        }
-        Ok(Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute })
     }
-}
 
-/// Whether a method can learn what is to be predicted: some tell classes apart and no more.
-pub(crate) fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
-    method.info().regression || !matches!(data.target, Some(Target::Values(_)))
+    /// One method at one point.
+    pub(crate) fn single(&self, method: &str, data: &Dataset, read: &Data) -> Result<(Setup, Point)> {
+        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
+        let config = self.params.iter().fold(self.config(method, read), named);
+        let setup = config.single(data.target.as_ref())?;
+        let point = setup.grid.points[0].clone();
+        Ok((setup, point))
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -11,6 +11,7 @@ mod output;
 mod progress;
 mod reporting;
 mod session;
+mod wording;
 
 use std::ffi::OsString;
 

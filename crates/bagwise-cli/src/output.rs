@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
+use crate::wording;
 
 /// The name of a column that comes along beside columns that an answer has itself.
 pub(crate) fn beside(name: &str, own: &[&str]) -> String {
@@ -214,7 +215,11 @@ pub(crate) fn failure(error: &anyhow::Error) -> u8 {
 /// The error and its causes on one line; a cause that the message before it already quotes is not repeated.
 fn chain(error: &anyhow::Error) -> String {
     let mut message = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    let said = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<bagwise::Error>() {
+        Some(error) => error.worded(&wording::option),
+        None => cause.to_string(),
+    };
+    for cause in error.chain().map(said) {
         if message.is_empty() {
             message = cause;
         } else if !message.contains(&cause) {

@@ -1,56 +1,75 @@
-//! What runs leave for a report besides their records. Every run says what it was: metric, level, protocol, threshold,
-//! command, grids. `compare` adds what the data and the winner have to tell, and draws the report.
+//! What runs leave for a report besides their records: settings, command, grids, what the data look like. Every run that has
+//! a folder writes it there, and the page is drawn from the folder alone.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use anyhow::Result;
-use bagwise::Ctx;
 use bagwise::io::save_whole;
 use bagwise::run::{Contender, Plan};
-use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, gather, render};
+use bagwise::{Ctx, Dataset, Error, Evaluation, Result};
+use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
 
 use crate::output::quoted;
 
-/// Writes `report.json` and `report.html` into the folder of a run; the path of the page.
-pub(crate) fn write(
-    run: &Finished<'_>,
-    known: Context,
-    folder: &Path,
-    options: &Options,
-    ctx: &Ctx,
-) -> Result<PathBuf> {
-    let context = gather(run, known, ctx)?;
-    save(folder, &context)?;
-    let comparison = Comparison::new(run.records.to_vec(), run.roster.clone(), context)?;
+/// Draws `report.html` from the folder of a run; its path.
+pub(crate) fn draw(folder: &Path, options: &Options) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    save_whole(&path, render(&[comparison], options)?.as_bytes())?;
+    save_whole(&path, render(&[Comparison::read(folder)?], options)?.as_bytes())?;
     Ok(path)
 }
 
-/// Writes what is known of a run beside its records.
-pub(crate) fn save(folder: &Path, context: &Context) -> Result<()> {
-    Ok(save_whole(&folder.join(CONTEXT_FILE), &serde_json::to_vec(context)?)?)
+/// Changes what is known of the run in a folder.
+pub(crate) fn add(folder: &Path, change: impl FnOnce(&mut Context)) -> Result<()> {
+    let mut context = Context::read(folder)?;
+    change(&mut context);
+    save(folder, &context)
 }
 
-/// Whether something is known of the run in a folder.
-pub(crate) fn saved(folder: &Path) -> bool {
-    folder.join(CONTEXT_FILE).exists()
+/// Whether the run in a folder was finished, and all is known of it.
+pub(crate) fn complete(folder: &Path) -> bool {
+    Context::read(folder).is_ok_and(|c| c.finished.is_some() && c.data.is_some())
 }
 
-/// What is known of every run, also while it goes on (`took` nothing).
-pub(crate) fn basics(contenders: &[Contender], plan: &Plan, level: f64, took: Option<Duration>) -> Context {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+/// Writes what is known of a run before its first fit, since also one that is interrupted can be reported on.
+pub(crate) fn begin(
+    folder: &Path,
+    data: &Dataset,
+    contenders: &[Contender],
+    plan: &Plan,
+    level: f64,
+) -> Result<Context> {
     let mut words = std::env::args();
     let program = words
         .next()
         .map(|p| Path::new(&p).file_stem().map_or(p.clone(), |n| n.to_string_lossy().into_owned()));
     let command: Vec<String> = program.into_iter().chain(words.map(|w| quoted(&w))).collect();
-    Context {
+    let known = Context {
         command: command.join(" "),
         threads: rayon::current_num_threads(),
-        finished: now.ok().filter(|_| took.is_some()).map(|d| d.as_secs()),
-        seconds: took.map(|t| t.as_secs_f64()),
-        ..bagwise_report::basics(contenders, plan, level)
-    }
+        ..basics(data, contenders, plan, level)?
+    };
+    save(folder, &known)?;
+    Ok(known)
+}
+
+/// Adds what shows when the run is done.
+pub(crate) fn finish(
+    folder: &Path,
+    known: Context,
+    data: &Dataset,
+    evaluation: &Evaluation,
+    level: f64,
+    ctx: &Ctx,
+) -> Result<()> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let Evaluation { candidates, plan, records, roster, elapsed, .. } = evaluation;
+    let run = Finished { data, contenders: candidates, plan, level, records, roster };
+    let context = gather(&run, known, ctx)?;
+    let finished = now.ok().map(|d| d.as_secs());
+    save(folder, &Context { finished, seconds: Some(elapsed.as_secs_f64()), ..context })
+}
+
+fn save(folder: &Path, context: &Context) -> Result<()> {
+    let text = serde_json::to_vec(context).map_err(|e| Error::Invalid(format!("the report's data: {e}")))?;
+    save_whole(&folder.join(CONTEXT_FILE), &text)
 }

@@ -12,6 +12,7 @@ use bagwise::{Ctx, Dataset};
 use crate::args::{Format, General};
 use crate::output::{self, Output, Paint};
 use crate::progress::Bar;
+use crate::wording;
 
 /// How a verb ended, if it could start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Session {
         let data = bagwise::io::read(name, &options)?;
         self.ctx.check()?;
         for warning in &data.warnings {
-            self.warn(warning);
+            self.warn(&warning.worded(&wording::option));
         }
         Ok(data)
     }

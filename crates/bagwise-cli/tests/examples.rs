@@ -1,7 +1,8 @@
 //! Every command that help or documentation shows is run, and every output they show is compared. In the documents a
 //! block marked `console` holds commands after `$ `, each followed by its output (stdout); a line `…` stands for any
 //! lines, and no output at all means that only success is promised. Times taken may differ. `cargo xtask golden`
-//! rewrites outputs without `…`.
+//! rewrites outputs without `…`. Commands of the README run from the root of the repository, with the tables in `docs/`;
+//! those of `docs/*.md` run beside the tables.
 
 #![cfg(unix)]
 
@@ -9,7 +10,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{bagwise, examples, folder, root, shell, text, timeless};
+use common::{bagwise, copy_tables, examples, folder, root, shell, text, timeless};
 
 #[test]
 fn examples_in_help_run() {
@@ -60,7 +61,13 @@ fn commands_in_the_documents_run_and_print_what_is_shown() {
 
 /// Runs the commands of one document in one folder and returns the document with outputs as they are.
 fn replay(path: &Path, document: &str, commands: &mut usize, wrong: &mut Vec<String>) -> String {
-    let folder = folder();
+    let readme = path.ends_with("README.md");
+    let folder = if readme { tempfile::tempdir().unwrap() } else { folder() };
+    if readme {
+        let tables = folder.path().join("docs");
+        std::fs::create_dir(&tables).unwrap();
+        copy_tables(&tables);
+    }
     let mut lines = document.lines().peekable();
     let mut after = String::new();
     let mut inside = false;

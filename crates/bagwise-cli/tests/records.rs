@@ -34,6 +34,7 @@ fn start(folder: &Path, line: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_bagwise"))
         .args(line.split_whitespace())
         .current_dir(folder)
+        .env("BAGWISE_CACHE", common::CACHE)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -158,10 +159,71 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     assert_eq!(text(&output.stdout), "");
     let kept = lines(&file);
     assert!((20..60).contains(&kept), "{kept}");
-    assert!(said.contains(&format!("{kept} of 60 fits are kept; to go on from there")), "{said}");
-    assert!(said.contains("-o stopped") && said.ends_with("interrupted\n"), "{said}");
+    assert!(
+        said.contains(&format!("{kept} of 60 fits are kept; the same command goes on from there")),
+        "{said}"
+    );
+    assert!(said.ends_with("interrupted\n"), "{said}");
     done(folder.path(), &format!("{RUN} -o stopped"));
     assert_eq!(records(&folder.path().join("stopped")), records(&folder.path().join("whole")));
+}
+
+/// Stops a run by Ctrl-C as soon as a file of records has so many.
+fn interrupt(child: Child, file: &Path, count: usize) -> String {
+    wait_for(file, count);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    text(&output.stderr).to_string()
+}
+
+#[test]
+fn the_same_command_goes_on_without_a_folder_named() {
+    let folder = folder();
+    done(folder.path(), &format!("{RUN} -o whole"));
+    let child = start(folder.path(), RUN);
+    let said = interrupt(child, &folder.path().join("musk1-compare/records.jsonl"), 20);
+    assert!(said.contains("the same command goes on from there"), "{said}");
+    let output = done(folder.path(), RUN);
+    assert!(text(&output.stderr).contains("musk1-compare: "), "{}", text(&output.stderr));
+    assert_eq!(records(&folder.path().join("musk1-compare")), records(&folder.path().join("whole")));
+    assert!(!folder.path().join("musk1-compare-2").exists());
+    // Another run gets a folder of its own, and the same finished one is shown again.
+    done(folder.path(), &format!("{RUN} --level 0.9"));
+    assert!(!folder.path().join("musk1-compare-2").exists(), "the level changes no record");
+    let other = RUN.replace("--seed 7", "--seed 8");
+    for _ in 0..2 {
+        done(folder.path(), &other);
+        assert!(
+            folder.path().join("musk1-compare-2").exists() && !folder.path().join("musk1-compare-3").exists()
+        );
+    }
+}
+
+#[test]
+fn an_evaluation_without_a_folder_goes_on_and_leaves_nothing_behind() {
+    let folder = folder();
+    let run = "evaluate musk1 --method migraph --folds 5 --inner 3 --repeats 10 --format json";
+    let whole = common::json(folder.path(), &format!("{run} -o whole"));
+    let child = start(folder.path(), run);
+    let cache = folder.path().join(common::CACHE);
+    let file = |cache: &Path| std::fs::read_dir(cache).ok()?.flatten().map(|e| e.path()).next();
+    let started = Instant::now();
+    let kept = loop {
+        assert!(started.elapsed() < Duration::from_secs(60), "no records in a minute");
+        if let Some(file) = file(&cache) {
+            break file;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let said = interrupt(child, &kept, 10);
+    assert!(said.contains("of 50 fits are kept; the same command goes on from there"), "{said}");
+    let output = done(folder.path(), run);
+    assert!(text(&output.stderr).contains("of 50 fits are there already"), "{}", text(&output.stderr));
+    let resumed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(resumed["accuracy"], whole["accuracy"]);
+    assert_eq!(file(&cache), None, "a finished run is not kept");
 }
 
 #[test]

@@ -55,6 +55,39 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
 }
 
 #[test]
+fn seeds_of_an_experiment_are_runs_of_their_own_and_what_is_expected_is_judged() {
+    let folder = folder();
+    let experiment = "title = 't'\nsource = 's'\nmetric = 'accuracy'\npercent = true\ntolerance = '10 %'\n\
+                      [protocol]\nfolds = 3\ninner = 2\nseeds = 2\n\
+                      [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=30&distance=3&seed=5'\n\
+                      [[method]]\nname = 'M'\nmethod = 'simple-mi'\nreference = { a = 500 }\n\
+                      [[method]]\nname = 'N'\nmethod = 'simple-mi'\nexpected = { a = [0, 100] }\n";
+    std::fs::write(folder.path().join("seeds.toml"), experiment).unwrap();
+    let found = json(folder.path(), "run seeds.toml --no-report --seed 3");
+    let (m, n) = (&found["results"][0], &found["results"][1]);
+    let alone = |seed: u64| {
+        let line = format!(
+            "evaluate synthetic:gauss?bags=30&distance=3&seed=5 --method simple-mi --folds 3 --inner 2 --seed {seed}"
+        );
+        json(folder.path(), &line)["accuracy"]["mean"].as_f64().unwrap() * 100.0
+    };
+    let values = [alone(3), alone(4)];
+    assert_ne!(values[0], values[1], "seeds that are the same would show nothing");
+    assert_eq!(m["values"], serde_json::json!(values));
+    let near = |found: &serde_json::Value, value: f64| (found.as_f64().unwrap() - value).abs() < 1e-9;
+    assert!(near(&m["mean"], (values[0] + values[1]) / 2.0), "{m}");
+    assert!(near(&m["sd"], (values[0] - values[1]).abs() / 2f64.sqrt()), "{m}");
+    assert_eq!((&m["repeats"], &m["fits"]), (&2.into(), &6.into()));
+    assert_eq!((&m["expected"], &m["within"]), (&serde_json::json!([450.0, 550.0]), &false.into()));
+    assert_eq!((&n["expected"], &n["within"]), (&serde_json::json!([0.0, 100.0]), &true.into()));
+    let table = std::fs::read_to_string(folder.path().join("seeds/table.md")).unwrap();
+    assert!(table.contains("nested (kfold=3, inner kfold=2), 2 seeds."), "{table}");
+    assert!(table.contains("| reference | expected | within | remark |"), "{table}");
+    assert!(table.contains("| 500.0 | 450.0 to 550.0 | no |"), "{table}");
+    assert!(folder.path().join("seeds/01-a-seed-4/records.jsonl").is_file());
+}
+
+#[test]
 fn help() {
     let verbs = [
         "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report",

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::bags::{Bags, Feature, FeatureKind, Instances};
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
+use crate::message::{Message, Setting};
 
 /// How a column of the new bags becomes one of the trained bags.
 enum Recode {
@@ -56,7 +57,7 @@ impl Bags {
             .zip(&from)
             .map(|(f, &i)| recode(&self.features()[i], f))
             .collect::<Result<_>>()?;
-        self.laid_out(gather(self.instances(), &from, &recodes), features)
+        self.laid_out(gather(self.instances(), &from, &recodes)?, features)
     }
 
     /// Tables without headings that differ in width. Sparse rows end at the largest index that occurs, so that
@@ -71,16 +72,19 @@ impl Bags {
                 |i: usize| self.features().get(i).cloned().unwrap_or_else(|| Feature::numeric("zeros"));
             let recodes: Vec<Recode> =
                 features.iter().zip(&from).map(|(f, &i)| recode(&found(i), f)).collect::<Result<_>>()?;
-            return self.laid_out(gather(&Instances::Sparse(wide), &from, &recodes), features);
+            return self.laid_out(gather(&Instances::Sparse(wide), &from, &recodes)?, features);
         }
         Err(Error::data(
             Place::default(),
             format!("{} feature columns were found", self.width()),
-            format!(
+            Message::from(format!(
                 "training had {}, and without headings columns are matched by position: \
-                 if there is a label column name it with --label, and --ignore what is no feature",
+                 if there is a label column, name it",
                 features.len()
-            ),
+            ))
+            .with([Setting::Label])
+            .and(", and leave out what is not a feature")
+            .with([Setting::Ignore(None)]),
         ))
     }
 
@@ -159,15 +163,15 @@ fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
 }
 
 /// Some columns as they are, in this order. Sparse rows stay sparse, single precision stays single.
-pub fn columns_of(instances: &Instances, from: &[usize]) -> Instances {
+pub fn columns_of(instances: &Instances, from: &[usize]) -> Result<Instances> {
     let as_they_are: Vec<Recode> = from.iter().map(|_| Recode::Copy).collect();
     gather(instances, from, &as_they_are)
 }
 
 /// The columns `from`, recoded. Sparse rows stay sparse.
-fn gather(instances: &Instances, from: &[usize], recodes: &[Recode]) -> Instances {
+fn gather(instances: &Instances, from: &[usize], recodes: &[Recode]) -> Result<Instances> {
     let rows = instances.rows();
-    match instances {
+    Ok(match instances {
         Instances::F64(m) => {
             let mut out = Mat::zeros(rows, from.len());
             for r in 0..rows {
@@ -215,8 +219,8 @@ fn gather(instances: &Instances, from: &[usize], recodes: &[Recode]) -> Instance
             Instances::Sparse(out)
         }
         // Rows outside memory with other columns than the model's are an odd case: brought into memory.
-        Instances::Stored(_) => gather(&instances.clone().in_memory(), from, recodes),
-    }
+        Instances::Stored(_) => gather(&instances.clone().in_memory()?, from, recodes)?,
+    })
 }
 
 #[cfg(test)]
@@ -236,7 +240,7 @@ mod tests {
 
     fn sparse(bags: &Bags) -> Bags {
         let mut rows = Csr::empty(bags.width());
-        let dense = bags.bag(0).to_dense();
+        let dense = bags.bag(0).to_dense().unwrap();
         for r in 0..dense.rows() {
             rows.push_row(dense.row(r).iter().zip(0..).map(|(&v, c)| (c, v)));
         }
@@ -260,7 +264,7 @@ mod tests {
         let wanted = [Feature::numeric("a"), categorical("c", &["red", "blue"])];
         for found in [found.clone(), sparse(&found)] {
             let aligned = found.align(&wanted).unwrap();
-            let rows = aligned.bag(0).to_dense();
+            let rows = aligned.bag(0).to_dense().unwrap();
             assert_eq!((rows.row(0), rows.row(1)), (&[1.5, 1.0][..], &[2.5, 2.0][..]));
             assert!(rows.get(2, 0).is_nan() && rows.get(2, 1) == 0.0);
             assert_eq!(aligned.features()[..], wanted);
@@ -273,14 +277,14 @@ mod tests {
     fn what_one_alignment_did_not_know_the_next_does_not_either() {
         let found = bag(vec![categorical("c", &["red"])], &[&[1.0], &[0.0]]);
         let aligned = found.align(&[categorical("c", &["red", "blue"])]).unwrap();
-        assert_eq!(aligned.bag(0).to_dense().data(), [2.0, 0.0]);
+        assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [2.0, 0.0]);
     }
 
     #[test]
     fn numbers_match_categories_that_are_numbers() {
         let found = bag(vec![Feature::numeric("c")], &[&[2.0], &[1.0], &[7.0]]);
         let aligned = found.align(&[categorical("c", &["1.0", "2"])]).unwrap();
-        assert_eq!(aligned.bag(0).to_dense().data(), [1.0, 0.0, 2.0]);
+        assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [1.0, 0.0, 2.0]);
         let error = found.align(&[categorical("c", &["x"])]).unwrap_err().to_string();
         assert!(
             error.contains("column 'c' holds numbers; it held categories in training ('x', …)"),
@@ -312,7 +316,7 @@ mod tests {
             let error = found.align(&numbered(width)).unwrap_err().to_string();
             assert!(error.contains("2 feature columns were found; training had"), "{error}");
             let aligned = sparse(&found).align(&numbered(width)).unwrap();
-            assert_eq!(aligned.bag(0).to_dense().data(), &[1.0, 2.0, 0.0][..width]);
+            assert_eq!(aligned.bag(0).to_dense().unwrap().data(), &[1.0, 2.0, 0.0][..width]);
         }
     }
 }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::ctx::Ctx;
 use crate::error::{Error, Place, Result};
 use crate::mat::{Csr, Mat};
+use crate::message::{Message, Setting};
 use crate::stored::Stored;
 
 /// Instances in the precision and layout the data came in.
@@ -46,8 +47,8 @@ impl Instances {
         }
     }
 
-    /// Writes one row, in double precision, zeros included.
-    pub fn row_into(&self, row: usize, out: &mut [f64]) {
+    /// Writes one row, in double precision, zeros included. An error is a row outside memory that cannot be read.
+    pub fn row_into(&self, row: usize, out: &mut [f64]) -> Result<()> {
         match self {
             Instances::F64(m) => out.copy_from_slice(m.row(row)),
             Instances::F32(m) => {
@@ -62,13 +63,14 @@ impl Instances {
                     out[c as usize] = v;
                 }
             }
-            Instances::Stored(m) => m.read_f64(row..row + 1, out),
+            Instances::Stored(m) => m.read_f64(row..row + 1, out)?,
         }
+        Ok(())
     }
 
     /// Calls `f` with every one of some rows in turn, in double precision, zeros included. Rows that are not in memory
-    /// are read in blocks, so that this is the way to walk over many.
-    pub fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[f64])) {
+    /// are read in blocks, so that this is the way to walk over many; it ends at the first that cannot be read.
+    pub fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[f64])) -> Result<()> {
         let width = self.cols();
         match self {
             Instances::F64(m) => rows.for_each(|row| f(row, m.row(row))),
@@ -77,32 +79,33 @@ impl Instances {
                 let mut block = vec![0.0; step.min(rows.len()) * width];
                 for first in rows.clone().step_by(step) {
                     let count = step.min(rows.end - first);
-                    m.read_f64(first..first + count, &mut block[..count * width]);
+                    m.read_f64(first..first + count, &mut block[..count * width])?;
                     block.chunks_exact(width).take(count).zip(first..).for_each(|(row, i)| f(i, row));
                 }
             }
             _ => {
                 let mut row = vec![0.0; width];
                 for i in rows {
-                    self.row_into(i, &mut row);
+                    self.row_into(i, &mut row)?;
                     f(i, &row);
                 }
             }
         }
+        Ok(())
     }
 
     /// The same rows in memory, if they are not there yet.
-    pub fn in_memory(self) -> Instances {
-        let Instances::Stored(m) = self else { return self };
+    pub fn in_memory(self) -> Result<Instances> {
+        let Instances::Stored(m) = self else { return Ok(self) };
         let (rows, cols) = (m.rows(), m.cols());
         if m.is_single() {
             let mut out = Mat::zeros(rows, cols);
-            m.read_f32(0..rows, out.data_mut());
-            Instances::F32(out)
+            m.read_f32(0..rows, out.data_mut())?;
+            Ok(Instances::F32(out))
         } else {
             let mut out = Mat::zeros(rows, cols);
-            m.read_f64(0..rows, out.data_mut());
-            Instances::F64(out)
+            m.read_f64(0..rows, out.data_mut())?;
+            Ok(Instances::F64(out))
         }
     }
 
@@ -146,8 +149,8 @@ impl Instances {
     }
 
     /// The first (row, column) that is not a finite number.
-    fn first_not_finite(&self) -> Option<(usize, usize)> {
-        match self {
+    fn first_not_finite(&self) -> Result<Option<(usize, usize)>> {
+        Ok(match self {
             Instances::F64(m) => {
                 m.data().iter().position(|v| !v.is_finite()).map(|i| (i / m.cols(), i % m.cols()))
             }
@@ -163,24 +166,24 @@ impl Instances {
                 let starts: Vec<usize> = (0..m.rows()).step_by(m.block_rows()).collect();
                 let look = |&start: &usize| {
                     let mut found = None;
-                    self.each_row(start..(start + m.block_rows()).min(m.rows()), |row, values| {
+                    let read = self.each_row(start..(start + m.block_rows()).min(m.rows()), |row, values| {
                         found = found.or_else(|| Some((row, values.iter().position(|v| !v.is_finite())?)));
                     });
-                    found
+                    read.map(|()| found).transpose()
                 };
-                starts.par_iter().find_map_first(look)
+                starts.par_iter().find_map_first(look).transpose()?
             }
-        }
+        })
     }
 
-    fn has_infinity(&self) -> bool {
-        match self {
+    fn has_infinity(&self) -> Result<bool> {
+        Ok(match self {
             Instances::F64(m) => m.data().iter().any(|v| v.is_infinite()),
             Instances::F32(m) => m.data().iter().any(|v| v.is_infinite()),
             Instances::Sparse(m) => m.values().iter().any(|v| v.is_infinite()),
             // Values outside memory cannot be filled in, so that none may be missing.
-            Instances::Stored(_) => self.first_not_finite().is_some(),
-        }
+            Instances::Stored(_) => self.first_not_finite()?.is_some(),
+        })
     }
 }
 
@@ -250,7 +253,7 @@ impl Bags {
         if let Some(features) = features {
             bags = bags.with_features(features)?;
         }
-        if let Some((row, column)) = bags.instances.first_not_finite() {
+        if let Some((row, column)) = bags.instances.first_not_finite()? {
             return Err(bags.bad_value(row, column));
         }
         Ok(bags)
@@ -260,14 +263,14 @@ impl Bags {
     /// the training bags. Infinity is still refused.
     pub fn with_missing(instances: Instances, offsets: Vec<usize>) -> Result<Bags> {
         let mut bags = Bags::shape_checked(instances, offsets)?;
-        if bags.instances.has_infinity() {
+        if bags.instances.has_infinity()? {
             return Err(Error::data(
                 Place::default(),
                 "a value is infinite",
                 "give finite numbers, or leave the cell empty if it is missing",
             ));
         }
-        bags.missing = bags.instances.first_not_finite().is_some();
+        bags.missing = bags.instances.first_not_finite()?.is_some();
         Ok(bags)
     }
 
@@ -306,7 +309,8 @@ impl Bags {
                 self.ids[bag],
                 self.features[column].name
             ),
-            "it is NaN or inf: fill it in, drop the instance, or allow missing values (median)",
+            Message::from("it is NaN or inf: fill it in, drop the instance, or allow missing values")
+                .with([Setting::AllowMissing]),
         )
     }
 
@@ -371,14 +375,6 @@ impl Bags {
     /// Pairs of instances that share a bag, each once.
     pub fn pairs_within(&self) -> f64 {
         self.offsets.windows(2).map(|w| ((w[1] - w[0]) * (w[1] - w[0])) as f64 / 2.0).sum()
-    }
-
-    /// An error if instances that are not in memory could not be read. Whoever gives out a result asks this first.
-    pub fn check_read(&self) -> Result<()> {
-        match &self.instances {
-            Instances::Stored(m) => m.failure().map_or(Ok(()), Err),
-            _ => Ok(()),
-        }
     }
 
     /// The instances of all bags.
@@ -463,8 +459,8 @@ impl Bags {
             }
             (a, b) => {
                 let mut all = Mat::zeros(a.rows() + b.rows(), self.width());
-                (0..a.rows()).for_each(|i| a.row_into(i, all.row_mut(i)));
-                (0..b.rows()).for_each(|i| b.row_into(i, all.row_mut(end + i)));
+                a.each_row(0..a.rows(), |i, row| all.row_mut(i).copy_from_slice(row))?;
+                b.each_row(0..b.rows(), |i, row| all.row_mut(end + i).copy_from_slice(row))?;
                 Instances::F64(all)
             }
         };
@@ -478,11 +474,13 @@ impl Bags {
         ctx.reserve(
             "all instances in memory",
             (each * rows.rows() * rows.cols()) as u64,
-            "raise --memory, draw fewer with --max-instances, or choose isk or simple-mi, which read one bag at a time",
+            Message::more_memory()
+                .and(", draw fewer instances")
+                .with([Setting::MaxInstances])
+                .or("choose isk or simple-mi, which read one bag at a time"),
         )?;
-        let bags = Bags { instances: self.instances.clone().in_memory(), ..Bags::clone(&self) };
-        self.check_read()?;
-        Ok(Arc::new(bags))
+        let instances = self.instances.clone().in_memory()?;
+        Ok(Arc::new(Bags { instances, ..Bags::clone(&self) }))
     }
 
     /// The same bags with other instances: what a scaler or encoder returns. `features` names the new columns.
@@ -521,9 +519,9 @@ impl<'a> BagRef<'a> {
     }
 
     /// Writes one instance in double precision.
-    pub fn row_into(&self, i: usize, out: &mut [f64]) {
+    pub fn row_into(&self, i: usize, out: &mut [f64]) -> Result<()> {
         debug_assert!(i < self.len);
-        self.instances.row_into(self.start + i, out);
+        self.instances.row_into(self.start + i, out)
     }
 
     /// The store the bag lives in and its rows there, for engines that read it without copying.
@@ -532,12 +530,11 @@ impl<'a> BagRef<'a> {
     }
 
     /// A dense copy in double precision.
-    pub fn to_dense(&self) -> Mat {
+    pub fn to_dense(&self) -> Result<Mat> {
         let mut out = Mat::zeros(self.len, self.width());
-        for i in 0..self.len {
-            self.row_into(i, out.row_mut(i));
-        }
-        out
+        let (instances, rows) = self.parts();
+        instances.each_row(rows, |row, values| out.row_mut(row - self.start).copy_from_slice(values))?;
+        Ok(out)
     }
 }
 
@@ -554,7 +551,7 @@ mod tests {
     fn a_bag_is_a_view_of_its_rows() {
         let bags = three();
         assert_eq!((bags.len(), bags.instance_count(), bags.width()), (3, 4, 2));
-        assert_eq!(bags.bag(1).to_dense(), Mat::from_rows(&[[3.0, 4.0], [5.0, 6.0]]));
+        assert_eq!(bags.bag(1).to_dense().unwrap(), Mat::from_rows(&[[3.0, 4.0], [5.0, 6.0]]));
         assert_eq!((0..4).map(|r| bags.bag_of_row(r)).collect::<Vec<_>>(), [0, 1, 1, 2]);
     }
 
@@ -563,7 +560,7 @@ mod tests {
         let picked = three().select(&[2, 1]);
         assert_eq!(picked.ids(), ["3", "2"]);
         assert_eq!(picked.offsets(), [0, 1, 3]);
-        assert_eq!(picked.bag(0).to_dense(), Mat::from_rows(&[[7.0, 8.0]]));
+        assert_eq!(picked.bag(0).to_dense().unwrap(), Mat::from_rows(&[[7.0, 8.0]]));
     }
 
     #[test]
@@ -577,7 +574,7 @@ mod tests {
         for other in [single, Instances::Sparse(csr)] {
             let other = Bags::new(other, vec![0, 1, 3, 4]).unwrap();
             for b in 0..3 {
-                assert_eq!(other.bag(b).to_dense(), dense.bag(b).to_dense());
+                assert_eq!(other.bag(b).to_dense().unwrap(), dense.bag(b).to_dense().unwrap());
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
+use crate::message::Message;
 
 /// Where progress is shown. Called from any thread.
 pub trait Progress: Send + Sync {
@@ -93,7 +94,7 @@ impl Ctx {
     }
 
     /// An error if `needed` bytes for `what` exceed the budget.
-    pub fn reserve(&self, what: &str, needed: u64, remedy: &str) -> Result<()> {
+    pub fn reserve(&self, what: &str, needed: u64, remedy: impl Into<Message>) -> Result<()> {
         if needed > self.memory {
             return Err(Error::Memory {
                 what: what.into(),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::bags::Bags;
 use crate::error::{Error, Result};
+use crate::message::{Message, Setting};
 use crate::rng::Rng;
 use crate::target::Target;
 
@@ -62,7 +63,7 @@ pub struct Dataset {
     /// True instance labels where the source knows them: for judging explanations, never for learning.
     pub instance_labels: Option<Vec<String>>,
     /// What the reader wants the user to know: rows regrouped, columns taken as categories.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 impl Dataset {
@@ -145,7 +146,7 @@ impl Dataset {
         warnings.push(format!(
             "{thinned} of {} bags have more than {most} instances: {most} of each were drawn (seed {seed})",
             self.bags.len()
-        ));
+        ).into());
         Dataset {
             kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
             instance_labels: self.instance_labels.as_ref().map(pick),
@@ -159,7 +160,8 @@ impl Dataset {
     /// The target, or an error that says it is needed.
     pub fn require_target(&self) -> Result<&Target> {
         self.target.as_ref().ok_or_else(|| {
-            Error::Invalid(format!("{} has no label column; name it with --label COLUMN", self.name))
+            let remedy = Message::from("name it").with([Setting::Label]);
+            Error::refused(format!("{} has no label column", self.name), remedy)
         })
     }
 
@@ -205,16 +207,19 @@ impl Dataset {
         let some = self.groups.is_some() || test.groups.is_some();
         let groups =
             some.then(|| Groups::from_names(&[named(&self, "training"), named(test, "test")].concat()));
-        let repeats = crate::duplicates::repeats_of_earlier(&bags, self.bags.len());
+        let repeats = crate::duplicates::repeats_of_earlier(&bags, self.bags.len())?;
         let mut warnings = self.warnings;
         if let Some(&first) = repeats.first() {
-            warnings.push(format!(
-                "{} of {} test bags, the first is '{}', hold the same instances as a training bag: \
+            warnings.push(
+                format!(
+                    "{} of {} test bags, the first is '{}', hold the same instances as a training bag: \
                  the estimate is too good for bags that are new",
-                repeats.len(),
-                test.bags.len(),
-                bags.ids()[first]
-            ));
+                    repeats.len(),
+                    test.bags.len(),
+                    bags.ids()[first]
+                )
+                .into(),
+            );
         }
         Ok(Dataset {
             bags,

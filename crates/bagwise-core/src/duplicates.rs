@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::bags::{Bags, Instances};
+use crate::error::Result;
 use crate::target::Target;
 
 /// How often the data repeat themselves.
@@ -25,8 +26,8 @@ pub struct Duplicates {
 }
 
 /// Finds equal instances and equal bags.
-pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Duplicates {
-    let first = first_equal_row(bags.instances());
+pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Result<Duplicates> {
+    let first = first_equal_row(bags.instances())?;
     let label = |bag: usize| match target {
         None => 0,
         Some(Target::Classes { codes, .. }) => u64::from(codes[bag]),
@@ -63,38 +64,46 @@ pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Duplicates {
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// The bags from position `from` on that hold the same instances as one before it, in any order.
-pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Vec<usize> {
-    let first = first_equal_row(bags.instances());
+pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Result<Vec<usize>> {
+    let first = first_equal_row(bags.instances())?;
     let content = |bag: usize| {
         let mut rows: Vec<usize> = bags.rows(bag).map(|row| first[row]).collect();
         rows.sort_unstable();
         rows
     };
     let known: std::collections::HashSet<Vec<usize>> = (0..from).map(content).collect();
-    (from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect()
+    Ok((from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect())
 }
 
 /// For every row the first row that equals it.
-fn first_equal_row(instances: &Instances) -> Vec<usize> {
-    let mut hashes: Vec<(u64, usize)> =
-        (0..instances.rows()).into_par_iter().with_min_len(64).map(|r| (hash(instances, r), r)).collect();
+fn first_equal_row(instances: &Instances) -> Result<Vec<usize>> {
+    let hashed = |r: usize| Ok((hash(instances, r)?, r));
+    let mut hashes =
+        (0..instances.rows()).into_par_iter().with_min_len(64).map(hashed).collect::<Result<Vec<_>>>()?;
     hashes.sort_unstable();
     let mut first: Vec<usize> = (0..instances.rows()).collect();
     for same_hash in hashes.chunk_by(|a, b| a.0 == b.0) {
         // Rows with equal hashes that are not equal are next to impossible, but would be told apart here.
         let mut originals: Vec<usize> = Vec::with_capacity(1);
         for &(_, row) in same_hash {
-            match originals.iter().find(|&&r| equal(instances, r, row)) {
-                Some(&original) => first[row] = original,
+            let mut original = None;
+            for &r in &originals {
+                if equal(instances, r, row)? {
+                    original = Some(r);
+                    break;
+                }
+            }
+            match original {
+                Some(original) => first[row] = original,
                 None => originals.push(row),
             }
         }
     }
-    first
+    Ok(first)
 }
 
 /// -0 and 0 are one value, and so are all NaN (missing).
@@ -102,13 +111,13 @@ fn bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
-fn hash(instances: &Instances, row: usize) -> u64 {
+fn hash(instances: &Instances, row: usize) -> Result<u64> {
     let mix = |state: u64, word: u64| {
         let z = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         z ^ (z >> 29)
     };
     let dense = |values: &[f64]| values.iter().fold(1, |h, &v| mix(h, bits(v)));
-    match instances {
+    Ok(match instances {
         Instances::F64(m) => dense(m.row(row)),
         Instances::F32(m) => m.row(row).iter().fold(1, |h, &v| mix(h, bits(f64::from(v)))),
         Instances::Sparse(m) => {
@@ -116,18 +125,18 @@ fn hash(instances: &Instances, row: usize) -> u64 {
             let stored = columns.iter().zip(values).filter(|(_, v)| **v != 0.0);
             stored.fold(1, |h, (&c, &v)| mix(mix(h, u64::from(c)), bits(v)))
         }
-        Instances::Stored(_) => dense(&whole_row(instances, row)),
-    }
+        Instances::Stored(_) => dense(&whole_row(instances, row)?),
+    })
 }
 
-fn whole_row(instances: &Instances, row: usize) -> Vec<f64> {
+fn whole_row(instances: &Instances, row: usize) -> Result<Vec<f64>> {
     let mut out = vec![0.0; instances.cols()];
-    instances.row_into(row, &mut out);
-    out
+    instances.row_into(row, &mut out)?;
+    Ok(out)
 }
 
-fn equal(instances: &Instances, a: usize, b: usize) -> bool {
-    match instances {
+fn equal(instances: &Instances, a: usize, b: usize) -> Result<bool> {
+    Ok(match instances {
         Instances::F64(m) => m.row(a).iter().zip(m.row(b)).all(|(&x, &y)| bits(x) == bits(y)),
         Instances::F32(m) => {
             m.row(a).iter().zip(m.row(b)).all(|(&x, &y)| bits(f64::from(x)) == bits(f64::from(y)))
@@ -140,7 +149,8 @@ fn equal(instances: &Instances, a: usize, b: usize) -> bool {
             stored(a).eq(stored(b))
         }
         Instances::Stored(_) => {
-            whole_row(instances, a).iter().zip(&whole_row(instances, b)).all(|(&x, &y)| bits(x) == bits(y))
+            let (a, b) = (whole_row(instances, a)?, whole_row(instances, b)?);
+            a.iter().zip(&b).all(|(&x, &y)| bits(x) == bits(y))
         }
-    }
+    })
 }

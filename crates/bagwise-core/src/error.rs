@@ -1,12 +1,14 @@
-//! One error type for the library. A message names the place, what was found there and what would do,
-//! so that the variants hold those parts and `Display` composes them.
+//! One error type for the library. A message names the place, what was found there and what would help,
+//! so that the variants hold those parts and `Display` composes them. [`Error::worded`] names settings as a door does.
 
 use std::path::PathBuf;
+
+use crate::message::{Message, Wording};
 
 /// What every fallible function of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong, by who can mend it.
+/// Everything that can go wrong, by who can fix it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,8 +19,8 @@ pub enum Error {
         place: Place,
         /// What stands there.
         found: String,
-        /// What would do instead.
-        remedy: String,
+        /// What would help.
+        remedy: Message,
     },
     /// A parameter outside its table.
     #[error("parameter {name} of {method}: {problem}")]
@@ -43,6 +45,14 @@ pub enum Error {
     /// A request that makes no sense for these data or this method.
     #[error("{0}")]
     Invalid(String),
+    /// The same, where a setting would help.
+    #[error("{found}; {remedy}")]
+    Refused {
+        /// What makes no sense.
+        found: String,
+        /// What would help.
+        remedy: Message,
+    },
     /// A model file that cannot be used.
     #[error("{place}: not a usable model: {problem}")]
     Model {
@@ -68,8 +78,8 @@ pub enum Error {
         needed: u64,
         /// Bytes allowed.
         budget: u64,
-        /// What would do.
-        remedy: String,
+        /// What would help.
+        remedy: Message,
     },
     /// The user asked to stop.
     #[error("interrupted")]
@@ -108,10 +118,28 @@ impl std::fmt::Display for Place {
 }
 
 impl Error {
-    /// A problem with the data: where, what was found, what would do. Of what is very long, because it quotes a name
+    /// A problem with the data: where, what was found, what would help. Of what is very long, because it quotes a name
     /// that is, beginning and end are kept.
-    pub fn data(place: Place, found: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::Data { place, found: legible(found.into()), remedy: legible(remedy.into()) }
+    pub fn data(place: Place, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
+        Error::Data { place, found: legible(found.into()), remedy: remedy.into().map(legible) }
+    }
+
+    /// A request that makes no sense, and what would help.
+    pub fn refused(found: impl Into<String>, remedy: impl Into<Message>) -> Error {
+        Error::Refused { found: found.into(), remedy: remedy.into() }
+    }
+
+    /// The message with settings named as a door names them.
+    pub fn worded(&self, wording: Wording<'_>) -> String {
+        let neutral = self.to_string();
+        match self {
+            Error::Data { remedy, .. } | Error::Refused { remedy, .. } | Error::Memory { remedy, .. } => {
+                // Each of these ends in its remedy.
+                let found = neutral.strip_suffix(&remedy.to_string()).unwrap_or_default();
+                format!("{found}{}", remedy.worded(wording))
+            }
+            _ => neutral,
+        }
     }
 
     /// The same error, of the data set `name` if it does not say of which.
@@ -209,6 +237,7 @@ pub fn human_bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::Setting;
 
     #[test]
     fn messages_name_place_finding_and_remedy() {
@@ -221,6 +250,18 @@ mod tests {
             error.to_string(),
             "musk1.csv, line 214: bag 'MUSK-88' has 165 features; the first bag has 166"
         );
+    }
+
+    #[test]
+    fn a_door_names_the_setting_behind_the_remedy() {
+        let remedy = Message::from("fill it in, or allow more").with([Setting::Memory]);
+        let door = |_: &Setting| "--memory".to_string();
+        let refused = Error::refused("too large", remedy.clone());
+        assert_eq!(refused.to_string(), "too large; fill it in, or allow more");
+        assert_eq!(refused.worded(&door), "too large; fill it in, or allow more with --memory");
+        let data = Error::data(Place::of("a.csv"), "a hole", remedy);
+        assert_eq!(data.worded(&door), "a.csv: a hole; fill it in, or allow more with --memory");
+        assert_eq!(Error::Cancelled.worded(&door), "interrupted");
     }
 
     #[test]

@@ -3,12 +3,15 @@
 //! what they need.
 
 mod align;
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod bags;
 mod ctx;
 mod dataset;
 mod duplicates;
 mod error;
 mod mat;
+mod message;
 mod rng;
 mod stored;
 mod target;
@@ -20,6 +23,7 @@ pub use dataset::{Dataset, Groups, Kept};
 pub use duplicates::{Duplicates, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes};
 pub use mat::{Csr, Mat};
+pub use message::{Message, Setting, Wording};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
 pub use target::{Target, sort_names};

@@ -2,15 +2,14 @@
 //! in blocks; choosing bags copies row numbers, and scaling is done as rows are read, so that data larger than
 //! memory can be looked through, mapped and learned from by methods that need one bag at a time.
 //!
-//! A read can fail (a file was moved or cut short while it was in use). Readers of rows are many and deep in loops, so
-//! a failed read gives zeros and leaves a note, and whoever hands out a result asks for the note first
-//! ([`Bags::check_read`](crate::Bags::check_read)): no result is made from rows that could not be read.
+//! A read can fail: a file was moved or cut short while it was in use. So every function that may read returns a
+//! `Result`, up to what is asked of a model. Loops over rows in memory match on the storage and have nothing to check.
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Where rows come from.
 pub trait RowSource: Send + Sync {
@@ -75,7 +74,6 @@ pub struct Stored {
     rows: usize,
     /// One per column.
     scaling: Option<Arc<[Affine]>>,
-    failure: Arc<OnceLock<String>>,
 }
 
 /// Two are equal if they read the same rows of the same source in the same way.
@@ -96,7 +94,7 @@ impl Stored {
     pub fn new(source: Arc<dyn RowSource>) -> Stored {
         let rows = source.rows();
         let runs = Arc::new([Run { at: 0, from: 0, len: rows }]);
-        Stored { source, runs, rows, scaling: None, failure: Arc::default() }
+        Stored { source, runs, rows, scaling: None }
     }
 
     /// What the values are.
@@ -160,14 +158,9 @@ impl Stored {
         Stored { scaling: Some(scaling), ..self.clone() }
     }
 
-    /// The first read that failed.
-    pub fn failure(&self) -> Option<Error> {
-        self.failure.get().map(|message| Error::Invalid(message.clone()))
-    }
-
-    /// Writes some rows in double precision.
-    pub fn read_f64(&self, rows: Range<usize>, out: &mut [f64]) {
-        self.read(rows, out, |source, rows, out| source.read_f64(rows, out));
+    /// Writes some rows in double precision. After an error `out` means nothing.
+    pub fn read_f64(&self, rows: Range<usize>, out: &mut [f64]) -> Result<()> {
+        self.read(rows, out, |source, rows, out| source.read_f64(rows, out))?;
         if let Some(scaling) = &self.scaling {
             let single = self.is_single();
             for row in out.chunks_exact_mut(self.cols()) {
@@ -182,11 +175,12 @@ impl Stored {
                 }
             }
         }
+        Ok(())
     }
 
-    /// Writes some rows in single precision.
-    pub fn read_f32(&self, rows: Range<usize>, out: &mut [f32]) {
-        self.read(rows, out, |source, rows, out| source.read_f32(rows, out));
+    /// The same in single precision.
+    pub fn read_f32(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
+        self.read(rows, out, |source, rows, out| source.read_f32(rows, out))?;
         if let Some(scaling) = &self.scaling {
             for row in out.chunks_exact_mut(self.cols()) {
                 for (x, column) in row.iter_mut().zip(scaling.iter()) {
@@ -194,14 +188,15 @@ impl Stored {
                 }
             }
         }
+        Ok(())
     }
 
-    fn read<T: Copy + Default>(
+    fn read<T>(
         &self,
         rows: Range<usize>,
         out: &mut [T],
         get: impl Fn(&dyn RowSource, Range<usize>, &mut [T]) -> Result<()>,
-    ) {
+    ) -> Result<()> {
         assert!(rows.end <= self.rows && out.len() == rows.len() * self.cols(), "a block fits its rows");
         let mut rest = out;
         let mut row = rows.start;
@@ -210,14 +205,11 @@ impl Stored {
             let count = (run.at + run.len).min(rows.end) - row;
             let from = run.from + (row - run.at);
             let (block, after) = rest.split_at_mut(count * self.cols());
-            if let Err(error) = get(&*self.source, from..from + count, block) {
-                block.fill(T::default());
-                // The first failure is the one to report.
-                let _ = self.failure.set(error.to_string());
-            }
+            get(&*self.source, from..from + count, block)?;
             rest = after;
             row += count;
         }
+        Ok(())
     }
 }
 
@@ -229,6 +221,7 @@ fn single_precision(x: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     /// Row r is r, r + 0.5; rows from `broken` on cannot be read.
     struct Counting {
@@ -305,13 +298,13 @@ mod tests {
     fn scaled_doubles_stay_finite() {
         let doubles = Stored::new(Arc::new(Doubles([1e300, -1e300, 3.0])));
         let mut out = [0.0; 3];
-        doubles.scaled(Arc::new([Affine { shift: 1.0, divisor: 1e-20 }])).read_f64(0..3, &mut out);
+        doubles.scaled(Arc::new([Affine { shift: 1.0, divisor: 1e-20 }])).read_f64(0..3, &mut out).unwrap();
         assert_eq!(out, [f64::MAX, f64::MIN, 2.0 / 1e-20]);
     }
 
     fn firsts(stored: &Stored, rows: Range<usize>) -> Vec<f64> {
         let mut out = vec![0.0; rows.len() * 2];
-        stored.read_f64(rows, &mut out);
+        stored.read_f64(rows, &mut out).unwrap();
         out.chunks(2).map(|row| row[0]).collect()
     }
 
@@ -333,19 +326,19 @@ mod tests {
             Arc::new([Affine { shift: 1.0, divisor: 3.0 }, Affine { shift: 0.0, divisor: 0.0 }]);
         let scaled = counting(100).scaled(scaling);
         let (mut double, mut single) = ([0.0; 4], [0.0f32; 4]);
-        scaled.read_f64(1..3, &mut double);
-        scaled.read_f32(1..3, &mut single);
+        scaled.read_f64(1..3, &mut double).unwrap();
+        scaled.read_f32(1..3, &mut single).unwrap();
         assert_eq!(single, [0.0, 0.0, 1.0 / 3.0, 0.0]);
         assert_eq!(double, single.map(f64::from));
     }
 
     #[test]
-    fn a_failed_read_is_remembered_by_all_that_share_the_rows() {
-        let all = counting(10);
-        let some = all.gather(&[3, 40]);
+    fn a_failed_read_is_an_error_and_spares_the_rows_before_it() {
+        let some = counting(10).gather(&[3, 40]);
         assert_eq!(firsts(&some, 0..1), [3.0]);
-        assert!(all.failure().is_none());
-        assert_eq!(firsts(&some, 0..2), [3.0, 0.0]);
-        assert!(all.failure().unwrap().to_string().contains("the disk is gone"));
+        let refused = |read: Result<()>| assert_eq!(read.unwrap_err().to_string(), "the disk is gone");
+        refused(some.read_f64(0..2, &mut [0.0; 4]));
+        refused(some.read_f32(1..2, &mut [0.0; 2]));
+        assert_eq!(firsts(&some, 0..1), [3.0]);
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::simd::Element;
-use bagwise_core::Instances;
+use bagwise_core::{Error, Instances, Result};
 
 /// A cache line: vectors that straddle two lines take two reads.
 #[repr(align(64))]
@@ -53,14 +53,14 @@ pub(crate) fn pack<T: Element>(
     rows: Range<usize>,
     centre: Option<&[f64]>,
     lanes: usize,
-) -> Buffer<T> {
+) -> Result<Buffer<T>> {
     let width = instances.cols();
     let mut panels = Buffer::zeros(rows.len().next_multiple_of(lanes) * width);
-    panels.par_chunks_mut(lanes * width).enumerate().with_min_len(16).for_each(|(p, panel)| {
+    panels.par_chunks_mut(lanes * width).enumerate().with_min_len(16).try_for_each(|(p, panel)| {
         let mut row = vec![0.0; width];
         let first = rows.start + p * lanes;
         for lane in 0..lanes.min(rows.end - first) {
-            instances.row_into(first + lane, &mut row);
+            instances.row_into(first + lane, &mut row)?;
             if let Some(centre) = centre {
                 row.iter_mut().zip(centre).for_each(|(x, c)| *x -= c);
             }
@@ -68,8 +68,9 @@ pub(crate) fn pack<T: Element>(
                 panel[k * lanes + lane] = T::from_f64(x);
             }
         }
-    });
-    panels
+        Ok::<(), Error>(())
+    })?;
+    Ok(panels)
 }
 
 /// Some panels about their own mean.
@@ -129,8 +130,9 @@ pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lane
     }
     out
 }
+
 /// The mean of all rows. Summed in row order, so that it does not depend on the number of threads.
-pub(crate) fn mean(instances: &Instances) -> Vec<f64> {
+pub(crate) fn mean(instances: &Instances) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; instances.cols()];
     match instances {
         Instances::Sparse(csr) => {
@@ -142,9 +144,9 @@ pub(crate) fn mean(instances: &Instances) -> Vec<f64> {
             for (s, x) in sums.iter_mut().zip(row) {
                 *s += x;
             }
-        }),
+        })?,
     }
     let count = instances.rows() as f64;
     sums.iter_mut().for_each(|s| *s /= count);
-    sums
+    Ok(sums)
 }

@@ -263,9 +263,9 @@ fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) 
         }
     }
     // Doubles are packed as they are. Rounding to f32 costs numbers far from 0 most, so there the mean goes first.
-    let centre = (size_of::<T>() < 8).then(|| mean(cols.instances));
+    let centre = (size_of::<T>() < 8).then(|| mean(cols.instances)).transpose()?;
     let centre = centre.filter(|c| c.iter().all(|x| x.is_finite()));
-    let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr);
+    let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr)?;
     Ok(Source::Dense { columns, centre })
 }
 
@@ -388,7 +388,7 @@ impl<T: Element> Job<'_, T> {
         };
         let strips: Vec<Range<usize>> =
             rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
-        let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect();
+        let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect::<Result<_>>()?;
         let table = match &self.source {
             Source::Sparse { rows: csr, tables, .. } => {
                 let spare = tables.lock().expect("no thread panics with it").pop();
@@ -454,10 +454,10 @@ impl<T: Element> Job<'_, T> {
     }
 
     /// Prepares some rows to meet all columns.
-    fn strip(&self, rows: Range<usize>) -> Strip<T> {
-        match &self.source {
+    fn strip(&self, rows: Range<usize>) -> Result<Strip<T>> {
+        Ok(match &self.source {
             Source::Dense { centre, .. } => {
-                let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr);
+                let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr)?;
                 let moved = centred(&raw, rows.len(), self.cols.instances.cols(), self.kernels.mr);
                 let exact = !self.expandable(moved.radius);
                 Strip { rows, packed: Some((raw, moved)), exact }
@@ -466,7 +466,7 @@ impl<T: Element> Job<'_, T> {
                 let longest = norms[0][rows.clone()].iter().copied().fold(0.0, f64::max);
                 Strip { rows, packed: None, exact: !self.expandable(longest) }
             }
-        }
+        })
     }
 
     fn fill_dense(

@@ -41,7 +41,7 @@ pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec
         };
         return gammas.iter().map(one).collect();
     }
-    let mut grams = Columns::new(instances).with_themselves(instances, gammas, ctx)?;
+    let mut grams = Columns::new(instances)?.with_themselves(instances, gammas, ctx)?;
     grams.par_iter_mut().for_each(mirror);
     Ok(grams)
 }
@@ -64,10 +64,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(instances: &Instances) -> Columns {
+    fn new(instances: &Instances) -> Result<Columns> {
         let kernels = <f64 as Available>::available()[0];
         let (count, width) = (instances.rows(), instances.cols());
-        Columns { kernels, panels: pack(instances, 0..count, None, kernels.nr), count, width }
+        Ok(Columns { kernels, panels: pack(instances, 0..count, None, kernels.nr)?, count, width })
     }
 
     /// A matrix per gamma; only what lies right of the diagonal, and the tiles that it crosses.
@@ -82,14 +82,19 @@ impl Columns {
         }
         strips.into_par_iter().zip(owned).try_for_each(|(strip, mut out)| {
             ctx.check()?;
-            self.strip(rows, strip, gammas, &mut out);
-            Ok::<(), bagwise_core::Error>(())
+            self.strip(rows, strip, gammas, &mut out)
         })?;
         Ok(all)
     }
 
-    fn strip(&self, rows: &Instances, strip: Range<usize>, gammas: &[f64], out: &mut [&mut [f64]]) {
-        let raw: Buffer<f64> = pack(rows, strip.clone(), None, self.kernels.mr);
+    fn strip(
+        &self,
+        rows: &Instances,
+        strip: Range<usize>,
+        gammas: &[f64],
+        out: &mut [&mut [f64]],
+    ) -> Result<()> {
+        let raw: Buffer<f64> = pack(rows, strip.clone(), None, self.kernels.mr)?;
         let moved = centred(&raw, strip.len(), self.width, self.kernels.mr);
         let mut tiles = [Buffer::zeros(TILE_ROWS * TILE_COLS), Buffer::zeros(TILE_ROWS * TILE_COLS)];
         let mut k = Buffer::zeros(TILE_ROWS * TILE_COLS);
@@ -116,6 +121,7 @@ impl Columns {
                 }
             }
         }
+        Ok(())
     }
 
     /// The packed instances of some columns that begin a tile.
@@ -146,9 +152,12 @@ pub struct Distances {
 
 impl Distances {
     /// Nothing yet for instances that are not sparse; `None` for those that are.
-    pub fn new(instances: &Instances) -> Option<Distances> {
+    pub fn new(instances: &Instances) -> Result<Option<Distances>> {
+        if sparse(instances) {
+            return Ok(None);
+        }
         let rows = (0..instances.rows()).map(|_| OnceLock::new()).collect();
-        (!sparse(instances)).then(|| Distances { columns: Columns::new(instances), rows })
+        Ok(Some(Distances { columns: Columns::new(instances)?, rows }))
     }
 
     /// Computes the rows `at` of the same instances that are not there yet.
@@ -159,7 +168,7 @@ impl Distances {
         missing.par_chunks(TILE_ROWS).try_for_each(|strip| {
             ctx.check()?;
             let Columns { kernels, count, width, .. } = &self.columns;
-            let raw: Buffer<f64> = pack(&instances.gather(strip), 0..strip.len(), None, kernels.mr);
+            let raw: Buffer<f64> = pack(&instances.gather(strip), 0..strip.len(), None, kernels.mr)?;
             let mut tile = Buffer::zeros(TILE_ROWS * TILE_COLS);
             let mut rows: Vec<Box<[f64]>> =
                 strip.iter().map(|_| vec![0.0; count.next_multiple_of(TILE_COLS)].into()).collect();
@@ -272,7 +281,7 @@ mod tests {
             let m = random(rows, cols, rows as u64);
             let instances = Instances::F64(m.clone());
             let every: Vec<usize> = (0..rows).rev().collect();
-            let new = || Arc::new(Distances::new(&instances).unwrap());
+            let new = || Arc::new(Distances::new(&instances).unwrap().unwrap());
             for gamma in [0.01, 0.3, 100.0, 1e300] {
                 let (together, alone) = (GaussianRows::new(new(), gamma), GaussianRows::new(new(), gamma));
                 let ctx = Ctx::default();

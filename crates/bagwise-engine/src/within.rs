@@ -6,15 +6,15 @@ use rayon::prelude::*;
 use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, pack};
 use super::sparse;
-use bagwise_core::{BagRef, Instances, Mat};
+use bagwise_core::{BagRef, Instances, Mat, Result};
 
 /// All squared distances inside a bag: n x n, exactly symmetric, 0 for equal instances.
-pub fn squared_distances(bag: BagRef<'_>) -> Mat {
+pub fn squared_distances(bag: BagRef<'_>) -> Result<Mat> {
     let (instances, rows) = bag.parts();
     let n = rows.len();
     let mut out = Mat::zeros(n, n);
     if n == 1 {
-        return out;
+        return Ok(out);
     }
     if let Instances::Sparse(csr) = instances
         && super::pairs::stays_sparse(csr)
@@ -26,18 +26,18 @@ pub fn squared_distances(bag: BagRef<'_>) -> Mat {
             }
         }
     } else {
-        dense(bag, <f64 as Available>::available()[0], &mut out);
+        dense(bag, <f64 as Available>::available()[0], &mut out)?;
     }
     super::pairs::mirror(&mut out);
-    out
+    Ok(out)
 }
 
 /// Fills the upper triangle, tile by tile.
-fn dense(bag: BagRef<'_>, kernels: &Kernels<f64>, out: &mut Mat) {
+fn dense(bag: BagRef<'_>, kernels: &Kernels<f64>, out: &mut Mat) -> Result<()> {
     let (instances, rows) = bag.parts();
     let (n, width) = (rows.len(), bag.width());
-    let a = pack::<f64>(instances, rows.clone(), None, kernels.mr);
-    let b = pack::<f64>(instances, rows, None, kernels.nr);
+    let a = pack::<f64>(instances, rows.clone(), None, kernels.mr)?;
+    let b = pack::<f64>(instances, rows, None, kernels.nr)?;
     out.data_mut().par_chunks_mut(TILE_ROWS * n).enumerate().for_each(|(strip, out)| {
         let mut tile = Buffer::zeros(TILE_ROWS * TILE_COLS);
         let first = strip * TILE_ROWS;
@@ -60,4 +60,5 @@ fn dense(bag: BagRef<'_>, kernels: &Kernels<f64>, out: &mut Mat) {
             }
         }
     });
+    Ok(())
 }

@@ -15,7 +15,7 @@ use super::columns::{self, Roles};
 use super::text::{is_missing, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Place, Result, Target, columns_of,
+    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Message, Place, Result, Target, columns_of,
 };
 
 /// What stands beside the features, an entry per instance or per bag.
@@ -128,7 +128,7 @@ impl Arrays<'_> {
         is_usual(name) || single.into_iter().flatten().chain(&options.keep).any(named)
     }
 
-    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn error(&self, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
         Error::data(Place::of(self.source), found, remedy)
     }
 
@@ -154,29 +154,29 @@ impl Arrays<'_> {
         };
         names.extend(self.beside.iter().map(|(name, _)| name.clone()));
         let roles = columns::find(&Place::of(self.source), Some(&names), names.len(), &options)?;
-        let column = |c: usize| match c.checked_sub(cols) {
-            None => {
-                let rows = 0..self.instances.rows();
-                let mut row = vec![0.0; cols];
-                Cow::Owned(Values::Numbers(match &self.instances {
-                    Instances::F64(m) => rows.map(|r| m.get(r, c)).collect(),
-                    Instances::F32(m) => rows.map(|r| m.get(r, c).into()).collect(),
-                    other => rows
-                        .map(|r| {
-                            other.row_into(r, &mut row);
-                            row[c]
-                        })
-                        .collect(),
-                }))
-            }
-            Some(beside) => Cow::Borrowed(&self.beside[beside].1),
+        let column = |c: usize| -> Result<Cow<'_, Values>> {
+            Ok(match c.checked_sub(cols) {
+                None => {
+                    let rows = 0..self.instances.rows();
+                    Cow::Owned(Values::Numbers(match &self.instances {
+                        Instances::F64(m) => rows.map(|r| m.get(r, c)).collect(),
+                        Instances::F32(m) => rows.map(|r| m.get(r, c).into()).collect(),
+                        other => {
+                            let mut values = Vec::with_capacity(rows.len());
+                            other.each_row(rows, |_, row| values.push(row[c]))?;
+                            values
+                        }
+                    }))
+                }
+                Some(beside) => Cow::Borrowed(&self.beside[beside].1),
+            })
         };
         let taken = Taken {
-            bag: column(roles.bag),
-            label: roles.label.map(column),
-            group: roles.group.map(column),
-            instance_label: roles.instance_label.map(column),
-            kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
+            bag: column(roles.bag)?,
+            label: roles.label.map(column).transpose()?,
+            group: roles.group.map(column).transpose()?,
+            instance_label: roles.instance_label.map(column).transpose()?,
+            kept: (roles.keep.iter().map(|&c| Ok((names[c].clone(), column(c)?)))).collect::<Result<_>>()?,
         };
         let of_matrix = roles.features.iter().all(|&c| c < cols);
         if of_matrix && !roles.categorical.contains(&true) {
@@ -184,7 +184,7 @@ impl Arrays<'_> {
             let whole = roles.features.iter().copied().eq(0..cols);
             let instances = match whole {
                 true => self.instances.clone(),
-                false => columns_of(&self.instances, &roles.features),
+                false => columns_of(&self.instances, &roles.features)?,
             };
             return taken.finish(self.source, instances, features, &options, roles.warnings);
         }
@@ -192,8 +192,8 @@ impl Arrays<'_> {
         let picked: Vec<Picked> = features
             .iter()
             .zip(categorical)
-            .map(|(&c, is)| Picked::new(names[c].clone(), &column(c), is))
-            .collect();
+            .map(|(&c, is)| Ok(Picked::new(names[c].clone(), &*column(c)?, is)))
+            .collect::<Result<_>>()?;
         let found: Vec<String> = picked.iter().filter(|p| p.found).map(|p| p.feature.name.clone()).collect();
         if !found.is_empty() && options.features.is_empty() {
             warnings.push(columns::taken_as_categories("arrays", &found));
@@ -395,7 +395,7 @@ impl Taken<'_> {
         instances: Instances,
         features: Arc<[Feature]>,
         options: &ReadOptions,
-        warnings: Vec<String>,
+        warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
         let mut book = Book::new(source, options).counting("row");
@@ -434,7 +434,7 @@ impl Taken<'_> {
                 Error::data(
                     place,
                     format!("bag '{id}' has no value for '{name}'"),
-                    "fill it in, drop the row, or allow missing values with --missing median",
+                    Message::fill_or_allow_missing(),
                 )
             });
         }

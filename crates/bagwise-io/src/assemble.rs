@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::text::{WHOLE, is_missing, number, shown};
 use super::{ReadOptions, Task};
-use bagwise_core::{Bags, Dataset, Error, Feature, Groups, Instances, Kept, Place, Result, Target};
+use bagwise_core::{
+    Bags, Dataset, Error, Feature, Groups, Instances, Kept, Message, Place, Result, Setting, Target,
+};
 
 /// More classes than this are probably measurements.
 const MANY_CLASSES: usize = 50;
@@ -136,7 +138,8 @@ impl Book {
             return Err(self.error(
                 line,
                 format!("the label '{label}' of bag '{bag}' is not a finite number"),
-                "regression needs numbers; for classes use --task classification",
+                Message::from("regression needs numbers; if these are classes, say so")
+                    .with([Setting::Task("classification")]),
             ));
         }
         let code = self.bags.len() as u32;
@@ -146,7 +149,7 @@ impl Book {
         Ok(())
     }
 
-    fn error(&self, line: u64, found: String, remedy: &str) -> Error {
+    fn error(&self, line: u64, found: String, remedy: impl Into<Message>) -> Error {
         let place = match self.unit {
             "line" => Place::line(&self.source, line),
             unit => Place::of(format!("{}, {unit} {line}", self.source)),
@@ -166,7 +169,8 @@ impl Book {
                 self.unit,
                 bag.line
             ),
-            &format!("all rows of a bag have one {what}: mend it, or name another column with --{what}"),
+            Message::from(format!("all rows of a bag have one {what}: fix it, or name another column"))
+                .with([if what == "group" { Setting::Group } else { Setting::Label }]),
         )
     }
 
@@ -177,7 +181,7 @@ impl Book {
         features: Arc<[Feature]>,
         beside: Beside,
         options: &ReadOptions,
-        mut warnings: Vec<String>,
+        mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         let place = Place::of(&self.source);
         if self.bags.is_empty() {
@@ -199,7 +203,7 @@ impl Book {
             warnings.push(format!(
                 "rows of a bag do not stand together (first: bag '{}', {} {line}); they were brought together",
                 self.bags[bag as usize].id, self.unit
-            ));
+            ).into());
             let order = stable_order(&self.of_row, &offsets);
             instances = instances.gather(&order);
             let pick = |values: &mut Vec<String>| {
@@ -231,17 +235,20 @@ impl Book {
         Ok(data)
     }
 
-    fn target(&self, warnings: &mut Vec<String>) -> Result<Option<Target>> {
+    fn target(&self, warnings: &mut Vec<Message>) -> Result<Option<Target>> {
         if !self.has_label {
             return Ok(None);
         }
         let without = self.bags.iter().filter(|b| b.label.is_empty()).count();
         if without > 0 {
             if without < self.bags.len() {
-                warnings.push(format!(
-                    "{without} of {} bags have no label; the labels of the others are not used",
-                    self.bags.len()
-                ));
+                warnings.push(
+                    format!(
+                        "{without} of {} bags have no label; the labels of the others are not used",
+                        self.bags.len()
+                    )
+                    .into(),
+                );
             }
             return Ok(None);
         }
@@ -266,21 +273,27 @@ impl Book {
                 && self.task == Task::Auto
                 && 2 * spelling.len() > self.bags.len()
             {
-                warnings.push(format!(
-                    "the labels are {} whole numbers, taken as classes; if they are measurements use --task regression",
-                    spelling.len()
-                ));
+                let found = format!("the labels are {} whole numbers, taken as classes", spelling.len());
+                warnings.push(
+                    Message::from(found)
+                        .and("; if they are measurements, learn them as numbers")
+                        .with([Setting::Task("regression")]),
+                );
             }
         }
         if let (None, Task::Auto) = (&numbers, self.task)
             && self.bags.iter().filter_map(finite).any(|v| v.fract() != 0.0)
         {
             let other = self.bags.iter().find(|b| finite(b).is_none()).map_or("", |b| b.label.as_str());
-            warnings.push(format!(
-                "some labels are numbers with fractions, but '{}' is none, so that all are taken as classes; if they are \
-                 measurements mend it, and say --task regression",
+            let found = format!(
+                "some labels are numbers with fractions, but '{}' is none, so that all are taken as classes",
                 shown(other.as_bytes())
-            ));
+            );
+            warnings.push(
+                Message::from(found)
+                    .and("; if they are measurements, fix it, and learn them as numbers")
+                    .with([Setting::Task("regression")]),
+            );
         }
         Ok(Some(Target::from_labels(&labels)))
     }

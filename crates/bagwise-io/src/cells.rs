@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::columns::taken_as_categories;
 use super::text::{is_missing, number, shown, utf8};
-use bagwise_core::{Csr, Error, Feature, FeatureKind, Instances, Mat, Place, Result};
+use bagwise_core::{Csr, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 
 /// Tables of at most this many features are stored densely.
 const WIDE: usize = 1000;
@@ -89,7 +89,7 @@ impl Cells {
             return Err(self.error(
                 line,
                 format!("bag '{bag}' has no value for '{}'", self.columns[column].name),
-                "fill it in, drop the row, or allow missing values with --missing median",
+                Message::fill_or_allow_missing(),
             ));
         }
         self.store(column, f64::NAN);
@@ -183,7 +183,7 @@ impl Cells {
     }
 
     /// The instances, the features, and what the user should know about them.
-    pub(crate) fn finish(mut self) -> (Instances, Arc<[Feature]>, Vec<String>) {
+    pub(crate) fn finish(mut self) -> (Instances, Arc<[Feature]>, Vec<Message>) {
         let width = self.columns.len();
         let mut recognised = Vec::new();
         let mut features = Vec::with_capacity(width);
@@ -224,7 +224,7 @@ impl Cells {
         (instances, features.into(), warnings)
     }
 
-    fn error(&self, line: u64, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn error(&self, line: u64, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
         Error::data(Place::line(&self.source, line), found, remedy)
     }
 
@@ -240,7 +240,7 @@ impl Cells {
         self.error(
             line,
             format!("'{}' in column '{name}' is not a number", shown(text)),
-            format!("{before}mend it, or take the column as categories with --categorical {name}"),
+            Message::from(format!("{before}fix it")).or(as_categories(name)),
         )
     }
 
@@ -249,7 +249,7 @@ impl Cells {
         self.error(
             line,
             format!("column '{name}' has a number, '{}', but text in line {since}", shown(text)),
-            format!("mend that line, or take the column as categories with --categorical {name}"),
+            Message::from("fix that line").or(as_categories(name)),
         )
     }
 
@@ -267,22 +267,23 @@ impl Cells {
             line,
             found,
             match (is_grouped, is_decimal) {
-                (true, true) => format!(
+                (true, true) => Message::from(format!(
                     "write {} if it groups thousands, {} if it stands before decimals",
                     shown(&whole),
                     shown(&point)
-                ),
+                )),
                 (true, false) => {
                     let name = &self.columns[column].name;
-                    format!(
-                        "write {}, or take the column as categories with --categorical {name}",
-                        shown(&whole)
-                    )
+                    Message::from(format!("write {}", shown(&whole))).or(as_categories(name))
                 }
-                _ => format!("write {} with a decimal point", shown(&point)),
+                _ => format!("write {} with a decimal point", shown(&point)).into(),
             },
         ))
     }
+}
+
+fn as_categories(name: &str) -> Message {
+    Message::from("take the column as categories").with([Setting::Categorical(Some(name.into()))])
 }
 
 /// True for 1,000 and -12,345,678: what might be thousands.

@@ -4,7 +4,7 @@
 //! label) is an error, because a label among the features would be learned from.
 
 use super::{Column, ReadOptions};
-use bagwise_core::{Error, Place, Result};
+use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// Headings that name a role without being told, in any case. `y` counts only where no other label is found,
 /// since it may be a coordinate.
@@ -14,8 +14,45 @@ const LABEL_LAST: &[&str] = &["y"];
 const GROUP: &[&str] = &["group"];
 const INSTANCE_LABEL: &[&str] = &["instance_label"];
 
-/// The role of a feature that was asked for by name.
-const WANTED: &str = "feature";
+/// What a column is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Bag,
+    Label,
+    Group,
+    InstanceLabel,
+    Kept,
+    Ignored,
+    /// A feature that was asked for by name.
+    Wanted,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Bag => "bag",
+            Role::Label => "label",
+            Role::Group => "group",
+            Role::InstanceLabel => "instance label",
+            Role::Kept => "kept",
+            Role::Ignored => "ignored",
+            Role::Wanted => "feature",
+        }
+    }
+
+    /// How users name the column.
+    fn setting(self) -> Option<Setting> {
+        match self {
+            Role::Bag => Some(Setting::Bag),
+            Role::Label => Some(Setting::Label),
+            Role::Group => Some(Setting::Group),
+            Role::InstanceLabel => Some(Setting::InstanceLabel),
+            Role::Kept => Some(Setting::Keep),
+            Role::Ignored => Some(Setting::Ignore(None)),
+            Role::Wanted => None,
+        }
+    }
+}
 
 /// The columns of a table by role, as positions counted from 0.
 #[derive(Debug, Default)]
@@ -28,19 +65,18 @@ pub(crate) struct Roles {
     pub(crate) features: Vec<usize>,
     /// For each feature, whether the user declared it categorical.
     pub(crate) categorical: Vec<bool>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Message>,
 }
 
 /// The warning that columns (or arrays) of text became categories although nobody said so.
-pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> String {
+pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> Message {
     const SHOWN: usize = 5;
     let more = names.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = &names[..names.len().min(SHOWN)];
-    format!(
-        "{what} of text are taken as categories: {}{more}; use --keep or --ignore for those that are no features",
-        names.join(", ")
-    )
+    Message::from(format!("{what} of text are taken as categories: {}{more}", names.join(", ")))
+        .and("; carry along or leave out those that are not features")
+        .with([Setting::Keep, Setting::Ignore(None)])
 }
 
 /// True if a heading is one that [`find`] looks for.
@@ -78,7 +114,7 @@ pub(crate) fn find(
     let mut table = Table { place, names, taken: vec![None; width] };
     let (mut roles, wanted) = table.roles(options)?;
 
-    let is_feature = |role: &Option<&str>| if wanted { *role == Some(WANTED) } else { role.is_none() };
+    let is_feature = |role: &Option<Role>| if wanted { *role == Some(Role::Wanted) } else { role.is_none() };
     roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
     if roles.features.is_empty() {
         return Err(table.error(
@@ -93,10 +129,10 @@ pub(crate) fn find(
         match roles.features.iter().position(|&f| f == position) {
             Some(feature) => roles.categorical[feature] = true,
             None => {
-                let role = table.taken[position].unwrap_or_default();
+                let role = table.taken[position].map_or("none", Role::name);
                 return Err(table.error(
-                    format!("column {} cannot hold categories: it is --{role}", table.called(position)),
-                    "name only feature columns with --categorical",
+                    format!("column {} cannot hold categories: its role is {role}", table.called(position)),
+                    Message::from("name only feature columns").with([Setting::Categorical(None)]),
                 ));
             }
         }
@@ -106,14 +142,18 @@ pub(crate) fn find(
             if names[feature].is_empty() {
                 return Err(table.error(
                     format!("column {} has no heading", feature + 1),
-                    format!("give it one, or leave it out with --ignore {}", feature + 1),
+                    Message::from("give it one, or leave it out")
+                        .with([Setting::Ignore(Some((feature + 1).to_string()))]),
                 ));
             }
             if is_usual_heading(&names[feature]) && !is_one_of(&names[feature], LABEL_LAST) {
-                roles.warnings.push(format!(
-                    "column '{0}' is taken as a feature; if it is none, leave it out with --ignore {0}",
-                    names[feature]
-                ));
+                let name = &names[feature];
+                roles.warnings.push(
+                    Message::from(format!(
+                        "column '{name}' is taken as a feature; if it is not one, leave it out"
+                    ))
+                    .with([Setting::Ignore(Some(name.clone()))]),
+                );
             }
         }
     }
@@ -124,7 +164,7 @@ struct Table<'a> {
     place: &'a Place,
     names: Option<&'a [String]>,
     /// The role each column has been given.
-    taken: Vec<Option<&'static str>>,
+    taken: Vec<Option<Role>>,
 }
 
 impl Table<'_> {
@@ -135,19 +175,20 @@ impl Table<'_> {
         }
         // What the user named comes first, so that a usual heading never takes a column away from it.
         let mut roles = Roles::default();
-        let bag = self.claim(options.bag.as_ref(), "bag")?;
+        let bag = self.claim(options.bag.as_ref(), Role::Bag)?;
         // Bags to be predicted may lack what training had besides features, under the same options.
         let there = |table: &Table<'_>, column: &Option<Column>| {
             column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
         };
-        roles.label = self.claim(there(self, &options.label).as_ref(), "label")?;
-        roles.group = self.claim(there(self, &options.group).as_ref(), "group")?;
-        roles.instance_label = self.claim(there(self, &options.instance_label).as_ref(), "instance-label")?;
+        roles.label = self.claim(there(self, &options.label).as_ref(), Role::Label)?;
+        roles.group = self.claim(there(self, &options.group).as_ref(), Role::Group)?;
+        roles.instance_label =
+            self.claim(there(self, &options.instance_label).as_ref(), Role::InstanceLabel)?;
         for column in &options.keep {
-            roles.keep.extend(self.claim(Some(column), "keep")?);
+            roles.keep.extend(self.claim(Some(column), Role::Kept)?);
         }
         for column in &options.ignore {
-            self.claim(Some(column), "ignore")?;
+            self.claim(Some(column), Role::Ignored)?;
         }
 
         let wanted = self.reserve(&options.features)?;
@@ -155,36 +196,36 @@ impl Table<'_> {
         // Then the usual headings; without headings the first column is the bag and the second its label.
         let bag = match bag {
             Some(bag) => Some(bag),
-            None if self.names.is_some() => self.usual(BAG, "bag")?,
-            None => self.free(0, "bag"),
+            None if self.names.is_some() => self.usual(BAG, Role::Bag)?,
+            None => self.free(0, Role::Bag),
         };
         if roles.label.is_none() {
             roles.label = match self.names {
-                Some(_) => match self.usual(LABEL, "label")? {
-                    None => self.usual(LABEL_LAST, "label")?,
+                Some(_) => match self.usual(LABEL, Role::Label)? {
+                    None => self.usual(LABEL_LAST, Role::Label)?,
                     found => found,
                 },
                 // One column more than the features that are wanted: that is the label.
                 None if options.unlabelled && !self.has_one_more_than(&options.features) => None,
-                None => self.free(1, "label"),
+                None => self.free(1, Role::Label),
             };
         }
         if roles.group.is_none() {
-            roles.group = self.usual(GROUP, "group")?;
+            roles.group = self.usual(GROUP, Role::Group)?;
         }
         if roles.instance_label.is_none() {
-            roles.instance_label = self.usual(INSTANCE_LABEL, "instance-label")?;
+            roles.instance_label = self.usual(INSTANCE_LABEL, Role::InstanceLabel)?;
         }
         roles.bag = bag.ok_or_else(|| {
             self.error(
                 "no column is called bag, bag_id or bagid",
-                "name the column of bag ids with --bag COLUMN",
+                Message::from("name the column of bag ids").with([Setting::Bag]),
             )
         })?;
         Ok((roles, wanted))
     }
 
-    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn error(&self, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
         Error::data(self.place.clone(), found, remedy)
     }
 
@@ -232,7 +273,8 @@ impl Table<'_> {
                 }
                 None => self.error(
                     format!("there is no column '{name}': the table has no heading"),
-                    "name columns by number, or say that the first row is a heading with --header",
+                    Message::from("name columns by number, or say that the first row is a heading")
+                        .with([Setting::Header]),
                 ),
             }),
         }
@@ -244,14 +286,19 @@ impl Table<'_> {
     }
 
     /// Gives a column the user named its role.
-    fn claim(&mut self, column: Option<&Column>, role: &'static str) -> Result<Option<usize>> {
+    fn claim(&mut self, column: Option<&Column>, role: Role) -> Result<Option<usize>> {
         let Some(column) = column else { return Ok(None) };
         let position = self.locate(column)?;
         if let Some(other) = self.taken[position] {
             let found = if other == role {
-                format!("column {} is named twice for --{role}", self.called(position))
+                format!("column {} is named twice as {}", self.called(position), role.name())
             } else {
-                format!("column {} is named for both --{other} and --{role}", self.called(position))
+                format!(
+                    "column {} is named both as {} and as {}",
+                    self.called(position),
+                    other.name(),
+                    role.name()
+                )
             };
             return Err(self.error(found, "a column has one role"));
         }
@@ -268,13 +315,14 @@ impl Table<'_> {
             if let Some(other) = self.taken[c] {
                 return Err(self.error(
                     format!(
-                        "column {} is named for --{other}, and the model learned from it",
-                        self.called(c)
+                        "column {} is named as {}, and the model learned from it",
+                        self.called(c),
+                        other.name()
                     ),
-                    format!("leave it out of --{other}, or train a model without it"),
+                    Message::from("name other columns").with(other.setting()).or("train a model without it"),
                 ));
             }
-            self.taken[c] = Some(WANTED);
+            self.taken[c] = Some(Role::Wanted);
             any = true;
         }
         Ok(any)
@@ -286,7 +334,7 @@ impl Table<'_> {
     }
 
     /// The free column with one of the usual headings, if there is exactly one.
-    fn usual(&mut self, headings: &[&str], role: &'static str) -> Result<Option<usize>> {
+    fn usual(&mut self, headings: &[&str], role: Role) -> Result<Option<usize>> {
         let Some(names) = self.names else { return Ok(None) };
         let free: Vec<usize> =
             (0..names.len()).filter(|&c| self.taken[c].is_none() && is_one_of(&names[c], headings)).collect();
@@ -297,14 +345,17 @@ impl Table<'_> {
                 Ok(Some(one))
             }
             [one, other, ..] => Err(self.error(
-                format!("columns '{}' and '{}' could both be the {role}", names[one], names[other]),
-                format!("say which with --{role} COLUMN, and --ignore the other"),
+                format!("columns '{}' and '{}' could both be the {}", names[one], names[other], role.name()),
+                Message::from("say which")
+                    .with(role.setting())
+                    .and(", and leave the other out")
+                    .with([Setting::Ignore(None)]),
             )),
         }
     }
 
     /// A column by position, if it exists and has no role yet.
-    fn free(&mut self, position: usize, role: &'static str) -> Option<usize> {
+    fn free(&mut self, position: usize, role: Role) -> Option<usize> {
         let free = matches!(self.taken.get(position), Some(None));
         if free {
             self.taken[position] = Some(role);

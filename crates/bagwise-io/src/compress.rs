@@ -76,7 +76,7 @@ impl std::error::Error for Refusal {}
 /// What a failed read means, with a remedy where one is known.
 pub fn explain(place: Place, error: io::Error) -> Error {
     if let Some(refusal) = error.get_ref().and_then(|e| e.downcast_ref::<Refusal>()) {
-        return Error::data(place, &refusal.found, &refusal.remedy);
+        return Error::data(place, &refusal.found, refusal.remedy.as_str());
     }
     match error.kind() {
         // The last is what a name with a zero byte gives.

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use super::assemble::{Beside, Book};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
-use super::text::{MAX_ROW, check_head, is_missing, number, shown, too_long, utf8};
+use super::text::{MAX_ROW, Parsed, check_head, is_missing, number, shown, too_long, utf8, wrong};
 use super::{Column, ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{Dataset, Error, FeatureKind, Kept, Place, Result, Target};
 
@@ -336,9 +336,9 @@ impl Writer for Csv {
 }
 
 /// Refuses what would not be read back as it is.
-pub(super) fn check_names(data: &Dataset) -> Result<(), (String, String)> {
+pub(super) fn check_names(data: &Dataset) -> Parsed<()> {
     let refuse = |what: &str, name: &str, why: &str| {
-        Err((format!("the {what} '{name}' {why}"), "rename it before writing".to_string()))
+        wrong(format!("the {what} '{name}' {why}"), "rename it before writing")
     };
     let changes = |text: &str| text.trim() != text || is_missing(text.as_bytes());
     let mut names: Vec<(&str, &str)> = data.bags.ids().iter().map(|id| ("bag id", id.as_str())).collect();
@@ -390,7 +390,8 @@ pub(super) fn check_names(data: &Dataset) -> Result<(), (String, String)> {
     if !categorical.is_empty() {
         let mut row = vec![0.0; data.bags.width()];
         for r in 0..data.bags.instance_count() {
-            data.bags.instances().row_into(r, &mut row);
+            let read = data.bags.instances().row_into(r, &mut row);
+            read.map_err(|e| (e.to_string(), "put the files of the data back".into()))?;
             if let Some(&(column, _)) = categorical.iter().find(|&&(column, codes)| row[column] >= codes) {
                 let name = &data.bags.features()[column].name;
                 return refuse("column", name, "has categories that are not in its list");
@@ -445,7 +446,7 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
             for kept in &data.kept {
                 out.write_field(&kept.values[row])?;
             }
-            bags.instances().row_into(row, &mut values);
+            bags.instances().row_into(row, &mut values).map_err(io::Error::other)?;
             for (&value, feature) in values.iter().zip(bags.features().iter()) {
                 match &feature.kind {
                     _ if value.is_nan() => out.write_field("")?,
@@ -459,6 +460,5 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
             out.write_record(None::<&[u8]>)?;
         }
     }
-    bags.check_read().map_err(io::Error::other)?;
     out.flush()
 }

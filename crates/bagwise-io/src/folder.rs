@@ -17,7 +17,9 @@ use rayon::prelude::*;
 use super::assemble::{Beside, Book};
 use super::npy::{Header, read_at};
 use super::{ReadOptions, Reader, compress, labels};
-use bagwise_core::{Dataset, Error, Feature, Instances, Kept, Place, Result, RowSource, Stored};
+use bagwise_core::{
+    Dataset, Error, Feature, Instances, Kept, Message, Place, Result, RowSource, Setting, Stored,
+};
 
 /// The format.
 pub(crate) struct Folder;
@@ -82,23 +84,32 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
                 return Err(Error::data(
                     Place::of(&table.source),
                     format!("no bag of the table has a file in {source} ({})", listed(&without_file)),
-                    "the column of bags holds the names of the files, with or without .npy; name it with --bag",
+                    Message::from(
+                        "the bag column holds the names of the files, with or without .npy; name it",
+                    )
+                    .with([Setting::Bag]),
                 ));
             }
             if !without_file.is_empty() {
-                warnings.push(format!(
-                    "{} bags of the table have no file: {}",
-                    without_file.len(),
-                    listed(&without_file)
-                ));
+                warnings.push(
+                    format!(
+                        "{} bags of the table have no file: {}",
+                        without_file.len(),
+                        listed(&without_file)
+                    )
+                    .into(),
+                );
             }
             if !files.is_empty() {
                 let names: Vec<String> = files.keys().cloned().collect();
-                warnings.push(format!(
-                    "{} files are not in the table and are left out: {}",
-                    names.len(),
-                    listed(&names)
-                ));
+                warnings.push(
+                    format!(
+                        "{} files are not in the table and are left out: {}",
+                        names.len(),
+                        listed(&names)
+                    )
+                    .into(),
+                );
             }
         }
         None if !options.keep.is_empty() => {
@@ -106,7 +117,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             return Err(Error::data(
                 Place::of(&source),
                 format!("a folder has no columns to keep ({})", listed(&named)),
-                "name the table that has them with --labels FILE",
+                Message::from("name the table that has them").with([Setting::Labels]),
             ));
         }
         None if options.unlabelled => {
@@ -120,7 +131,10 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             return Err(Error::data(
                 Place::of(&source),
                 format!("the labels of these {} bags are not given", files.len()),
-                "name the table that has them with --labels FILE, and its columns with --bag and --label",
+                Message::from("name the table that has them")
+                    .with([Setting::Labels])
+                    .and(", and its columns")
+                    .with([Setting::Bag, Setting::Label]),
             ));
         }
     }
@@ -152,7 +166,6 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let beside = Beside { kept, instance_labels: None };
     let instances = Instances::Stored(Stored::new(Arc::new(rows)));
     let data = book.finish(instances, features, beside, options, warnings).map_err(|e| e.of_data(&source))?;
-    data.bags.check_read()?;
     Ok(Dataset { name: source, ..data })
 }
 
@@ -407,12 +420,12 @@ mod tests {
         let data = read(&top.path().join("slides"), &options).unwrap();
         assert_eq!(data.bags.ids(), ["s1", "s2"]);
         assert_eq!(data.bags.offsets(), [0, 1, 3]);
-        assert_eq!(data.bags.bag(0).to_dense().data(), [1.0, -2.0]);
-        assert_eq!(data.bags.bag(1).to_dense().data(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(data.bags.bag(0).to_dense().unwrap().data(), [1.0, -2.0]);
+        assert_eq!(data.bags.bag(1).to_dense().unwrap().data(), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(data.bags.instances().kind(), "files of mixed precision");
         assert_eq!(data.groups.unwrap().names, ["p1"]);
         assert_eq!(
-            data.warnings,
+            data.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["1 bags of the table have no file: 's9'", "1 files are not in the table and are left out: 's3'"]
         );
     }
@@ -530,13 +543,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_vanishes_later_spoils_the_result_not_the_program() {
+    fn a_file_that_vanishes_later_is_an_error_that_names_it() {
         let (top, options) = slides();
         let folder = top.path().join("slides");
         let data = read(&folder, &options).unwrap();
         std::fs::remove_file(folder.join("s2.npy")).unwrap();
-        assert_eq!(data.bags.bag(1).to_dense().data(), [0.0; 4]);
-        let message = data.bags.check_read().unwrap_err().to_string();
+        let message = data.bags.bag(1).to_dense().unwrap_err().to_string();
         assert!(message.contains("s2.npy: no such file"), "{message}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::columns::{Roles, find_beside};
 use super::text::utf8;
 use super::{ReadOptions, compress, csv};
-use bagwise_core::{Error, Place, Result};
+use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// What a row says of a bag.
 pub(super) struct Row {
@@ -45,11 +45,11 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
     let Roles { bag, label, group, keep, .. } =
         find_beside(&Place::line(&source, heading_line), headed.then_some(&first[..]), first.len(), options)?;
     if label.is_none() && !options.unlabelled {
-        return refuse(
-            heading_line,
-            "no column is called label, class or target".into(),
-            "name the column of labels with --label COLUMN",
-        );
+        return Err(Error::data(
+            Place::line(&source, heading_line),
+            "no column is called label, class or target",
+            Message::from("name the label column").with([Setting::Label]),
+        ));
     }
     let mut rows = Vec::new();
     let mut lines = std::collections::HashMap::new();

@@ -33,7 +33,7 @@ mod zip;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use bagwise_core::{Dataset, Error, Place, Result};
+use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
 pub use builtin::builtin_names;
 pub use npy::write_npy;
@@ -188,7 +188,7 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
         return Err(Error::data(
             Place::of(name),
             "a table of labels or a folder of coordinates goes with a folder of .npy files, and this is none",
-            "leave out --labels and --coords, or name the folder",
+            "leave these out, or name the folder",
         ));
     }
     let data = if let Some(generator) = name.strip_prefix("synthetic:") {
@@ -304,7 +304,8 @@ fn not_recognised(path: &Path, head: &[u8]) -> Error {
     Error::data(
         place,
         "the format is not recognised",
-        format!("give one of: {}; or say which it is with --input-format", known.join(", ")),
+        Message::from(format!("give one of: {}; or say which it is", known.join(", ")))
+            .with([Setting::InputFormat]),
     )
 }
 

@@ -23,7 +23,7 @@ use super::npy::{self, Form, half};
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
 use super::{Column, ReadOptions, Reader, Writer, csv, save};
-use bagwise_core::{Dataset, Error, Instances, Mat, Place, Result};
+use bagwise_core::{Dataset, Error, Instances, Mat, Message, Place, Result, Setting};
 
 /// Reads and writes `.npz`.
 pub(super) struct Npz;
@@ -130,10 +130,12 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let mut data = Arrays { source: &source, instances, features, offsets, beside }.finish(&options)?;
     if !unused.is_empty() {
         unused.truncate(12);
-        data.warnings.push(format!(
-            "arrays that are not used: {}; --keep carries one along that has an entry per instance",
-            unused.join(", ")
-        ));
+        let found = format!("arrays that are not used: {}", unused.join(", "));
+        data.warnings.push(
+            Message::from(found)
+                .and("; carry one along that has an entry per instance")
+                .with([Setting::Keep]),
+        );
     }
     Ok(data)
 }
@@ -402,7 +404,7 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
         if single { 4 } else { 8 },
         |out| {
             let mut done = Ok(());
-            bags.instances().each_row(0..rows, |_, row| {
+            let read = bags.instances().each_row(0..rows, |_, row| {
                 for &value in row.iter().take_while(|_| done.is_ok()) {
                     let written = match single {
                         true => out.write_all(&(value as f32).to_le_bytes()),
@@ -414,14 +416,13 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
                     }
                 }
             });
-            done
+            read.map_err(io::Error::other).and(done)
         },
     )?;
     for (name, list) in beside {
         values(&mut pack, name, list)?;
     }
-    pack.finish()?;
-    bags.check_read().map_err(io::Error::other)
+    pack.finish()
 }
 
 /// Adds a list.

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assemble::{Beside, Book};
-use super::text::{check_head, is_missing, next_line, number, shown, utf8};
+use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
 use super::{ReadOptions, Reader, Writer, compress, save};
-use bagwise_core::{Csr, Dataset, Error, Feature, Instances, Place, Result, Target};
+use bagwise_core::{Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target};
 
 /// Larger indices are slips: the names of so many attributes alone take a quarter of a gigabyte.
 const MAX_INDEX: u32 = 1 << 22;
@@ -73,12 +73,12 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         }
         let mut parts = tokens(&row);
         let Some(bag) = parts.next() else { continue };
-        let refuse = |found: String, remedy: &str| Error::data(Place::line(source, line), found, remedy);
+        let refuse = |found: String, remedy: Message| Error::data(Place::line(source, line), found, remedy);
         let bag = utf8(source, line, bag)?;
         let label = parts.next().filter(|token| !is_pair(token)).ok_or_else(|| {
             refuse(
                 format!("bag '{bag}' has no label"),
-                "write `bag label index:value …`; ? if it is not known",
+                "write `bag label index:value …`; ? if it is not known".into(),
             )
         })?;
         book.row(line, bag, Some(utf8(source, line, label)?), None)?;
@@ -93,7 +93,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
                 let order = if index == last { "occurs twice" } else { "follows a larger one" };
                 return Err(refuse(
                     format!("index {index} of bag '{bag}' {order}"),
-                    "indices ascend within a row, each once",
+                    "indices ascend within a row, each once".into(),
                 ));
             }
             last = index;
@@ -117,56 +117,52 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
 /// Options that name columns make no sense here, and ignoring them would mislead.
 fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
     let named = [
-        ("--group", options.group.is_some()),
-        ("--instance-label", options.instance_label.is_some()),
-        ("--keep", !options.keep.is_empty()),
-        ("--ignore", !options.ignore.is_empty()),
-        ("--categorical", !options.categorical.is_empty()),
+        ("group", options.group.is_some()),
+        ("instance label", options.instance_label.is_some()),
+        ("kept", !options.keep.is_empty()),
+        ("ignored", !options.ignore.is_empty()),
+        ("categorical", !options.categorical.is_empty()),
     ];
     match named.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((flag, _)) => Err(Error::data(
+        Some((role, _)) => Err(Error::data(
             Place::of(source),
-            format!("{flag} names a column, and the sparse form has none"),
-            format!("leave {flag} out, or give the table as CSV"),
+            format!("a column is named as {role}, and the sparse form has no columns"),
+            "name none, or give the table as CSV",
         )),
     }
 }
 
 /// The index (from 1) and value of a pair, or what is wrong with it and what would do.
-fn entry(pair: &[u8], allow_missing: bool) -> Result<(u32, f64), (String, &'static str)> {
+fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
     let what = || format!("'{}'", shown(pair));
-    let colon = pair
-        .iter()
-        .position(|&b| b == b':')
-        .ok_or_else(|| (format!("{} is not index:value", what()), "separate index and value by a colon"))?;
+    let colon = pair.iter().position(|&b| b == b':').ok_or_else(|| {
+        (format!("{} is not index:value", what()), "separate index and value by a colon".into())
+    })?;
     let index =
         std::str::from_utf8(&pair[..colon]).ok().and_then(|t| t.parse::<u64>().ok()).ok_or_else(|| {
-            (format!("{} has no whole number before the colon", what()), "indices count from 1")
+            (format!("{} has no whole number before the colon", what()), "indices count from 1".into())
         })?;
     if index == 0 {
-        return Err((format!("{} has index 0", what()), "indices count from 1: add 1 to every index"));
+        return wrong(format!("{} has index 0", what()), "indices count from 1: add 1 to every index");
     }
     if index > u64::from(MAX_INDEX) {
         return Err((
             format!("{} has an index above {MAX_INDEX}", what()),
-            "number the attributes that occur from 1, or hash them into fewer",
+            "number the attributes that occur from 1, or hash them into fewer".into(),
         ));
     }
     let text = &pair[colon + 1..];
     let value = if is_missing(text) {
         if !allow_missing {
-            return Err((
-                format!("{} is a missing value", what()),
-                "fill it in, drop the row, or allow missing values with --missing median",
-            ));
+            return wrong(format!("{} is a missing value", what()), Message::fill_or_allow_missing());
         }
         f64::NAN
     } else {
         let value = number(text)
-            .ok_or_else(|| (format!("{} has no number after the colon", what()), "mend the value"))?;
+            .ok_or_else(|| (format!("{} has no number after the colon", what()), "fix the value".into()))?;
         if value.is_infinite() {
-            return Err((format!("{} is out of range for a number", what()), "give finite numbers"));
+            return wrong(format!("{} is out of range for a number", what()), "give finite numbers");
         }
         value
     };
@@ -252,7 +248,7 @@ fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
                     last = column as usize + 1;
                 }
             } else {
-                bags.instances().row_into(r, &mut row);
+                bags.instances().row_into(r, &mut row).map_err(io::Error::other)?;
                 for (column, &value) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
                     pair(column, value)?;
                     last = column + 1;
@@ -266,5 +262,5 @@ fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    bags.check_read().map_err(io::Error::other)
+    Ok(())
 }

@@ -449,7 +449,7 @@ mod tests {
             let witnesses = rows.clone().filter(|&r| truth[r] == "1").count();
             assert_eq!(witnesses, if code == 1 { (rows.len() as f64 * 0.5).round() as usize } else { 0 });
             for (i, r) in rows.enumerate() {
-                let m = data.bags.bag(bag).to_dense();
+                let m = data.bags.bag(bag).to_dense().unwrap();
                 let concept = m.row(i)[..3].iter().map(|v| v * v).sum::<f64>().sqrt();
                 assert_eq!(concept > 10.0, truth[r] == "1", "the concept is 20 standard deviations away");
                 // Irrelevant features stay noise.
@@ -488,9 +488,9 @@ mod tests {
         assert_eq!((bags.len(), bags.instance_count(), bags.width()), (20, 1000, 30));
         assert_eq!(bags.instances().kind(), "generated f32");
         let chosen = bags.select(&[7, 3, 8]);
-        assert_eq!(chosen.bag(1).to_dense(), bags.bag(3).to_dense());
+        assert_eq!(chosen.bag(1).to_dense().unwrap(), bags.bag(3).to_dense().unwrap());
         let (mut sum, mut squares, mut far) = (0.0, 0.0, 0);
-        bags.instances().each_row(0..1000, |_, row| {
+        let walk = bags.instances().each_row(0..1000, |_, row| {
             let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
             // Noise of 30 dimensions is about 5.5 long, a concept 40 away.
             if length > 20.0 {
@@ -500,6 +500,7 @@ mod tests {
             sum += row.iter().sum::<f64>();
             squares += length * length;
         });
+        walk.unwrap();
         assert_eq!(far, 200);
         // 24,000 values: five standard errors of mean and variance.
         assert!((sum / 24_000.0).abs() < 0.033, "{sum}");

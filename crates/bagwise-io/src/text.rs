@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::compress::Refusal;
-use bagwise_core::{Error, Place, Result};
+use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// The largest whole number up to which double precision holds all of them.
 pub(crate) const WHOLE: u64 = 1 << 53;
@@ -13,13 +13,13 @@ pub(crate) const WHOLE: u64 = 1 << 53;
 pub(crate) const MAX_ROW: usize = 8_000_000;
 
 /// What is wrong and what would do, for whoever knows the place.
-pub(crate) type Wrong = (String, String);
+pub(crate) type Wrong = (String, Message);
 
 /// What a parser that does not know its place returns.
 pub(crate) type Parsed<T> = Result<T, Wrong>;
 
 /// Something is wrong.
-pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
+pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<Message>) -> Parsed<T> {
     Err((found.into(), remedy.into()))
 }
 
@@ -61,10 +61,11 @@ pub(crate) fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
         return refuse("the file is a zip archive or a spreadsheet", "save the table as CSV and read that");
     }
     if head.contains(&0) {
-        return refuse(
+        return Err(Error::data(
+            Place::of(source),
             "the file is not a text table: it has bytes of value 0",
-            "give CSV in UTF-8, or name the format with --input-format",
-        );
+            Message::from("give CSV in UTF-8, or name the format").with([Setting::InputFormat]),
+        ));
     }
     if text.contains(&b'\r') && !text.contains(&b'\n') {
         return refuse(

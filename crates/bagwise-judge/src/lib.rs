@@ -26,7 +26,7 @@ pub use intervals::{
 pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
-pub use record::{Key, Outcome, POOL, Record, RecordFile, Scored, Status, read_records};
+pub use record::{Key, Outcome, POOL, Reason, Record, RecordFile, Scored, Status, read_records};
 pub use roster::{Answer, Roster, Truth};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{

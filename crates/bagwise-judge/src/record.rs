@@ -6,7 +6,7 @@
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
 //! error too, because mixing them would be wrong silently. Two processes cannot write to one file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -63,6 +63,58 @@ pub struct Scored {
     pub probabilities: Option<Vec<f64>>,
 }
 
+/// Why a bag got its answer, in short: what its most telling instances had to do with the output of one machine.
+///
+/// Of two classes, and of real values, there is one machine. Of several classes it is the machine of the predicted class
+/// that speaks least for it: against the rest that is its own machine, of pairs the one against its closest rival. The
+/// keys of the JSON are single letters, because every judged bag of every fit has one of these.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// The class on the plus side of the machine and that on the minus side (none: all others); nothing if there is one
+    /// machine only.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<(u32, Option<u32>)>,
+    /// The part of the output that belongs to no instance; none where one instance decides.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<f64>,
+    /// Instances, numbered from 0 as in the file, and their parts of the output, the largest by absolute value first;
+    /// parts of 0 are left out. Where one instance decides, that one and its output, then the largest outputs of others.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<(usize, f64)>,
+    /// How many more instances the bag has, and the sum of their parts; the sum is 0 where one instance decides.
+    #[serde(rename = "r", default, skip_serializing_if = "nothing_left")]
+    pub rest: (usize, f64),
+}
+
+fn nothing_left(rest: &(usize, f64)) -> bool {
+    *rest == (0, 0.0)
+}
+
+impl Reason {
+    /// Instances that are kept at most.
+    pub const MOST: usize = 10;
+
+    /// The output of the machine: bias and all parts, or the output of the instance that decides.
+    pub fn output(&self) -> f64 {
+        match self.bias {
+            Some(bias) => bias + self.parts.iter().map(|p| p.1).sum::<f64>() + self.rest.1,
+            None => self.parts.first().map_or(0.0, |p| p.1),
+        }
+    }
+
+    /// Instances of the bag.
+    pub fn instances(&self) -> usize {
+        self.parts.len().saturating_add(self.rest.0)
+    }
+
+    /// True if every number is finite.
+    pub fn is_finite(&self) -> bool {
+        self.bias.is_none_or(f64::is_finite)
+            && self.parts.iter().all(|p| p.1.is_finite())
+            && self.rest.1.is_finite()
+    }
+}
+
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -116,6 +168,10 @@ pub struct Record {
     pub trained: usize,
     /// What was said of the judged bags; empty if the fit failed.
     pub scored: Scored,
+    /// Why each judged bag got its answer, by the model that gave it; empty if the method cannot tell, under `best-on-cv`,
+    /// which keeps no models, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
     /// Metric values by name.
     pub metrics: BTreeMap<String, Option<f64>>,
     /// What the chosen parameters reached on the inner folds: optimistic, since it was maximised.
@@ -166,6 +222,18 @@ impl Record {
             || !s.probabilities.as_ref().is_none_or(|p| per_bag(p.len()))
         {
             return refuse("scores, labels or probabilities do not match the bags");
+        }
+        if !self.reasons.is_empty() && self.reasons.len() != s.bags.len() {
+            return refuse("reasons do not match the bags");
+        }
+        for reason in &self.reasons {
+            let instances: BTreeSet<usize> = reason.parts.iter().map(|p| p.0).collect();
+            if reason.parts.len() > Reason::MOST || instances.len() < reason.parts.len() {
+                return refuse("a reason has more than ten parts, or an instance twice");
+            }
+            if !reason.is_finite() {
+                return refuse("a part of a reason is not a finite number");
+            }
         }
         if !self.seconds.is_finite() {
             return refuse("the time taken is not a finite number");

@@ -84,7 +84,7 @@ impl Roster {
         };
         Ok(Roster {
             data: data.name.clone(),
-            fingerprint: data_fingerprint(data),
+            fingerprint: data_fingerprint(data)?,
             bags: data.bags.ids().to_vec(),
             truth,
             positive,

@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use bagwise_core::{Error, Groups, Result, Rng, Target};
+use bagwise_core::{Error, Groups, Message, Result, Rng, Setting, Target};
 
 /// One division: positions of bags, each list ascending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,13 +212,15 @@ fn enough(parts: usize, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
     }
     let found = if count == 1 { format!("one {one}") } else { format!("{count} {many}") };
     let remedy = if count >= 2 {
-        format!("ask for at most {count} folds (--folds, --inner), or leave one out")
+        Message::from(format!("ask for at most {count} folds"))
+            .with([Setting::Folds, Setting::Inner])
+            .or("leave one out")
     } else if pool.groups.is_some() {
         "groups are never split: give a finer grouping, or none".into()
     } else {
         "give more bags".into()
     };
-    Err(Error::Invalid(format!("{found} cannot be divided into {parts} parts; {remedy}")))
+    Err(Error::refused(format!("{found} cannot be divided into {parts} parts"), remedy))
 }
 
 /// The fold of each of `bags`.

@@ -207,8 +207,9 @@ fn view<'py, T: Element + Copy + Default>(
 fn copy<'py>(py: Python<'py>, bags: &Bags, rows: std::ops::Range<usize>) -> PyResult<Bound<'py, PyAny>> {
     let mut out = Mat::zeros(rows.len(), bags.width());
     let start = rows.start;
-    bags.instances().each_row(rows, |row, values| out.row_mut(row - start).copy_from_slice(values));
-    bags.check_read().map_err(exception)?;
+    bags.instances()
+        .each_row(rows, |row, values| out.row_mut(row - start).copy_from_slice(values))
+        .map_err(exception)?;
     Ok(matrix(py, &out)?.into_any())
 }
 

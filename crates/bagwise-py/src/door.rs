@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bagwise::Precision;
-use bagwise::{Ctx, Error};
+use bagwise::{Ctx, Error, Setting};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -95,20 +95,38 @@ fn panicked() -> PyErr {
     )
 }
 
-/// Every error as one kind of exception. Options that a message names as the command line writes them are written as
-/// arguments.
-pub(crate) fn exception(error: Error) -> PyErr {
-    let text = error.to_string();
-    let mut message = String::with_capacity(text.len());
-    for (i, part) in text.split("--").enumerate() {
-        if i == 0 {
-            message += part;
-            continue;
-        }
-        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
-        message += &part[..end].replace('-', "_");
-        message += &part[end..];
+/// What Python calls a setting that a message names: an argument, with the value that would help or what stands for one.
+pub(crate) fn argument(setting: &Setting) -> String {
+    let column = |name: &Option<String>| name.as_ref().map_or("COLUMN".into(), |name| format!("{name:?}"));
+    match setting {
+        Setting::Memory => "memory=BYTES".into(),
+        Setting::MaxInstances => "max_instances=N".into(),
+        // Bags may be read or made by themselves, or inside `fit`.
+        Setting::AllowMissing => "missing=True (read, Bags) or missing=\"median\" (estimators)".into(),
+        Setting::FillMissing => "missing=\"median\"".into(),
+        Setting::Scale(names) => format!("scale=\"{}\"", names.join("\" or \"")),
+        Setting::Parameter(name, value) => format!("{name}={value}"),
+        Setting::Task(name) => format!("task=\"{name}\""),
+        Setting::Folds => "folds=N".into(),
+        Setting::Inner => "inner=N".into(),
+        Setting::GivenFolds => "folds=[…], one entry per bag".into(),
+        Setting::Protocol(name) => format!("protocol=\"{name}\""),
+        Setting::InputFormat => "format=NAME".into(),
+        Setting::Header => "header=True".into(),
+        Setting::Labels => "labels=FILE".into(),
+        Setting::Bag => "bag=COLUMN".into(),
+        Setting::Label => "label=COLUMN".into(),
+        Setting::Group => "group=COLUMN".into(),
+        Setting::InstanceLabel => "instance_label=COLUMN".into(),
+        Setting::Keep => "keep=[COLUMN]".into(),
+        Setting::Ignore(name) => format!("ignore=[{}]", column(name)),
+        Setting::Categorical(name) => format!("categorical=[{}]", column(name)),
     }
+}
+
+/// Every error as one kind of exception.
+pub(crate) fn exception(error: Error) -> PyErr {
+    let message = error.worded(&argument);
     match error {
         Error::Io { path, source } => match source.raw_os_error() {
             // Python chooses FileNotFoundError and the like by the number.

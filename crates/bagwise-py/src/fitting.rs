@@ -3,15 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
-use bagwise::judge::{Metric, Splits, Threshold};
+use bagwise::judge::{Metric, Threshold};
 use bagwise::method::Explanation;
 use bagwise::model::Trained;
-use bagwise::multiclass::{Duel, Scheme, class_scores};
-use bagwise::params::{Fill, Grid};
-use bagwise::preprocess::Scale;
-use bagwise::{Dataset, Error, Groups, Mat, Target, methods};
+use bagwise::multiclass::{Duel, class_scores};
+use bagwise::{Dataset, Error, Evaluate, Groups, Mat, MethodConfig, Target};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -23,62 +19,59 @@ use crate::door::{Around, enter, exception};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Learning {
-    /// Methods and what is given of their parameters, as text.
-    methods: Vec<(String, Vec<(String, String)>)>,
-    /// Parameters that are not given are tuned; else they have their defaults.
-    tuned: bool,
+    /// Methods by name, `all` and `auto` among them.
+    methods: Vec<String>,
+    /// What is given of their parameters, as text: `KEY`, or `METHOD.KEY` where there are several methods.
+    params: Vec<(String, String)>,
+    /// Parameters that are not given have their defaults.
+    fixed: bool,
     scale: Option<String>,
     multiclass: Option<String>,
     balanced: bool,
     impute: bool,
     optimize: Option<String>,
     threshold: Option<String>,
-    pub(crate) best: bool,
+    best: bool,
 }
 
 impl Learning {
-    /// One setup per method.
-    pub(crate) fn setups(&self, regression: bool) -> bagwise::Result<Vec<Setup>> {
-        let fill = if self.tuned { Fill::Grid } else { Fill::Default };
-        let scale: Option<Scale> = self.scale.as_deref().map(str::parse).transpose()?;
-        let scheme: Option<Scheme> = self.multiclass.as_deref().map(str::parse).transpose()?;
-        let one = |(name, given): &(String, Vec<(String, String)>)| {
-            let method = methods::find(name)?;
-            let info = method.info();
-            let grid = Grid::new(info.name, method.params(), given, fill, regression)?;
-            if !self.tuned && grid.points.len() > 1 {
-                return Err(Error::Invalid(format!(
-                    "{} is given {} points; give every parameter one value, and choose among several with bagwise.fit, \
-                     bagwise.evaluate or GridSearchCV",
-                    info.name,
-                    grid.points.len()
-                )));
-            }
-            let scale = scale.unwrap_or_else(|| method.scale(&grid.points));
-            if let Some(why) = method.refuses(&grid.points, scale) {
-                return Err(Error::Invalid(why));
-            }
-            Ok(Setup {
-                method,
-                grid,
-                scale,
-                scheme: scheme.unwrap_or_else(|| method.scheme()),
-                balanced: self.balanced,
-                impute: self.impute,
-            })
-        };
-        self.methods.iter().map(one).collect()
-    }
-
-    pub(crate) fn metric(&self, target: &Target) -> bagwise::Result<Metric> {
-        match (&self.optimize, target) {
-            (Some(name), _) => name.parse(),
-            (None, Target::Values(_)) => Ok(Metric::Mse),
-            (None, Target::Classes { .. }) => Ok(Metric::Accuracy),
+    /// What is said of every method.
+    fn each(&self, name: &str) -> bagwise::Result<MethodConfig> {
+        let mut config = MethodConfig::new(name).balanced(self.balanced).fill_missing(self.impute);
+        if let Some(scale) = &self.scale {
+            config = config.scale(scale.parse()?);
         }
+        if let Some(scheme) = &self.multiclass {
+            config = config.multiclass(scheme.parse()?);
+        }
+        Ok(if self.fixed { config.tuned(false) } else { config })
     }
 
-    pub(crate) fn threshold(&self) -> bagwise::Result<Option<Threshold>> {
+    /// The only method, with its parameters.
+    pub(crate) fn config(&self) -> bagwise::Result<MethodConfig> {
+        let name = self.methods.first().ok_or_else(|| Error::Invalid("no method is named".into()))?;
+        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
+        Ok(self.params.iter().fold(self.each(name)?, named))
+    }
+
+    /// All methods, for an evaluation.
+    pub(crate) fn apply<'a>(&self, mut evaluate: Evaluate<'a>) -> bagwise::Result<Evaluate<'a>> {
+        for (key, value) in &self.params {
+            evaluate = evaluate.param(key, value);
+        }
+        Ok(evaluate
+            .methods(self.methods.iter().map(String::as_str))
+            .each(self.each("")?)
+            .optimize(self.metric()?)
+            .threshold(self.threshold()?)
+            .best(self.best))
+    }
+
+    fn metric(&self) -> bagwise::Result<Option<Metric>> {
+        self.optimize.as_deref().map(str::parse).transpose()
+    }
+
+    fn threshold(&self) -> bagwise::Result<Option<Threshold>> {
         self.threshold.as_deref().map(str::parse).transpose()
     }
 }
@@ -125,23 +118,13 @@ pub(crate) fn fit(
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
     let trained = enter(py, &around, move |ctx| {
-        let target = data.require_target()?;
-        let wanted = Wanted {
-            metric: learning.metric(target)?,
-            threshold: learning.threshold()?,
-            best: learning.best,
-        };
-        let setups = learning.setups(matches!(target, Target::Values(_)))?;
-        let learner = |setup| {
-            let learner = Learner::new(&data, setup, None)?;
-            match &weights {
-                Some(weights) => learner.with_bag_weights(weights.clone()),
-                None => Ok(learner),
-            }
-        };
-        let learners: Vec<Learner<'_>> = setups.iter().map(learner).collect::<bagwise::Result<_>>()?;
-        let all: Vec<usize> = (0..data.bags.len()).collect();
-        train(&learners, &all, Splits::KFold(inner), &wanted, ctx)
+        let fit = bagwise::fit(&data).method(learning.config()?).inner(inner);
+        let fit =
+            fit.optimize(learning.metric()?).threshold(learning.threshold()?).best(learning.best).ctx(ctx);
+        match weights {
+            Some(weights) => fit.bag_weights(weights).run(),
+            None => fit.run(),
+        }
     })?;
     Ok(Model { trained: Arc::new(trained) })
 }
@@ -238,7 +221,7 @@ impl Model {
         around: Around,
     ) -> PyResult<Answers<'py>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let said = enter(py, &around, move |ctx| trained.predict(&bags, ctx))?;
+        let said = enter(py, &around, move |ctx| trained.predict_with(&bags, ctx))?;
         let header = &self.trained.header;
         let classes = header.classes.len();
         let scores: Vec<Vec<f64>> = match header.duels.as_slice() {
@@ -278,7 +261,7 @@ impl Model {
         around: Around,
     ) -> PyResult<Vec<Vec<Reason<'py>>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let said = enter(py, &around, move |ctx| trained.explain(&bags, ctx))?;
+        let said = enter(py, &around, move |ctx| trained.explain_with(&bags, ctx))?;
         let sign = if self.turned() { -1.0 } else { 1.0 };
         let signed =
             |values: Vec<f64>| PyArray1::from_vec(py, values.into_iter().map(|v| sign * v).collect());

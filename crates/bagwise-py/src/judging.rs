@@ -1,12 +1,12 @@
 //! Evaluations and comparisons: every method on the same folds. What comes back is JSON, made into tables in Python.
 
-use std::time::{Instant, SystemTime};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
-use bagwise::fold::Setup;
-use bagwise::judge::{MethodSummary, Metric, Protocol, ProtocolName, Record, Roster};
-use bagwise::run::{Contender, Plan, Run, Verdict};
-use bagwise::{Dataset, Error, Target};
-use bagwise_report::{Comparison, Context, Finished, Options, basics, gather, render};
+use bagwise::io::save_whole;
+use bagwise::judge::{MethodSummary, Metric, ProtocolName, Record, Roster};
+use bagwise::{Ctx, Dataset, Error, Evaluate};
+use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,8 @@ use crate::fitting::{Learning, dataset};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Judging {
-    protocol: String,
+    /// As the other keys suggest if not given.
+    protocol: Option<String>,
     /// Outer folds; as many as suit the protocol if not given.
     folds: Option<usize>,
     inner: usize,
@@ -28,57 +29,33 @@ pub(crate) struct Judging {
     /// The fold of each bag, for the protocols that need it.
     given: Option<Vec<String>>,
     level: f64,
-    /// Judge the whole choice among the methods as one method, `auto`.
-    auto: bool,
+    /// Whether the baselines take part.
+    baselines: bool,
+    /// Where records are kept; in the user's cache until the run is done if not given.
+    folder: Option<PathBuf>,
 }
 
-/// Everything that an evaluation starts from; one call's arguments.
-struct Question {
-    data: Dataset,
-    contenders: Vec<Contender>,
-    plan: Plan,
-    given: Option<Vec<String>>,
-    level: f64,
-}
-
-impl Question {
-    fn new(data: Dataset, learning: &Learning, judging: Judging, around: &Around) -> PyResult<Question> {
-        let precision = around.precision()?;
-        let put = || {
-            let target = data.require_target()?;
-            let setups = learning.setups(matches!(target, Target::Values(_)))?;
-            let contenders: Vec<Contender> = if judging.auto {
-                vec![Contender { name: "auto".into(), setups }]
-            } else {
-                let one =
-                    |setup: Setup| Contender { name: setup.method.info().name.into(), setups: vec![setup] };
-                setups.into_iter().map(one).collect()
-            };
-            let name: ProtocolName = judging.protocol.parse()?;
-            let units = data.groups.as_ref().map_or(data.bags.len(), |g| g.names.len());
-            let folds = judging.folds.unwrap_or(name.default_folds(units));
-            let plan = Plan {
-                protocol: Protocol::new(name, folds, judging.inner),
-                metric: learning.metric(target)?,
-                threshold: learning.threshold()?,
-                best: learning.best,
-                positive: None,
-                precision,
-                seed: around.seed,
-                repeats: judging.repeats,
-            };
-            Ok((contenders, plan))
-        };
-        let (contenders, plan) = put().map_err(exception)?;
-        Ok(Question { data, contenders, plan, given: judging.given, level: judging.level })
-    }
-
-    fn run(&self) -> bagwise::Result<Run<'_>> {
-        Run::new(&self.data, &self.contenders, &self.plan, self.given.as_deref())
-    }
-
-    fn verdict(&self, records: &[Record], roster: &Roster) -> bagwise::Result<Verdict> {
-        Verdict::new(records, roster, self.plan.metric, self.level, self.plan.protocol.optimistic())
+impl Judging {
+    /// Everything that was asked, for the library.
+    fn evaluate<'a>(
+        &self,
+        data: &'a Dataset,
+        learning: &Learning,
+        ctx: &Ctx,
+    ) -> bagwise::Result<Evaluate<'a>> {
+        let evaluate = learning
+            .apply(bagwise::compare(data).baselines(self.baselines))?
+            .protocol(self.protocol.as_deref().map(str::parse::<ProtocolName>).transpose()?)
+            .folds(self.folds)
+            .inner(self.inner)
+            .repeats(self.repeats)
+            .given_folds(self.given.clone())
+            .level(self.level)
+            .ctx(ctx);
+        Ok(match &self.folder {
+            Some(folder) => evaluate.folder(folder),
+            None => evaluate,
+        })
     }
 }
 
@@ -92,9 +69,6 @@ struct Judged {
     saw_test_bags: Vec<String>,
     /// How methods were judged, in words.
     protocol: String,
-    seconds: f64,
-    finished: Option<u64>,
-    threads: usize,
     /// What came out, in a sentence.
     sentence: String,
     /// One line per method, best first.
@@ -103,11 +77,13 @@ struct Judged {
     standing: Vec<String>,
     records: Vec<Record>,
     roster: Roster,
+    /// What a report shows besides.
+    context: Context,
 }
 
-/// Carries an evaluation out; JSON.
+/// Carries an evaluation out, which the user called by `command`; JSON.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
 pub(crate) fn evaluate(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -117,89 +93,51 @@ pub(crate) fn evaluate(
     learning: Learning,
     judging: Judging,
     around: Around,
+    command: String,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let question = Question::new(data, &learning, judging, &around)?;
     enter(py, &around, move |ctx| {
-        let started = Instant::now();
-        let run = question.run()?;
-        let mut records = Vec::with_capacity(run.len());
-        run.carry_out(
-            &|_| false,
-            &mut |record| {
-                records.push(record);
-                Ok(())
-            },
-            ctx,
-        )?;
-        records.sort_by(|a, b| a.key.cmp(&b.key));
-        let verdict = question.verdict(&records, &run.roster)?;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        to_json(&Judged {
-            metric: question.plan.metric,
-            optimistic: verdict.optimistic,
-            protocol: question.plan.protocol.to_string(),
-            seconds: started.elapsed().as_secs_f64(),
-            finished: now.ok().map(|d| d.as_secs()),
+        let found = judging.evaluate(&data, &learning, ctx)?.run()?;
+        let known = Context {
+            command,
             threads: rayon::current_num_threads(),
-            sentence: verdict.sentence(),
-            standing: verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
-            saw_test_bags: verdict.saw_test_bags,
-            table: verdict.table,
-            records,
-            roster: run.roster,
+            finished: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs()),
+            seconds: Some(found.elapsed.as_secs_f64()),
+            ..basics(&data, &found.candidates, &found.plan, judging.level)?
+        };
+        let finished = Finished {
+            data: &data,
+            contenders: &found.candidates,
+            plan: &found.plan,
+            level: judging.level,
+            records: &found.records,
+            roster: &found.roster,
+        };
+        let context = gather(&finished, known, ctx)?;
+        if let Some(folder) = &found.folder {
+            save_whole(&folder.join(CONTEXT_FILE), to_json(&context)?.as_bytes())?;
+        }
+        to_json(&Judged {
+            metric: found.plan.metric,
+            optimistic: found.verdict.optimistic,
+            protocol: found.plan.protocol.to_string(),
+            sentence: found.verdict.sentence(),
+            standing: found.verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
+            saw_test_bags: found.verdict.saw_test_bags,
+            table: found.verdict.table,
+            records: found.records,
+            roster: found.roster,
+            context,
         })
     })
 }
 
-/// What a report shows beyond the records, from the arguments of [`evaluate`], what it gave, and what the user called; JSON.
+/// The report of an evaluation, from the JSON that [`evaluate`] gave: a page that loads nothing.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, judged, command))]
-pub(crate) fn context(
-    py: Python<'_>,
-    bags: &Bound<'_, NativeBags>,
-    y: PyReadonlyArray1<'_, f64>,
-    classes: Option<Vec<String>>,
-    groups: Option<Vec<String>>,
-    learning: Learning,
-    judging: Judging,
-    around: Around,
-    judged: &str,
-    command: String,
-) -> PyResult<String> {
-    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let question = Question::new(data, &learning, judging, &around)?;
-    let judged: Judged = from_json(judged).map_err(exception)?;
-    enter(py, &around, move |ctx| {
-        let run = question.run()?;
-        let verdict = question.verdict(&judged.records, &judged.roster)?;
-        let finished = Finished {
-            data: &question.data,
-            source: &question.data.name,
-            contenders: &question.contenders,
-            plan: &question.plan,
-            records: &judged.records,
-            roster: &judged.roster,
-            folds: &run.folds,
-            verdict: &verdict,
-        };
-        let known = Context {
-            command,
-            threads: judged.threads,
-            finished: judged.finished,
-            seconds: Some(judged.seconds),
-            ..basics(&question.contenders, &question.plan, question.level)
-        };
-        to_json(&gather(&finished, known, ctx)?)
-    })
-}
-
-/// The report of an evaluation, from the JSON that [`evaluate`] and [`context`] gave: a page that loads nothing.
-#[pyfunction]
-pub(crate) fn report(judged: &str, context: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
+pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
         let judged: Judged = from_json(judged)?;
-        let comparison = Comparison::new(judged.records, judged.roster, from_json(context)?)?;
+        let comparison = Comparison::new(judged.records, judged.roster, judged.context)?;
         render(&[comparison], &Options { hide_ids, title })
     };
     page().map_err(exception)

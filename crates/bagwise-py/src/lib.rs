@@ -28,7 +28,6 @@ fn bagwise_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fitting::Model>()?;
     module.add_function(wrap_pyfunction!(fitting::fit, module)?)?;
     module.add_function(wrap_pyfunction!(judging::evaluate, module)?)?;
-    module.add_function(wrap_pyfunction!(judging::context, module)?)?;
     module.add_function(wrap_pyfunction!(judging::report, module)?)?;
     module.add_function(wrap_pyfunction!(tables::gram, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read, module)?)?;

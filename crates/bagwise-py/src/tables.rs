@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::fold::Setup;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::methods::{METHODS, describe};
 use bagwise::{Dataset, Error, Groups, Kept, Target};
@@ -11,7 +10,7 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 
 use crate::bags::{NativeBags, matrix};
-use crate::door::{Around, enter, exception};
+use crate::door::{Around, argument, enter, exception};
 use crate::fitting::Learning;
 
 /// The Gram matrix of one method at one point.
@@ -27,7 +26,7 @@ pub(crate) fn gram<'py>(
     let rows = Arc::clone(&bags.get().bags);
     let columns = against.map(|a| Arc::clone(&a.get().bags));
     let gram = enter(py, &around, move |ctx| {
-        let setup: Setup = learning.setups(false)?.remove(0);
+        let setup = learning.config()?.single(None)?;
         bagwise::gram(
             setup.method,
             &setup.grid.points[0],
@@ -115,8 +114,9 @@ pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: Aroun
     };
     let groups = data.groups.as_ref().map(|g| of(&g.codes, &g.names));
     let kept = data.kept.into_iter().map(|k| (k.name, k.values)).collect();
+    let warnings = data.warnings.iter().map(|w| w.worded(&argument)).collect();
     let bags = NativeBags::new(data.bags);
-    Ok((data.name, bags, labels, values, groups, kept, data.instance_labels, data.warnings))
+    Ok((data.name, bags, labels, values, groups, kept, data.instance_labels, warnings))
 }
 
 /// Writes what [`read`] gave (a name, bags, labels or numbers, groups, kept columns, instance labels) to a file.

@@ -1,10 +1,11 @@
-//! What a report shows beyond the records: how the run was started, what the data look like, which values grids had,
-//! why some bags were answered as they were. Every run writes what it knows as `report.json` beside the records, and
-//! `compare` adds what its data say; every part may be missing, and the page then does without.
+//! What a report shows beyond the records: how the run was started, what the data look like, which values grids had, how
+//! instances are called, a picture of the winner's kernel. Every run writes it as `report.json` beside the records, so that
+//! the page can be drawn without the data; every part may be missing, and the page then does without.
 
 use std::collections::BTreeMap;
 
 use bagwise::judge::Metric;
+use bagwise::run::GramPicture;
 use serde::{Deserialize, Serialize};
 
 /// The file's name in the folder of a run.
@@ -46,8 +47,8 @@ pub struct Context {
     pub data: Option<DataSummary>,
     /// For each method its setup and the values it chose from.
     pub setups: BTreeMap<String, SetupSummary>,
-    /// Why the winner answered some bags as it did.
-    pub explained: Vec<Explained>,
+    /// Names of instances that decided, if a column was kept.
+    pub kept: Option<KeptColumn>,
     /// Similarities of bags under the winner's kernel.
     pub gram: Option<GramPicture>,
     /// What was left out of this file, and why.
@@ -98,38 +99,12 @@ pub struct SetupSummary {
     pub grid: Vec<(String, Vec<String>)>,
 }
 
-/// Why a bag got its answer, by a model that had not seen it.
+/// What a kept column says of the instances that the page names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Explained {
-    /// The bag, a position in the data set.
-    pub bag: usize,
-    /// The fold that tested it.
-    pub fold: usize,
-    /// The classes that the machine tells apart, plus side first; empty for real values.
-    pub machine: String,
-    /// The output.
-    pub output: f64,
-    /// The part that belongs to no instance; none where one instance decides.
-    pub bias: Option<f64>,
-    /// Instances (from 0) and their parts or outputs, the most telling first; not always all.
-    pub values: Vec<(usize, f64)>,
-    /// Instances of the bag.
-    pub instances: usize,
-    /// What a kept column says of the instances in `values`; empty without one.
-    pub kept: Vec<String>,
-}
-
-/// A Gram, scaled to similarities: 1 on the diagonal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GramPicture {
-    /// The method and its parameters.
-    pub of: String,
-    /// Bags, as positions in the data set, ordered by class.
-    pub bags: Vec<usize>,
-    /// Similarity 0..1 in steps of 1/255, row after row.
-    pub levels: Vec<u8>,
-    /// Similarities that level 0 and level 255 stand for.
-    pub range: (f64, f64),
+pub struct KeptColumn {
+    /// The column.
+    pub name: String,
+    /// By bag, a position in the data set, and instance, numbered from 0 as in the file.
+    pub values: BTreeMap<usize, BTreeMap<usize, String>>,
 }

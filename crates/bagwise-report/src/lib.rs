@@ -1,7 +1,7 @@
 //! Turns evaluation records into a page people can read: one HTML file that stands by itself.
 //!
 //! ```text
-//! run, its data at hand ──▶ Context (gather.rs)
+//! run, its data at hand ──▶ Context (gather.rs) ──▶ report.json
 //! folder of a run ──▶ Comparison (load.rs): records, roster, Context
 //!                       ▼
 //!                     View (view.rs): verdict, answers bag by bag, names that may be shown, colours
@@ -9,13 +9,14 @@
 //!                     page.rs: verdict, warnings, results, figures/, audit ──▶ Markup ──▶ HTML
 //! ```
 //!
-//! Only `gather.rs` computes from data, once, when a run is done. All else needs none: a report can be drawn again, with
-//! other options or by a later bagwise, wherever the folder is. Markup is balanced and escaped by construction
+//! Only `gather.rs` looks at data, when a run happens, and nothing is trained. All else needs none: a report can be drawn
+//! again, with other options or by a later bagwise, wherever the folder is. Markup is balanced and escaped by construction
 //! (`markup.rs`), figures are SVG with text alternatives (`plot.rs`), style and script lie in `assets/`. The page reads well without the script, which adds sorting, filtering
 //! and highlighting.
 
 mod audit;
 mod context;
+mod explained;
 mod figures;
 mod gather;
 mod load;
@@ -30,7 +31,8 @@ mod table;
 mod view;
 mod warnings;
 
-pub use context::{CONTEXT_FILE, Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};
+pub use bagwise::run::GramPicture;
+pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
 pub use gather::{Finished, basics, gather};
 pub use load::Comparison;
 pub use page::{Options, render};

@@ -31,13 +31,12 @@ impl Comparison {
             return Err(Error::data(
                 Place::of(file.display().to_string()),
                 "there is no such file",
-                "give a folder that bagwise compare or evaluate wrote, or its records.jsonl",
+                "give the folder of a comparison or evaluation, or its records.jsonl",
             ));
         }
         let records = read_records(&file)?;
         let roster: Roster = json(&folder.join("roster.json"))?;
-        let context = folder.join(CONTEXT_FILE);
-        let context = if context.exists() { json(&context)? } else { Context::default() };
+        let context = Context::read(&folder)?;
         Comparison::new(records, roster, context).map_err(|e| match e {
             Error::Invalid(found) => Error::data(
                 Place::of(file.display().to_string()),
@@ -55,7 +54,6 @@ impl Comparison {
             return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
         }
         let bags = roster.bags.len();
-        context.explained.retain(|e| e.bag < bags);
         context.gram = context
             .gram
             .filter(|g| g.levels.len() == g.bags.len().pow(2) && g.bags.iter().all(|&b| b < bags));
@@ -76,6 +74,14 @@ impl Comparison {
     /// Whether parameters were chosen on the reported folds.
     pub fn optimistic(&self) -> bool {
         self.context.optimistic || self.records.iter().any(|r| r.protocol == "best-on-cv")
+    }
+}
+
+impl Context {
+    /// What a run wrote into its folder; nothing is known of one that wrote nothing.
+    pub fn read(folder: &Path) -> Result<Context> {
+        let file = folder.join(CONTEXT_FILE);
+        if file.exists() { json(&file) } else { Ok(Context::default()) }
     }
 }
 

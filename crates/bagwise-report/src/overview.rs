@@ -63,8 +63,8 @@ impl Overview {
         let again: Vec<(String, String)> = others.into_iter().map(|i| (name(i), name(first_of(i)))).collect();
         let verdicts: Vec<&Verdict> = counted.iter().map(|&i| &verdicts[i]).collect();
         let [first, _, ..] = verdicts.as_slice() else {
-            let why = "All runs are of the same data, and one data set has no average ranks; bagwise compare puts methods side by \
-                       side on the same folds.";
+            let why = "All runs are of the same data, and one data set has no average ranks; a comparison puts methods side by side on \
+                       the same folds.";
             return Ok(Together::Apart(why.into()));
         };
         let metric = first.metric;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bagwise::BASELINE;
 use bagwise::Result;
 use bagwise::judge::{Answer, Confusion, Record, Roster, Truth};
-use bagwise::run::{BASELINE, Verdict};
+use bagwise::run::Verdict;
 
 use crate::load::Comparison;
 

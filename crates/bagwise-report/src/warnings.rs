@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use bagwise::BASELINE;
 use bagwise::judge::{Status, often_on_edge};
-use bagwise::run::BASELINE;
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -66,13 +66,13 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
     let skipped = &view.run.context.skipped;
     if !skipped.is_empty() {
         let message = format!("Left out for lack of time: {}.", listed(skipped));
-        all.push(warning(false, message, "A larger --budget lets them take part."));
+        all.push(warning(false, message, "A larger time budget lets them take part."));
     }
     if view.roster().groups.is_none() {
         all.push(warning(
             false,
             "The bags have no groups.".into(),
-            "If several bags come from one patient, scaffold or source, name that column with --group: split between training and \
+            "If several bags come from one patient, scaffold or source, name that column as the group: split between training and \
              test they flatter every method.",
         ));
     }

@@ -3,8 +3,10 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use bagwise::judge::{Status, Truth};
-use bagwise_report::{Comparison, Context, Options, render};
+use bagwise_report::{Comparison, Context, KeptColumn, Options, render};
 
 use common::{Made, made, well_formed};
 
@@ -44,7 +46,7 @@ fn every_kind_of_task_makes_a_whole_page() {
             "-grid-0\"",
             "-rounds-1\"",
             "-gram\"",
-            "-bag-0\"",
+            "-bag-",
         ] {
             assert!(page.contains(part) || part == "class=\"results\"", "{classes} classes: no {part}");
         }
@@ -63,12 +65,33 @@ fn explained_bags_stand_under_what_they_are() {
     // One machine is named once, several each in its figure.
     let one = made(&Made { classes: 3, ..Made::default() });
     let mut several = one.clone();
-    several.context.explained[1].machine = "class 2 vs rest".into();
+    for record in several.records.iter_mut().filter(|r| r.key.fold == 0) {
+        record.reasons.iter_mut().for_each(|r| r.machine = Some((2, None)));
+    }
     let (one, several) = (page(one), page(several));
     assert!(one.contains("To the right speaks for class class 1.") && !one.contains("to the right for"));
     assert!(!several.contains("To the right speaks"));
     assert!(several.contains("; class 2 vs rest: to the right for class 2"));
     assert!(several.contains("; class 1 vs class 0: to the right for class 1"));
+}
+
+#[test]
+fn the_best_method_that_can_tell_is_explained() {
+    let mut run = made(&Made::default());
+    let winner = run.records[0].key.method.clone();
+    let lead = "The instances that decided";
+    let whole = page(run.clone());
+    assert!(whole.contains(lead) && whole.contains(&format!("answered by {winner} as its outer fold")));
+    assert!(!whole.contains("cannot tell instances apart"));
+    run.records.iter_mut().filter(|r| r.key.method == winner).for_each(|r| r.reasons.clear());
+    let other = page(run.clone());
+    assert!(other.contains(&format!("{winner} cannot tell instances apart, so these are the answers of ")));
+    assert!(!other.contains(&format!("answered by {winner} as its outer fold")));
+    // Constants have reasons without instances; records from before have none.
+    run.records.iter_mut().flat_map(|r| &mut r.reasons).for_each(|r| r.parts.clear());
+    assert!(!page(run.clone()).contains(lead));
+    run.records.iter_mut().for_each(|r| r.reasons.clear());
+    assert!(!page(run).contains(lead));
 }
 
 #[test]
@@ -112,7 +135,7 @@ fn bags_that_are_answered_twice_do_not_count_twice() {
         })
         .collect();
     again.records.extend(more);
-    again.context.explained.clear();
+    again.records.iter_mut().for_each(|r| r.reasons.clear());
     let (once, twice) = (page(run), page(again));
     assert_eq!(ends(&once), ends(&twice));
     assert!(once.contains("Of 30 bags of class class 1,"));
@@ -144,7 +167,8 @@ fn names_from_the_data_are_harmless() {
     c.setups.clear();
     c.notes.push(evil.into());
     c.skipped.push(evil.into());
-    c.explained.iter_mut().for_each(|e| e.kept = vec![evil.into(), attribute.into()]);
+    let named = BTreeMap::from([(0, evil.to_string()), (2, attribute.to_string())]);
+    c.kept = Some(KeptColumn { name: evil.into(), values: (0..60).map(|b| (b, named.clone())).collect() });
     c.data.as_mut().unwrap().warnings.push(format!("{evil}\u{0}\u{1b}[31m"));
     c.data.as_mut().unwrap().findings[0].message = format!("{evil}{attribute}");
     c.gram.as_mut().unwrap().of = evil.into();
@@ -167,7 +191,9 @@ fn hidden_names_do_not_appear() {
     run.roster.groups = Some((0..run.roster.bags.len()).map(|b| format!("patient-{}", b % 9)).collect());
     run.records[0].outcome.status = Status::Failed;
     run.records[0].outcome.message = Some("bag 'bag-0003' is odd".into());
-    run.context.explained.iter_mut().for_each(|e| e.kept = vec!["smiles CCO".into(), "smiles CCN".into()]);
+    let named = BTreeMap::from([(0, "CCO".to_string()), (2, "CCN".to_string())]);
+    let values = (0..run.roster.bags.len()).map(|b| (b, named.clone())).collect();
+    run.context.kept = Some(KeptColumn { name: "smiles".into(), values });
     let data = run.context.data.as_mut().unwrap();
     data.warnings.push("bag-0001 has no rows".into());
     data.findings[0].kind = "clashing_bags".into();
@@ -356,9 +382,7 @@ fn a_model_card_says_what_its_bags_had_to_do_with_training() {
         "{saw}"
     );
     let whole = page(pooled("made"));
-    assert!(
-        !whole.contains("model that had not seen it;") && !whole.contains("fitted again without the bag,")
-    );
+    assert!(!whole.contains("model that had not seen it;") && !whole.contains("trained without the bag,"));
     let mut chosen = honest;
     chosen.records.iter_mut().for_each(|r| r.protocol = "best-on-cv".into());
     let chosen = card(chosen);
@@ -414,11 +438,10 @@ fn folders_are_read_and_damage_is_named() {
     assert!(error(folder.path()).contains("report.json: cannot be understood"));
     // What a context says of bags that do not exist is not believed.
     let mut far = run.context.clone();
-    far.explained[0].bag = 1_000_000;
     far.gram.as_mut().unwrap().levels.pop();
     write("report.json", serde_json::to_string(&far).unwrap());
     let read = Comparison::read(folder.path()).unwrap();
-    assert!(read.context.gram.is_none() && read.context.explained.len() == run.context.explained.len() - 1);
+    assert!(read.context.gram.is_none());
     well_formed(&render(&[read], &Options::default()).unwrap()).unwrap();
     write("records.jsonl", String::new());
     assert!(error(folder.path()).contains("there are no records of made"));

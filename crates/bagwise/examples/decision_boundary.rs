@@ -6,13 +6,8 @@
 
 use std::fmt::Write as _;
 
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
-use bagwise::judge::{Metric, Splits};
-use bagwise::model::Trained;
-use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
-use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Result, methods};
+use bagwise::{Bags, Dataset, Instances, Mat, Model, Result};
 
 /// Pixels of a panel's side, and the part of the plane that it shows: -LIMIT..LIMIT.
 const SIDE: f64 = 420.0;
@@ -21,10 +16,7 @@ const LIMIT: f64 = 6.0;
 const CELLS: usize = 70;
 
 fn main() -> Result<()> {
-    let data = bagwise::io::read(
-        "synthetic:gauss?bags=40&min=3&max=7&features=2&distance=3&witness=0.3&seed=4",
-        &Default::default(),
-    )?;
+    let data = bagwise::read("synthetic:gauss?bags=40&min=3&max=7&features=2&distance=3&witness=0.3&seed=4")?;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
@@ -33,8 +25,9 @@ fn main() -> Result<()> {
     );
     for (panel, (method, width)) in [("mirsvm", "sigma"), ("mi-svm-bag", "gamma")].into_iter().enumerate() {
         let at = 20.0 + panel as f64 * (SIDE + 20.0);
-        let value = if width == "sigma" { "1" } else { "0.5" };
-        let model = fitted(&data, method, &[("c", "10"), (width, value)])?;
+        let value = if width == "sigma" { 1.0 } else { 0.5 };
+        let config = bagwise::method(method)?.param("c", 10).param(width, value);
+        let model = config.scale(Scale::None).tuned(false).fit(&data)?;
         writeln!(svg, "<g transform=\"translate({at} 40)\">").expect("a string grows");
         writeln!(svg, "<text x=\"0\" y=\"-12\" font-size=\"16\">{method}</text>").expect("a string grows");
         draw(&mut svg, &data, &model)?;
@@ -51,23 +44,12 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A model with fixed parameters on unscaled bags.
-fn fitted(data: &Dataset, method: &str, given: &[(&str, &str)]) -> Result<Trained> {
-    let method = methods::find(method)?;
-    let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false)?;
-    let setup = Setup { scale: Scale::None, ..Setup::new(method, grid) };
-    let learners = [Learner::new(data, &setup, None)?];
-    let all: Vec<usize> = (0..data.bags.len()).collect();
-    train(&learners, &all, Splits::KFold(5), &Wanted::by(Metric::Accuracy), &Ctx::default())
-}
-
 /// Where a point of the plane lies in a panel.
 fn place(x: f64, y: f64) -> (f64, f64) {
     ((x + LIMIT) / (2.0 * LIMIT) * SIDE, (LIMIT - y) / (2.0 * LIMIT) * SIDE)
 }
 
-fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
+fn draw(svg: &mut String, data: &Dataset, model: &Model) -> Result<()> {
     // Every square of the background is a bag of one instance, its centre.
     let cell = 2.0 * LIMIT / CELLS as f64;
     let centre = |k: usize| -LIMIT + (k as f64 + 0.5) * cell;
@@ -75,7 +57,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
     let plane = Bags::new(Instances::F64(Mat::from_rows(&centres)), (0..=centres.len()).collect())?
         .with_features(data.bags.features().clone())?;
     let size = SIDE / CELLS as f64;
-    for (point, said) in centres.iter().zip(model.predict(&plane, &Ctx::default())?) {
+    for (point, said) in centres.iter().zip(model.predict(&plane)?) {
         if said.outputs[0] > 0.0 {
             let (x, y) = place(point[0], point[1]);
             let shade = 0.15 + 0.35 * said.outputs[0].min(1.0);
@@ -94,7 +76,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
         unreachable!("gauss has classes")
     };
     for b in 0..data.bags.len() {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense()?;
         for i in 0..bag.rows() {
             let (x, y) = place(bag.get(i, 0), bag.get(i, 1));
             let fill = if codes[b] == 1 { "#222222" } else { "white" };
@@ -104,7 +86,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Trained) -> Result<()> {
     }
     for chosen in model.representatives() {
         let b = data.bags.ids().iter().position(|id| *id == chosen.bag).expect("a training bag");
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense()?;
         let (x, y) = place(bag.get(chosen.instance, 0), bag.get(chosen.instance, 1));
         writeln!(
             svg,

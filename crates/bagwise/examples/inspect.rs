@@ -5,13 +5,12 @@
 //! ```
 
 use bagwise::inspect::inspect;
-use bagwise::io::{ReadOptions, read};
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]
 fn main() -> bagwise::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "musk1".into());
-    let data = read(&name, &ReadOptions::default())?;
-    let found = inspect(&data);
+    let data = bagwise::read(&name)?;
+    let found = inspect(&data)?;
     println!(
         "{}: {} bags, {} instances, {} attributes",
         found.data, found.bags, found.instances, found.attributes

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use bagwise::Rng;
-use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
+use bagwise::unstable::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::{Bags, Ctx, Instances, Mat, Result};
 
 const T: usize = 400;

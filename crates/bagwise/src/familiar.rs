@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use bagwise_core::{Bags, FeatureKind};
+use bagwise_core::{Bags, FeatureKind, Result};
 
 /// The usual, as the training bags show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ const RARE: f64 = 0.01;
 
 impl Familiarity {
     /// From the training bags, before any transform; `nearest` is the similarity of each to its nearest other.
-    pub fn of(bags: &Bags, train: &[usize], nearest: Option<Vec<f64>>) -> Familiarity {
+    pub fn of(bags: &Bags, train: &[usize], nearest: Option<Vec<f64>>) -> Result<Familiarity> {
         let width = bags.width();
         // Extremes, the bag that has them, and the extremes of all other bags: a bag is judged by the others.
         let mut low = vec![[f64::INFINITY; 2]; width];
@@ -43,13 +43,14 @@ impl Familiarity {
                     least[j] = least[j].min(row[j]);
                     most[j] = most[j].max(row[j]);
                 }
-            });
-            (bag, least, most)
+            })?;
+            Ok((bag, least, most))
         };
         // Some bags at a time, so that their extremes stay small beside the data.
-        for (bag, least, most) in
-            train.chunks(256).flat_map(|bags| bags.par_iter().map(extremes).collect::<Vec<_>>())
+        for found in
+            train.chunks(256).flat_map(|bags| bags.par_iter().map(extremes).collect::<Vec<Result<_>>>())
         {
+            let (bag, least, most) = found?;
             for j in 0..width {
                 if least[j] < low[j][0] {
                     low[j] = [least[j], low[j][0]];
@@ -72,16 +73,16 @@ impl Familiarity {
             most_outside: TOLERATED,
             least_similar: nearest.map(|mut values| quantile(&mut values, RARE)),
         };
-        let mut shares: Vec<f64> = train
+        let mut shares = train
             .par_iter()
             .map(|&bag| {
                 outside(bags, bag, |j| {
                     (low[j][usize::from(low_bag[j] == bag)], high[j][usize::from(high_bag[j] == bag)])
                 })
             })
-            .collect();
+            .collect::<Result<Vec<f64>>>()?;
         let usual = if train.len() > 1 { quantile(&mut shares, 1.0 - RARE) } else { 0.0 };
-        Familiarity { most_outside: usual.max(TOLERATED), ..familiarity }
+        Ok(Familiarity { most_outside: usual.max(TOLERATED), ..familiarity })
     }
 
     /// Number of columns, if both ends have as many.
@@ -90,7 +91,7 @@ impl Familiarity {
     }
 
     /// The share of a bag's values outside the training range. Unseen categories are outside, missing values inside.
-    pub fn outside(&self, bags: &Bags, bag: usize) -> f64 {
+    pub fn outside(&self, bags: &Bags, bag: usize) -> Result<f64> {
         outside(bags, bag, |j| {
             let unseen = match &bags.features()[j].kind {
                 FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
@@ -110,13 +111,13 @@ impl Familiarity {
     }
 }
 
-fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> f64 {
+fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> Result<f64> {
     let ranges: Vec<(f64, f64)> = (0..bags.width()).map(range).collect();
     let mut count = 0;
     bags.instances().each_row(bags.rows(bag), |_, row| {
         count += row.iter().zip(&ranges).filter(|(x, (low, high))| *x < low || *x > high).count();
-    });
-    count as f64 / (bags.rows(bag).len() * bags.width()) as f64
+    })?;
+    Ok(count as f64 / (bags.rows(bag).len() * bags.width()) as f64)
 }
 
 /// The value with a share `p` of the others below it (the nearest rank, downwards).
@@ -138,10 +139,10 @@ mod tests {
     #[test]
     fn values_out_of_the_training_range_are_counted() {
         let train: Vec<f64> = (0..200).map(|i| f64::from(i % 10)).collect();
-        let known = Familiarity::of(&line(&train), &(0..200).collect::<Vec<_>>(), None);
+        let known = Familiarity::of(&line(&train), &(0..200).collect::<Vec<_>>(), None).unwrap();
         assert_eq!(known.most_outside, TOLERATED);
         let new = line(&[5.0, 9.0, 9.5, -1.0]);
-        let shares: Vec<f64> = (0..4).map(|b| known.outside(&new, b)).collect();
+        let shares: Vec<f64> = (0..4).map(|b| known.outside(&new, b).unwrap()).collect();
         assert_eq!(shares, [0.0, 0.0, 1.0, 1.0]);
         assert!(known.is_familiar(0.0, None) && !known.is_familiar(1.0, None));
     }
@@ -150,7 +151,8 @@ mod tests {
     fn a_training_bag_is_judged_by_the_others() {
         // Bag 3 alone spans 0..9: from the point of view of the others it is outside.
         let known =
-            Familiarity::of(&line(&[1.0, 1.0, 1.0, 9.0]), &[0, 1, 2, 3], Some(vec![0.9, 0.8, 0.9, 0.1]));
+            Familiarity::of(&line(&[1.0, 1.0, 1.0, 9.0]), &[0, 1, 2, 3], Some(vec![0.9, 0.8, 0.9, 0.1]))
+                .unwrap();
         assert_eq!(known.least_similar, Some(0.1));
         assert!(!known.is_familiar(0.0, Some(0.05)));
     }

@@ -6,7 +6,7 @@ use crate::method::{Method, Offer, Prepared, Scope, draws_on_all};
 use crate::methods::lacks;
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result, Target};
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Message, Result, Setting, Target};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
 /// categories and relative widths are learned from the columns' bags, the training set of a rectangular Gram;
@@ -35,7 +35,7 @@ pub fn gram(
     ctx.reserve(
         "the Gram matrix",
         8 * bags.len() as u64 * reference.len() as u64,
-        "raise --memory, or use fewer bags",
+        Message::more_memory().or("use fewer bags"),
     )?;
     let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
     let none = || lacks(method.info().name, Offer::Kernel);
@@ -45,8 +45,7 @@ pub fn gram(
             let rows = transform.apply(&bags.align(reference.features())?, ctx)?;
             prepared.against(0, &rows, ctx)?.ok_or_else(none)
         }
-    };
-    bags.check_read().and(reference.check_read()).and(gram)
+    }
 }
 
 /// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows. Everything is learned
@@ -66,7 +65,10 @@ pub fn feature_map(
 }
 
 fn missing() -> Error {
-    Error::Invalid("some values are missing; fill them in or use --missing median".into())
+    Error::refused(
+        "some values are missing",
+        Message::from("fill them in, or use medians").with([Setting::FillMissing]),
+    )
 }
 
 /// One point, prepared on all bags.
@@ -91,9 +93,9 @@ fn prepare(
     }
     let points = std::slice::from_ref(point);
     if let Some(why) = method.refuses(points, scale) {
-        return Err(Error::Invalid(why));
+        return Err(why);
     }
-    let transform = Transform::fit(scale, impute, reference, target, &all);
+    let transform = Transform::fit(scale, impute, reference, target, &all)?;
     let ready = Arc::new(transform.apply(reference, ctx)?);
     let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[], pool: None }, ctx)?;
     Ok((transform, prepared))

@@ -14,7 +14,7 @@ pub use columns::{Column, LooksLike, Reveals};
 pub use findings::{Finding, Level};
 pub use scaling::Scaling;
 
-use bagwise_core::{Dataset, Groups, Target};
+use bagwise_core::{Dataset, Groups, Message, Result, Target};
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,7 +64,7 @@ pub struct Inspection {
     /// What is suspicious, worst first.
     pub findings: Vec<Finding>,
     /// What the reader wanted the user to know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// Every attribute.
     pub columns: Vec<Column>,
 }
@@ -131,15 +131,15 @@ pub struct SizePredicts {
 ///
 /// ```
 /// let data = bagwise::io::read("synthetic:gauss?bags=30", &Default::default())?;
-/// let found = bagwise::inspect::inspect(&data);
+/// let found = bagwise::inspect::inspect(&data)?;
 /// assert_eq!(found.bags, 30);
 /// assert_eq!(found.classes, [("0".to_string(), 15), ("1".to_string(), 15)]);
 /// # Ok::<(), bagwise::Error>(())
 /// ```
-pub fn inspect(data: &Dataset) -> Inspection {
+pub fn inspect(data: &Dataset) -> Result<Inspection> {
     let bags = &data.bags;
     let target = data.target.as_ref();
-    let columns = columns::columns(bags, target);
+    let columns = columns::columns(bags, target)?;
     let numbers: Vec<(f64, f64)> = columns.iter().filter_map(|c| Some((c.min?, c.max?))).collect();
     let zeros = columns.iter().map(|c| c.zeros).sum::<f64>() / numbers.len().max(1) as f64;
     let mut found = Inspection {
@@ -163,7 +163,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
         bytes: bags.instances().bytes(),
         kept: data.kept.iter().map(|k| k.name.clone()).collect(),
         instance_labels: class_counts(data.instance_labels.as_deref().map(Target::from_labels).as_ref()),
-        duplicates: bagwise_core::duplicates(bags, target),
+        duplicates: bagwise_core::duplicates(bags, target)?,
         constant: columns.iter().filter(|c| c.constant).map(|c| c.name.clone()).collect(),
         scaling: scaling::suggest(&columns, zeros, bags.instances().kind()),
         findings: Vec::new(),
@@ -171,7 +171,7 @@ pub fn inspect(data: &Dataset) -> Inspection {
         columns,
     };
     found.findings = findings::findings(&found, target.is_some());
-    found
+    Ok(found)
 }
 
 fn class_counts(target: Option<&Target>) -> Vec<(String, usize)> {
@@ -287,8 +287,3 @@ fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::
 
 #[cfg(test)]
 mod tests;
-
-/// The program in the README must run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

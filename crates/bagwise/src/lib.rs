@@ -1,13 +1,45 @@
-//! bagwise: multi-instance learning, fast and honest.
+//! Multi-instance learning, fast and honest.
 //!
-//! A *bag* is a set of instances (the shapes of a molecule, the patches of a slide, the posts of a forum);
-//! labels belong to bags. [`Bags`] holds instances row after row with offsets that cut them into bags, a
-//! [`Dataset`] adds what is to be predicted.
+//! A *bag* is a set of instances: the shapes of a molecule, the patches of a slide, the posts of a forum. Labels belong to
+//! bags. bagwise learns from such data, predicts new bags, says which instances decided, and compares methods with sound
+//! statistics.
+//!
+//! ```
+//! # fn main() -> bagwise::Result<()> {
+//! let data = bagwise::read("musk1")?;
+//! println!("{}", bagwise::compare(&data).methods(["mi-kernel", "simple-mi"]).run()?);
+//! let model = bagwise::method("mi-kernel")?.param("c", [1., 10., 100.]).fit(&data)?;
+//! for p in model.predict(&data.bags)? {
+//!     println!("{} {:?} {:.2}", p.bag, p.label, p.score());
+//! }
+//! # let file = std::env::temp_dir().join("bagwise-quick-start.bagwise");
+//! model.save(&file)
+//! # }
+//! ```
+//!
+//! | to | call |
+//! |---|---|
+//! | read a file, a folder, a built-in set or a generator | [`read`]; [`io::read`] with options |
+//! | make bags of arrays | [`Bags::new`], [`Dataset::new`] |
+//! | see what is suspicious about data | [`inspect::inspect`] |
+//! | name a method and its parameters | [`method()`], [`MethodConfig`] |
+//! | learn from all bags | [`fit()`], [`MethodConfig::fit`] |
+//! | use a model | [`Model::predict`], [`Model::explain`], [`Model::save`], [`Model::load`] |
+//! | estimate how good a method is on new bags | [`evaluate()`] |
+//! | compare methods on the same folds | [`compare`] |
+//! | use kernels elsewhere | [`gram()`], [`feature_map`] |
+//!
+//! Everything random follows from a seed, and results are the same on any number of threads. A run that was stopped goes
+//! on where it was when the same call is made again. Methods are listed in [`methods::METHODS`]; what a new one must do
+//! is in [`mod@method`].
 
-pub mod alternation;
+mod alternation;
 mod calibrate;
+mod config;
+mod evaluate;
 mod familiar;
 mod families;
+mod fit;
 pub mod fold;
 mod gram;
 pub mod graph;
@@ -22,13 +54,60 @@ pub mod run;
 mod state;
 
 pub use bagwise_core::{
-    BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Place,
-    Precision, Progress, Result, Rng, RowSource, Silent, Stored, Target, human_bytes,
+    BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Message,
+    Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target, human_bytes,
 };
-pub use bagwise_engine as engine;
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
+pub use config::{AUTO, BASELINE, BASELINES, MethodConfig, ParamText};
+pub use evaluate::{Evaluate, Evaluation, Event, LEVEL};
+pub use fit::{Fit, INNER_FOLDS};
 pub use gram::{feature_map, gram};
+pub use model::{Prediction, Trained as Model};
+pub use run::Keep;
+
+/// What most programs need: `use bagwise::prelude::*`.
+pub mod prelude {
+    pub use crate::judge::{Metric, ProtocolName, Threshold};
+    pub use crate::preprocess::Scale;
+    pub use crate::{Bags, Dataset, MethodConfig, Model, Target, compare, evaluate, fit, method, read};
+}
+
+/// What benchmarks, tests and the curious may look at, and what may change in any version: the engines, and the searches
+/// of alternating methods round by round.
+pub mod unstable {
+    pub use crate::alternation::{Step, Trajectory, follow};
+    pub use bagwise_engine as engine;
+}
+
+/// Reads a data set: a path, a built-in name such as `musk1`, or a generator such as `synthetic:gauss?bags=200`. Columns
+/// `bag`, `label` and `group` are found by name; [`io::read`] takes options.
+pub fn read(name: impl AsRef<std::path::Path>) -> Result<Dataset> {
+    io::read(&name.as_ref().to_string_lossy(), &io::ReadOptions::default())
+}
+
+/// A method by name or alias, or `auto`, to be configured; [`methods::METHODS`] lists them.
+pub fn method(name: &str) -> Result<MethodConfig> {
+    if name != AUTO {
+        methods::find(name)?;
+    }
+    Ok(MethodConfig::new(name))
+}
+
+/// Learns from all bags: by the simplest method that is as good as the best, unless one is named.
+pub fn fit(data: &Dataset) -> Fit<'_> {
+    Fit::new(data)
+}
+
+/// Estimates how good a method is on new bags: nested cross-validation unless it is said otherwise.
+pub fn evaluate<'a>(data: &'a Dataset, method: impl Into<MethodConfig>) -> Evaluate<'a> {
+    Evaluate::new(data).methods([method])
+}
+
+/// Compares methods on the same folds, all of them unless some are named, always with the baselines.
+pub fn compare(data: &Dataset) -> Evaluate<'_> {
+    Evaluate::new(data).baselines(true)
+}
 
 /// The program in the README is compiled and run.
 #[cfg(doctest)]

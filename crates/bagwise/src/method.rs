@@ -306,7 +306,7 @@ pub trait Method: Send + Sync {
     }
 
     /// Why a scaling would spoil some points, if it would.
-    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<String> {
+    fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<Error> {
         None
     }
 
@@ -483,6 +483,6 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// Everything needed to load it again.
-    fn save(&self) -> State;
+    /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.
+    fn save(&self) -> Result<State>;
 }

@@ -108,6 +108,15 @@ pub struct Prediction {
     pub familiar: bool,
 }
 
+impl Prediction {
+    /// The predicted number, the decision value of two classes (above 0 is the positive one), or the largest probability of
+    /// several classes.
+    pub fn score(&self) -> f64 {
+        let most = self.probabilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if self.outputs.len() == 1 { self.outputs[0] } else { most }
+    }
+}
+
 impl Trained {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: Header, models: Vec<Box<dyn Model>>) -> Trained {
@@ -115,7 +124,12 @@ impl Trained {
     }
 
     /// What the model says of bags whose columns are matched by name.
-    pub fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
+    pub fn predict(&self, bags: &Bags) -> Result<Vec<Prediction>> {
+        self.predict_with(bags, &Ctx::default())
+    }
+
+    /// The same with the surroundings of a long computation.
+    pub fn predict_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
         let mut all = Vec::with_capacity(bags.len());
         for (raw, ready) in self.ready(bags, ctx)? {
             let (raw, ready) = (raw, ready?);
@@ -138,7 +152,7 @@ impl Trained {
             let Header { classes, duels, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, duels, classes.len());
             for b in 0..ready.len() {
-                let outside = familiarity.outside(&raw, b);
+                let outside = familiarity.outside(&raw, b)?;
                 let nearest: Option<f64> = nearest[b];
                 all.push(Prediction {
                     bag: raw.ids()[b].clone(),
@@ -153,12 +167,16 @@ impl Trained {
                 });
             }
         }
-        bags.check_read()?;
         Ok(all)
     }
 
     /// For each bag and machine, why the output has its value.
-    pub fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+    pub fn explain(&self, bags: &Bags) -> Result<Vec<Vec<Explanation>>> {
+        self.explain_with(bags, &Ctx::default())
+    }
+
+    /// The same with the surroundings of a long computation.
+    pub fn explain_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         let mut all = Vec::with_capacity(bags.len());
         for (_, ready) in self.ready(bags, ctx)? {
             let ready = ready?;
@@ -171,7 +189,6 @@ impl Trained {
             }
             all.extend(chunk);
         }
-        bags.check_read()?;
         Ok(all)
     }
 
@@ -184,7 +201,6 @@ impl Trained {
             let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
             all.extend(graphs.ok_or_else(|| self.lacks(Offer::Graphs))?);
         }
-        bags.check_read()?;
         Ok(all)
     }
 
@@ -257,25 +273,15 @@ impl Trained {
         bags: &Bags,
         ctx: &'b Ctx,
     ) -> Result<impl Iterator<Item = (Bags, Result<Bags>)> + 'b> {
-        // Comparing this many instances with the training bags at once keeps memory flat and threads busy.
-        const INSTANCES: usize = 16_384;
         let aligned = bags.align(&self.header.features)?;
         if aligned.has_missing() && !self.header.transform.fills_gaps() {
-            return Err(Error::Invalid(
-                "some values are missing, and the model was trained without; fill them in, or train with --missing median".into(),
+            return Err(Error::refused(
+                "some values are missing, and the model was trained without",
+                Message::from("fill them in, or train a model that uses medians")
+                    .with([Setting::FillMissing]),
             ));
         }
-        let mut pieces: Vec<Vec<usize>> = Vec::new();
-        let mut held = INSTANCES;
-        for b in 0..aligned.len() {
-            if held >= INSTANCES {
-                pieces.push(Vec::new());
-                held = 0;
-            }
-            pieces.last_mut().expect("a piece was begun").push(b);
-            held += aligned.rows(b).len();
-        }
-        Ok(pieces.into_iter().map(move |piece| {
+        Ok(pieces(&aligned).into_iter().map(move |piece| {
             let raw = aligned.select(&piece);
             let ready = self.header.transform.apply(&raw, ctx);
             (raw, ready)
@@ -283,16 +289,16 @@ impl Trained {
     }
 
     /// Writes the file, whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let bytes = self.to_bytes()?;
-        bagwise_io::save::whole(path, |file| file.write_all(&bytes))
+        bagwise_io::save::whole(path.as_ref(), |file| file.write_all(&bytes))
     }
 
     /// The file's bytes: equal for equal models.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut state = State::default();
         for (k, model) in self.models.iter().enumerate() {
-            state.nest(&format!("model{k}"), model.save());
+            state.nest(&format!("model{k}"), model.save()?);
         }
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
@@ -307,7 +313,8 @@ impl Trained {
     }
 
     /// Reads a file, compressed or not, refusing what is damaged or newer.
-    pub fn load(path: &Path) -> Result<Trained> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
+        let path = path.as_ref();
         let mut bytes = Vec::new();
         let explain = |e: io::Error| match e.kind() {
             // What decompression has to say.
@@ -328,7 +335,7 @@ impl Trained {
 
     /// A model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
-        let damaged = |what: String| refuse(format!("{what}; train it again with bagwise fit"));
+        let damaged = |what: String| refuse(format!("{what}; train it again"));
         let (header, state) = unpack(bytes)?;
         let format: Format =
             serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
@@ -372,6 +379,23 @@ impl Trained {
     }
 }
 
+/// Bags in lists of bounded size: comparing so many instances with training bags at once keeps memory flat and threads
+/// busy.
+pub(crate) fn pieces(bags: &Bags) -> Vec<Vec<usize>> {
+    const INSTANCES: usize = 16_384;
+    let mut pieces: Vec<Vec<usize>> = Vec::new();
+    let mut held = INSTANCES;
+    for b in 0..bags.len() {
+        if held >= INSTANCES {
+            pieces.push(Vec::new());
+            held = 0;
+        }
+        pieces.last_mut().expect("a piece was begun").push(b);
+        held += bags.rows(b).len();
+    }
+    pieces
+}
+
 /// The array that guards header and arrays against accidents: copies that broke off, disks that flip bits.
 const CHECKSUM: &str = "checksum";
 
@@ -386,7 +410,7 @@ pub fn pack(header: &str, mut state: State) -> Result<Vec<u8>> {
 
 /// Header and arrays of a model file, if its checksum is right; what they say is not looked at.
 pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
-    let damaged = |what: String| refuse(format!("{what}; copy it anew, or train it again with bagwise fit"));
+    let damaged = |what: String| refuse(format!("{what}; copy it again, or train it again"));
     let (_, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
     let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));

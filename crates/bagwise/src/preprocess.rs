@@ -17,7 +17,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use bagwise_core::{Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Result, Target};
+use bagwise_core::{
+    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Target,
+};
 
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,24 +107,24 @@ impl Transform {
         bags: &Bags,
         target: Option<&Target>,
         train: &[usize],
-    ) -> Transform {
+    ) -> Result<Transform> {
         let statistics = if scale == Scale::None && !impute {
             ColumnStatistics::unknown(bags.width())
         } else {
-            ColumnStatistics::of(bags, impute, train)
+            ColumnStatistics::of(bags, impute, train)?
         };
         let columns = bags
             .features()
             .iter()
             .enumerate()
             .map(|(j, feature)| match &feature.kind {
-                FeatureKind::Numeric => statistics.number(j, scale),
+                FeatureKind::Numeric => Ok(statistics.number(j, scale)),
                 FeatureKind::Categorical { values } => {
                     category(bags, target, train, j, &feature.name, values)
                 }
             })
-            .collect();
-        Transform { scale, medians: impute, columns }
+            .collect::<Result<_>>()?;
+        Ok(Transform { scale, medians: impute, columns })
     }
 
     /// True if this changes nothing, so that the bags can be used as they are.
@@ -206,16 +208,19 @@ impl Transform {
                 ctx.reserve(
                     "scaled data",
                     bytes,
-                    "use --scale maxabs or none to keep sparse rows sparse, or raise --memory",
+                    Message::from("keep sparse rows sparse")
+                        .with([Setting::Scale(&["none", "maxabs"])])
+                        .or(Message::more_memory()),
                 )?;
                 let mut out = Mat::<f64>::zeros(other.rows(), width);
-                out.data_mut().par_chunks_mut(width).enumerate().for_each_init(
+                out.data_mut().par_chunks_mut(width).enumerate().try_for_each_init(
                     || vec![0.0; other.cols()],
                     |row, (i, out)| {
-                        other.row_into(i, row);
+                        other.row_into(i, row)?;
                         self.row(row.iter().copied(), |k, v| out[k] = v);
+                        Ok::<(), Error>(())
                     },
-                );
+                )?;
                 Instances::F64(out)
             }
         };
@@ -304,7 +309,7 @@ impl ColumnStatistics {
         ColumnStatistics { min: zeros(), max: zeros(), mean: zeros(), sd: zeros(), median: zeros() }
     }
 
-    fn of(bags: &Bags, impute: bool, train: &[usize]) -> ColumnStatistics {
+    fn of(bags: &Bags, impute: bool, train: &[usize]) -> Result<ColumnStatistics> {
         let width = bags.width();
         let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
         let mut min = vec![f64::INFINITY; width];
@@ -316,8 +321,8 @@ impl ColumnStatistics {
             max[j] = max[j].max(x);
             sum[j] += x;
             count[j] += 1;
-        });
-        let missing = count_missing(bags, &rows);
+        })?;
+        let missing = count_missing(bags, &rows)?;
         for j in 0..width {
             let zeros = rows.len() - count[j] - missing[j];
             if zeros > 0 {
@@ -334,7 +339,7 @@ impl ColumnStatistics {
         let near_one: Vec<f64> = (0..width).map(|j| near_one(min[j].abs().max(max[j].abs()))).collect();
         if near_one.iter().any(|&f| f != 1.0) {
             sum = vec![0.0; width];
-            visit(bags.instances(), &rows, |j, x| sum[j] += x * near_one[j]);
+            visit(bags.instances(), &rows, |j, x| sum[j] += x * near_one[j])?;
         }
         let mean: Vec<f64> =
             (0..width).map(|j| if count[j] > 0 { sum[j] / count[j] as f64 } else { 0.0 }).collect();
@@ -345,7 +350,7 @@ impl ColumnStatistics {
             let from_mean = x * near_one[j] - mean[j];
             squares[j] += from_mean * from_mean;
             seen[j] += 1;
-        });
+        })?;
         let sd = (0..width)
             .map(|j| {
                 let zeros = (count[j] - seen[j].min(count[j])) as f64;
@@ -353,8 +358,8 @@ impl ColumnStatistics {
             })
             .collect();
         let mean = mean.iter().zip(&near_one).map(|(mean, f)| mean / f).collect();
-        let median = if impute { medians(bags, &rows) } else { vec![0.0; width] };
-        ColumnStatistics { min, max, mean, sd, median }
+        let median = if impute { medians(bags, &rows)? } else { vec![0.0; width] };
+        Ok(ColumnStatistics { min, max, mean, sd, median })
     }
 
     fn number(&self, j: usize, scale: Scale) -> Column {
@@ -387,43 +392,44 @@ fn near_one(largest: f64) -> f64 {
 }
 
 /// Calls `f` with every present value of the rows; implicit zeros of sparse rows and missing values are passed over.
-fn visit(instances: &Instances, rows: &[usize], mut f: impl FnMut(usize, f64)) {
+fn visit(instances: &Instances, rows: &[usize], mut f: impl FnMut(usize, f64)) -> Result<()> {
     if let Instances::Sparse(m) = instances {
         for &row in rows {
             let (columns, values) = m.row(row);
             columns.iter().zip(values).filter(|(_, x)| !x.is_nan()).for_each(|(&j, &x)| f(j as usize, x));
         }
-        return;
+        return Ok(());
     }
     // Rows of neighbouring bags stand together: rows outside memory are read in blocks of them.
     for run in rows.chunk_by(|a, b| a + 1 == *b) {
         instances.each_row(run[0]..run[0] + run.len(), |_, row| {
             row.iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| f(j, x));
-        });
+        })?;
     }
+    Ok(())
 }
 
-fn count_missing(bags: &Bags, rows: &[usize]) -> Vec<usize> {
+fn count_missing(bags: &Bags, rows: &[usize]) -> Result<Vec<usize>> {
     let mut missing = vec![0; bags.width()];
     if bags.has_missing() {
         let mut row = vec![0.0; bags.width()];
         for &r in rows {
-            bags.instances().row_into(r, &mut row);
+            bags.instances().row_into(r, &mut row)?;
             row.iter().enumerate().filter(|(_, x)| x.is_nan()).for_each(|(j, _)| missing[j] += 1);
         }
     }
-    missing
+    Ok(missing)
 }
 
 /// The median of the present values of each column; the mean of the middle two for an even count.
-fn medians(bags: &Bags, rows: &[usize]) -> Vec<f64> {
+fn medians(bags: &Bags, rows: &[usize]) -> Result<Vec<f64>> {
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bags.width()];
     let mut row = vec![0.0; bags.width()];
     for &r in rows {
-        bags.instances().row_into(r, &mut row);
+        bags.instances().row_into(r, &mut row)?;
         row.iter().enumerate().filter(|(_, x)| !x.is_nan()).for_each(|(j, &x)| columns[j].push(x));
     }
-    columns.into_iter().map(|mut values| median(&mut values).unwrap_or(0.0)).collect()
+    Ok(columns.into_iter().map(|mut values| median(&mut values).unwrap_or(0.0)).collect())
 }
 
 /// The median, or nothing of nothing.
@@ -443,7 +449,7 @@ fn category(
     j: usize,
     name: &str,
     values: &[String],
-) -> Column {
+) -> Result<Column> {
     let Some(Target::Classes { codes, names }) = target else {
         // Indicators at 1/sqrt(2): different values are at squared distance 1.
         let table = (0..values.len())
@@ -453,13 +459,14 @@ fn category(
                     .collect()
             })
             .collect();
-        return Column::Category { table, names: values.iter().map(|v| format!("{name}={v}")).collect() };
+        let names = values.iter().map(|v| format!("{name}={v}")).collect();
+        return Ok(Column::Category { table, names });
     };
     let mut counts = vec![vec![0.0; names.len()]; values.len()];
     let mut row = vec![0.0; bags.width()];
     for &bag in train {
         for r in bags.rows(bag) {
-            bags.instances().row_into(r, &mut row);
+            bags.instances().row_into(r, &mut row)?;
             if let Some(count) = (!row[j].is_nan()).then(|| counts.get_mut(row[j] as usize)).flatten() {
                 count[codes[bag] as usize] += 1.0;
             }
@@ -471,10 +478,8 @@ fn category(
             count.iter_mut().for_each(|c| *c /= total);
         }
     }
-    Column::Category {
-        table: counts,
-        names: names.iter().map(|class| format!("P({class}|{name})")).collect(),
-    }
+    let names = names.iter().map(|class| format!("P({class}|{name})")).collect();
+    Ok(Column::Category { table: counts, names })
 }
 
 #[cfg(test)]
@@ -488,9 +493,10 @@ mod tests {
 
     fn applied(scale: Scale, data: &Bags, train: &[usize]) -> Vec<Vec<f64>> {
         let out = Transform::fit(scale, data.has_missing(), data, None, train)
+            .unwrap()
             .apply(data, &Ctx::default())
             .unwrap();
-        (0..out.len()).map(|b| out.bag(b).to_dense().into_data()).collect()
+        (0..out.len()).map(|b| out.bag(b).to_dense().unwrap().into_data()).collect()
     }
 
     #[test]
@@ -520,8 +526,8 @@ mod tests {
         let one = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [20.0, 8.0, f64::NAN]]);
         let other = bags(&[[0.0, 7.0, -2.0], [10.0, 7.0, 4.0], [-9e9, 1e300, f64::NAN]]);
         for (_, scale) in Scale::ALL {
-            let a = Transform::fit(scale, true, &one, None, &[0, 1]);
-            let b = Transform::fit(scale, true, &other, None, &[0, 1]);
+            let a = Transform::fit(scale, true, &one, None, &[0, 1]).unwrap();
+            let b = Transform::fit(scale, true, &other, None, &[0, 1]).unwrap();
             assert_eq!(a, b);
         }
     }
@@ -540,7 +546,7 @@ mod tests {
         for data in [dense, negative] {
             let mut csr = Csr::empty(3);
             for b in 0..3 {
-                let row = data.bag(b).to_dense().into_data();
+                let row = data.bag(b).to_dense().unwrap().into_data();
                 csr.push_row(row.iter().enumerate().map(|(j, &x)| (j as u32, x)));
             }
             let sparse = Bags::new(Instances::Sparse(csr), vec![0, 1, 2, 3]).unwrap();
@@ -595,11 +601,11 @@ mod tests {
             .unwrap();
         let target = Target::from_labels(&labels);
         let train: Vec<usize> = (0..n).collect();
-        let transform = Transform::fit(Scale::MinMax, false, &data, Some(&target), &train);
+        let transform = Transform::fit(Scale::MinMax, false, &data, Some(&target), &train).unwrap();
         let probabilities = |codes: Vec<f64>| {
             let bags = Bags::new(Instances::F64(Mat::new(1, codes.len(), codes)), vec![0, 1]).unwrap();
             let bags = bags.with_features(features.clone()).unwrap();
-            transform.apply(&bags, &Ctx::default()).unwrap().bag(0).to_dense().into_data()
+            transform.apply(&bags, &Ctx::default()).unwrap().bag(0).to_dense().unwrap().into_data()
         };
         let squared = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
         let classes = 2;

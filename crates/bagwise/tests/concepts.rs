@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bagwise::Rng;
-use bagwise::engine::density::{Concept, Evidence, Target as Known};
 use bagwise::fold::{Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Metric, Splits};
@@ -11,6 +10,7 @@ use bagwise::method::{Explanation, Scope};
 use bagwise::methods;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
+use bagwise::unstable::engine::density::{Concept, Evidence, Target as Known};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const METHODS: [&str; 5] = ["dd", "em-dd", "dd-svm", "mg-ddv", "mg-acc"];
@@ -57,7 +57,7 @@ fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::Result<
 }
 
 fn outputs(model: &Trained, bags: &Bags) -> Vec<f64> {
-    model.predict(bags, &Ctx::default()).unwrap().iter().map(|p| p.outputs[0]).collect()
+    model.predict_with(bags, &Ctx::default()).unwrap().iter().map(|p| p.outputs[0]).collect()
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_planted_concept_is_found_and_its_instance_named() {
         );
         let weight = |k: usize| concept.concept.weights[k].abs();
         assert!(weight(0).min(weight(1)) > 3.0 * weight(2).max(weight(3)), "{method}: {concept:?}");
-        let explained = model.explain(&new.bags, &Ctx::default()).unwrap();
+        let explained = model.explain_with(&new.bags, &Ctx::default()).unwrap();
         let named = (0..40).step_by(2).filter(|&b| {
             let Explanation::Witness { chosen, .. } = explained[b][0] else { unreachable!() };
             chosen == b % 4

@@ -42,7 +42,7 @@ fn toy_from(first: u32, bags: usize, classes: u32, seed: u64) -> Dataset {
 fn toy_values(bags: usize, seed: u64) -> Dataset {
     let data = toy(bags, 2, seed);
     let mean = |b: usize| {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense().unwrap();
         (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
     };
     let values = (0..bags).map(mean).collect();
@@ -102,7 +102,7 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                 let setup = Setup { scheme, ..setup(*method, SMALL, Fill::Grid, &data) };
                 let model = fit(&setup, &data, &all(&data));
                 let wrong = model
-                    .predict(&toy_from(first, 60, classes, 2).bags, &Ctx::default())
+                    .predict_with(&toy_from(first, 60, classes, 2).bags, &Ctx::default())
                     .unwrap()
                     .iter()
                     .enumerate()
@@ -132,7 +132,7 @@ fn values_are_predicted_by_the_methods_that_say_so() {
     for method in METHODS.iter().filter(|m| m.info().regression && !is_baseline(**m)) {
         let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
         let error: f64 = model
-            .predict(&new.bags, &Ctx::default())
+            .predict_with(&new.bags, &Ctx::default())
             .unwrap()
             .iter()
             .zip(truth)
@@ -149,12 +149,12 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
     for data in [toy(24, 2, 3), toy(24, 3, 3), toy_values(24, 3)] {
         for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
             let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
-            let before = model.predict(&data.bags, &Ctx::default()).unwrap();
+            let before = model.predict_with(&data.bags, &Ctx::default()).unwrap();
             let bytes = model.to_bytes().unwrap();
             let loaded =
                 Trained::from_bytes(&bytes).unwrap_or_else(|e| panic!("{}: {e}", method.info().name));
             assert_eq!(
-                loaded.predict(&data.bags, &Ctx::default()).unwrap(),
+                loaded.predict_with(&data.bags, &Ctx::default()).unwrap(),
                 before,
                 "{}",
                 method.info().name
@@ -255,7 +255,7 @@ fn the_order_of_instances_and_bags_changes_nothing_but_rounding() {
     let shuffled = Bags::new(data.bags.instances().gather(&rows), data.bags.offsets().to_vec()).unwrap();
     for method in METHODS {
         let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
-        let answers = |bags: &Bags| model.predict(bags, &Ctx::default()).unwrap();
+        let answers = |bags: &Bags| model.predict_with(bags, &Ctx::default()).unwrap();
         let reversed: Vec<usize> = (0..data.bags.len()).rev().collect();
         let straight = answers(&data.bags);
         let other = answers(&shuffled);
@@ -301,7 +301,12 @@ fn every_storage_gives_the_same_answers() {
                 let setup =
                     Setup { scale: Scale::None, ..setup(*method, &[("gamma", "0.3")], Fill::Default, &data) };
                 let model = fit(&setup, &data, &all(&data));
-                model.predict(&data.bags, &Ctx::default()).unwrap().iter().map(|p| p.outputs[0]).collect()
+                model
+                    .predict_with(&data.bags, &Ctx::default())
+                    .unwrap()
+                    .iter()
+                    .map(|p| p.outputs[0])
+                    .collect()
             })
             .collect();
         for other in &answers[1..] {
@@ -396,8 +401,7 @@ fn test_bags_reach_nothing_that_is_learned() {
     altered.target = Some(Target::Classes { codes: flipped, names: names.clone() });
     let (mut rows, mut offsets) = (Vec::new(), vec![0]);
     for b in 0..30 {
-        let bag =
-            if train.contains(&b) { data.bags.bag(b).to_dense() } else { altered.bags.bag(b).to_dense() };
+        let bag = if train.contains(&b) { &data } else { &altered }.bags.bag(b).to_dense().unwrap();
         for i in 0..bag.rows() {
             rows.push(
                 bag.row(i)
@@ -548,8 +552,8 @@ fn a_damaged_model_is_refused_and_never_panics() {
                 _ => continue,
             }
             if let Ok(model) = Trained::from_bytes(&pack(&header, state).unwrap()) {
-                let _ = model.predict(&data.bags, &Ctx::default());
-                let _ = model.explain(&data.bags, &Ctx::default());
+                let _ = model.predict_with(&data.bags, &Ctx::default());
+                let _ = model.explain_with(&data.bags, &Ctx::default());
             }
         }
         let newer = pack(&header.replacen("\"format\":1", "\"format\":9", 1), state).unwrap();
@@ -613,7 +617,7 @@ fn odd_data_have_defined_answers() {
             for gamma in ["1/median", "1/d", "1e300", "1e-300"] {
                 let model =
                     fit(&setup(*method, &[("gamma", gamma)], Fill::Default, &data), &data, &all(&data));
-                for p in model.predict(&data.bags, &Ctx::default()).unwrap() {
+                for p in model.predict_with(&data.bags, &Ctx::default()).unwrap() {
                     assert!(
                         p.outputs.iter().all(|v| v.is_finite()),
                         "{} on {what}, gamma {gamma}",

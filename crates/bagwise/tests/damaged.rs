@@ -117,7 +117,7 @@ fn cases() -> Vec<Case> {
             1,
             &["no feature is left among 1 columns", "commas, tabs or semicolons"],
         ),
-        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["no column is called bag", "--bag COLUMN"]),
+        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["no column is called bag", "with Bag"]),
         // Nothing there.
         case("empty.csv", "", None, &["the file is empty", "give a table"]),
         case("newlines.csv", "\n\r\n\n", None, &["the file is empty"]),
@@ -130,7 +130,7 @@ fn cases() -> Vec<Case> {
             "nan.csv",
             "bag,label,f1\na,1,2\na,1,NaN\n",
             3,
-            &["bag 'a' has no value for 'f1'", "--missing median"],
+            &["bag 'a' has no value for 'f1'", "with AllowMissing"],
         ),
         case("na.csv", "bag,label,f1,f2\na,1,2,NA\n", 2, &["bag 'a' has no value for 'f2'"]),
         case("question.csv", "bag,label,f1,f2\na,1,?,1\n", 2, &["bag 'a' has no value for 'f1'"]),
@@ -148,13 +148,17 @@ fn cases() -> Vec<Case> {
             "text.csv",
             "bag,label,f1\na,1,1.5\na,1,l.5\n",
             3,
-            &["'l.5' in column 'f1' is not a number", "numbers since line 2", "--categorical f1"],
+            &[
+                "'l.5' in column 'f1' is not a number",
+                "numbers since line 2",
+                "with Categorical(Some(\"f1\"))",
+            ],
         ),
         case(
             "mixed.csv",
             "bag,label,f1\na,1,O.5\na,1,0.5\n",
             3,
-            &["column 'f1' has a number, '0.5', but text in line 2", "--categorical f1"],
+            &["column 'f1' has a number, '0.5', but text in line 2", "with Categorical(Some(\"f1\"))"],
         ),
         case(
             "comma.csv",
@@ -178,13 +182,13 @@ fn cases() -> Vec<Case> {
             "label.csv",
             "bag,label,f1\na,1,2\nb,0,2\na,0,3\n",
             4,
-            &["bag 'a' has label '0', but '1' in line 2", "one label", "--label"],
+            &["bag 'a' has label '0', but '1' in line 2", "one label", "with Label"],
         ),
         case(
             "group.csv",
             "bag,group,label,f1\na,g,1,2\na,h,1,3\n",
             3,
-            &["bag 'a' has group 'h', but 'g' in line 2", "--group"],
+            &["bag 'a' has group 'h', but 'g' in line 2", "with Group"],
         ),
         case("nobag.csv", "bag,label,f1\na,1,2\n,1,3\n", 3, &["the row has no bag id", "which bag"]),
         case("blankbag.csv", "bag,label,f1\n  ,1,3\n", 2, &["the row has no bag id"]),
@@ -206,8 +210,13 @@ fn cases() -> Vec<Case> {
             1,
             &["columns 3 and 4 are both called 'f1'", "heading of its own"],
         ),
-        case("unnamed.csv", ",bag,label,f1\n0,a,1,2\n", 1, &["column 1 has no heading", "--ignore 1"]),
-        case("nocolumn.csv", "mol,label,f1\na,1,2\n", 1, &["no column is called bag", "--bag COLUMN"]),
+        case(
+            "unnamed.csv",
+            ",bag,label,f1\n0,a,1,2\n",
+            1,
+            &["column 1 has no heading", "with Ignore(Some(\"1\"))"],
+        ),
+        case("nocolumn.csv", "mol,label,f1\na,1,2\n", 1, &["no column is called bag", "with Bag"]),
         case(
             "unknown.csv",
             "mol,active,f1\na,1,2\n",
@@ -226,23 +235,23 @@ fn cases() -> Vec<Case> {
             "noheading.csv",
             "1,1,0.5\n",
             1,
-            &["there is no column 'mol': the table has no heading", "--header"],
+            &["there is no column 'mol': the table has no heading", "with Header"],
         )
         .with(|o| (o.bag, o.header) = (column("mol"), Some(false))),
         case(
             "same.csv",
             "bag,label,f1\na,1,2\n",
             1,
-            &["column 'bag' is named for both --bag and --label", "one role"],
+            &["column 'bag' is named both as bag and as label", "one role"],
         )
         .with(|o| (o.bag, o.label) = (column("bag"), column("bag"))),
-        case("kept.csv", "bag,label,f1\na,1,2\n", 1, &["column 'f1' is named for both --keep and --ignore"])
+        case("kept.csv", "bag,label,f1\na,1,2\n", 1, &["column 'f1' is named both as kept and as ignored"])
             .with(|o| (o.keep, o.ignore) = (vec![Column::Name("f1".into())], vec![Column::Number(3)])),
         case(
             "both.csv",
             "bag,label,class,f1\na,1,1,2\n",
             1,
-            &["columns 'label' and 'class' could both be the label", "--label COLUMN"],
+            &["columns 'label' and 'class' could both be the label", "with Label"],
         ),
         case("nofeature.csv", "bag,label,f1\na,1,2\n", 1, &["no feature is left among 3 columns"])
             .with(|o| o.ignore = vec![Column::Name("f1".into())]),
@@ -250,7 +259,7 @@ fn cases() -> Vec<Case> {
             "category.csv",
             "bag,label,f1\na,1,2\n",
             1,
-            &["column 'label' cannot hold categories: it is --label"],
+            &["column 'label' cannot hold categories: its role is label"],
         )
         .with(|o| o.categorical = vec![Column::Name("label".into())]),
         case("columns.csv", columns, 1, &["2000001 columns; at most", "sparse form"]),
@@ -258,7 +267,7 @@ fn cases() -> Vec<Case> {
             .with(|o| o.format = Some("cvs".into())),
         // Not text.
         case("garbage.csv", garbage.clone(), None, &["not a text table", "CSV in UTF-8"]),
-        case("garbage.bin", garbage, None, &["the format is not recognised", "--input-format"]),
+        case("garbage.bin", garbage, None, &["the format is not recognised", "with InputFormat"]),
         case("utf16.csv", utf16, None, &["UTF-16", "encoding UTF-8"]),
         case("utf16be.csv", utf16_bare, None, &["not a text table"]),
         case("latin1.csv", b"bag,label,f1\ncaf\xe9,1,2\n", 2, &["is not UTF-8 text", "encoding UTF-8"]),
@@ -309,13 +318,13 @@ fn cases() -> Vec<Case> {
         case("negative.sparse", "a 1 -3:1\n", 1, &["has no whole number before the colon", "count from 1"]),
         case("nocolon.sparse", "a 1 1:1\na 1 2:1 three\n", 2, &["'three' is not index:value", "by a colon"]),
         case("novalue.sparse", "a 1 1:one\n", 1, &["'1:one' has no number after the colon"]),
-        case("missing.sparse", "a 1 1:NaN\n", 1, &["'1:NaN' is a missing value", "--missing median"]),
+        case("missing.sparse", "a 1 1:NaN\n", 1, &["'1:NaN' is a missing value", "with AllowMissing"]),
         case("inf.sparse", "a 1 1:1e400\n", 1, &["'1:1e400' is out of range"]),
         case("nolabel.sparse", "a 1 1:1\nb 2:1\n", 2, &["bag 'b' has no label", "? if it is not known"]),
         case("clash.sparse", "a 1 1:1\na 0 2:1\n", 2, &["bag 'a' has label '0', but '1' in line 1"]),
         case("unknown.sparse", "a ? 1:1\n", 1, &["bag 'a' has no label"]),
         case("zeros.sparse", "a 1\nb 0\n", None, &["no row has a value"]),
-        case("group.sparse", "a 1 1:1\n", None, &["--group names a column", "as CSV"])
+        case("group.sparse", "a 1 1:1\n", None, &["a column is named as group", "as CSV"])
             .with(|o| o.group = column("g")),
     ];
     // Cut anywhere: what is left of the last row is too short, or its number is another one; the cases here
@@ -347,7 +356,8 @@ fn every_damaged_table_is_refused_with_place_finding_and_remedy() {
         let typed = path.to_str().unwrap();
         let message = match read(typed, &case.options) {
             Ok(_) => "it was read".to_string(),
-            Err(error) => error.to_string(),
+            // Settings by their names in the library.
+            Err(error) => error.worded(&|setting| format!("{setting:?}")),
         };
         // The place: the file as typed, and the line. Only an unknown format has no place.
         let place = match case.line {

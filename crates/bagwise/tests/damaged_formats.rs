@@ -100,7 +100,7 @@ fn arff_cases() -> Vec<Case> {
         arff("\"3,u\"", "\"3\"", &[", line 10: ", "instance 1 of the bag has 1 values", "2 attributes"]),
         arff("2,v", "2,v,7", &[", line 9: ", "instance 2 of the bag has 3 values"]),
         arff("\"3,u\",1", "\"3,u\"", &[", line 10: ", "the row has 2 values", "3 attributes are declared"]),
-        arff("\"3,u\"", "\"?,u\"", &[", line 10: ", "bag 'b' has no value for 'x'", "--missing median"]),
+        arff("\"3,u\"", "\"?,u\"", &[", line 10: ", "bag 'b' has no value for 'x'", "with AllowMissing"]),
         arff("\"3,u\"", "\"1e999,u\"", &[", line 10: ", "out of range"]),
         arff("\"3,u\"", "\"\"", &[", line 10: ", "the bag has no instances"]),
         arff("\"3,u\"", "?", &[", line 10: ", "the bag has no instances"]),
@@ -330,7 +330,7 @@ fn npz_cases() -> Vec<Case> {
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4, 2)", &doubles(&[1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0, 7.0, 8.0]))),
-            &[", row 2: ", "bag 'b' has no value for 'f1'", "--missing median"],
+            &[", row 2: ", "bag 'b' has no value for 'f1'", "with AllowMissing"],
         ),
         case(
             "a.npz",
@@ -381,7 +381,7 @@ fn npz_cases() -> Vec<Case> {
             with("bag.npy", npy("'|S1'", "(4,)", &[0xff; 4])),
             &[", array 'bag': ", "is not UTF-8 text"],
         ),
-        case("a.npz", zip(&arrays()[..1]), &[": no column is called bag", "--bag"]),
+        case("a.npz", zip(&arrays()[..1]), &[": no column is called bag", "with Bag"]),
         case(
             "a.npz",
             offsets(&[0, 2, 2, 4]),
@@ -565,7 +565,7 @@ fn parquet_cases() -> Vec<Case> {
             .with(|o| o.bag = Some(Column::Name("mol".into()))),
     ];
     for (file, expected) in [
-        ("bad_date", &[", column 'x': ", "it holds dates or times", "--ignore"][..]),
+        ("bad_date", &[", column 'x': ", "it holds dates or times", "with Ignore"][..]),
         ("bad_decimal", &[", column 'x': ", "it holds decimals"]),
         ("bad_struct", &[", column 'x': ", "it is a structure"]),
         ("bad_struct_of_one", &[", column 'x': ", "it is a structure"]),
@@ -604,7 +604,8 @@ fn every_damaged_file_is_refused_with_place_finding_and_remedy() {
         let typed = path.to_str().unwrap();
         let message = match read(typed, &case.options) {
             Ok(_) => "it was read".to_string(),
-            Err(error) => error.to_string(),
+            // Settings by their names in the library.
+            Err(error) => error.worded(&|setting| format!("{setting:?}")),
         };
         let after = message.strip_prefix(typed).unwrap_or_default();
         let says =

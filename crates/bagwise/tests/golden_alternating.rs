@@ -2,11 +2,11 @@
 //! switch. `mirsvm_trajectories.json`: three toy problems; `mirsvm_musk1.json`: Musk1; `mi_svm_trajectories.json`:
 //! mi-SVM and MI-SVM.
 
-use bagwise::alternation::{Step, Trajectory, follow};
 use bagwise::io::{ReadOptions, read};
 use bagwise::method::Ended;
 use bagwise::methods;
 use bagwise::params::{Fill, Grid, Point};
+use bagwise::unstable::{Step, Trajectory, follow};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;
 

@@ -109,7 +109,7 @@ fn edges_of_migraph_explicit() {
         };
         for (b, expected) in case["edges"].as_array().unwrap().iter().enumerate() {
             let mut expected: Vec<Vec<f64>> = expected.as_array().unwrap().iter().map(numbers).collect();
-            let graph = Graph::of(bags.bag(b), eps, zero);
+            let graph = Graph::of(bags.bag(b), eps, zero).unwrap();
             let mut found: Vec<Vec<f64>> = Vec::new();
             for edge in &graph.edges {
                 let v = graph.vector(edge, orient);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use bagwise::engine::cells::{
+use bagwise::unstable::engine::cells::{
     Distance, Ids, Mapper, Partitions, Share, Strategy, cosine, gram_of_ids, map_rows, products,
 };
 use bagwise::{Csr, Ctx, Instances, Mat};

@@ -3,13 +3,13 @@
 //! 1e-9, because the reference's sums cancel; maxima to 1e-5, because theirs stop at a slope.
 
 use bagwise::Precision;
-use bagwise::engine::density::belief;
-use bagwise::engine::density::{
+use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::density::belief;
+use bagwise::unstable::engine::density::{
     Concept, Distance, Evidence, Options, Starts, Stop, Target, search, search_em,
 };
-use bagwise::engine::label_map::{BETA, LabelKernel, LabelMap, normaliser};
-use bagwise::engine::{Output, Side, symmetric};
-use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::label_map::{BETA, LabelKernel, LabelMap, normaliser};
+use bagwise::unstable::engine::{Output, Side, symmetric};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;
 
@@ -357,7 +357,7 @@ fn musk1_with_fixed_concepts() {
     let data = bagwise::io::read("musk1", &Default::default()).unwrap();
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let ctx = Ctx::default();
-    let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all);
+    let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all).unwrap();
     let bags = transform.apply(&data.bags, &ctx).unwrap();
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!() };
     let positive: Vec<bool> = codes.iter().map(|&c| c == 1).collect();

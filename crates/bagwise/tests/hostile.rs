@@ -68,8 +68,10 @@ fn categories_and_gaps_survive_saving() {
         for method in ["mi-kernel", "migraph", "wmksvm", "simple-mi", "migraph-explicit", "majority"] {
             let bytes = model(method, &data);
             let same = with_header(&bytes, |_| {});
-            let before = Trained::from_bytes(&bytes).unwrap().predict(&data.bags, &Ctx::default()).unwrap();
-            let after = Trained::from_bytes(&same).unwrap().predict(&data.bags, &Ctx::default()).unwrap();
+            let before =
+                Trained::from_bytes(&bytes).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
+            let after =
+                Trained::from_bytes(&same).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
             assert_eq!(before, after, "{method}");
             assert!(before.iter().all(|p| p.outputs[0].is_finite()), "{method}");
         }
@@ -233,8 +235,8 @@ fn arrays_that_lie_are_refused_or_harmless() {
                 let sealed = pack(&header, lying).unwrap();
                 let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                     if let Ok(model) = Trained::from_bytes(&sealed) {
-                        let _ = model.predict(&data.bags, &Ctx::default());
-                        let _ = model.explain(&data.bags, &Ctx::default());
+                        let _ = model.predict_with(&data.bags, &Ctx::default());
+                        let _ = model.explain_with(&data.bags, &Ctx::default());
                     }
                 }));
                 assert!(used.is_ok(), "{name}, array '{array}', lie {number}");

@@ -2,7 +2,6 @@
 //! kernel adapts to density as the paper's figures show.
 
 use bagwise::Rng;
-use bagwise::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::fold::{Frames, Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Fold, Metric, Splits};
@@ -10,6 +9,7 @@ use bagwise::method::Explanation;
 use bagwise::model::Trained;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::Scale;
+use bagwise::unstable::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn data(query: &str) -> Dataset {
 /// The first feature's mean as a value to predict.
 fn with_values(data: Dataset) -> Dataset {
     let mean = |b: usize| {
-        let bag = data.bags.bag(b).to_dense();
+        let bag = data.bags.bag(b).to_dense().unwrap();
         (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
     };
     let values = (0..data.bags.len()).map(mean).collect();
@@ -54,9 +54,11 @@ fn machines_on_maps_are_those_on_the_gram() {
                 let given = [("psi", "32"), ("epsilon", "11/20"), ("c", "2"), ("solver", solver)];
                 let model = fit(&setup(&given, Fill::Default, regression), &data).unwrap();
                 let loaded = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap();
-                let found = loaded.predict(&new.bags, &Ctx::default()).unwrap();
-                assert_eq!(found, model.predict(&new.bags, &Ctx::default()).unwrap());
-                for (p, machines) in found.iter().zip(loaded.explain(&new.bags, &Ctx::default()).unwrap()) {
+                let found = loaded.predict_with(&new.bags, &Ctx::default()).unwrap();
+                assert_eq!(found, model.predict_with(&new.bags, &Ctx::default()).unwrap());
+                for (p, machines) in
+                    found.iter().zip(loaded.explain_with(&new.bags, &Ctx::default()).unwrap())
+                {
                     for (value, explanation) in p.outputs.iter().zip(machines) {
                         let Explanation::Additive { bias, parts } = explanation else { unreachable!() };
                         let sum = bias + parts.iter().sum::<f64>();
@@ -79,7 +81,7 @@ fn machines_on_maps_are_those_on_the_gram() {
 fn many_bags_are_learned_from_their_maps() {
     let data = data("bags=1000&min=1&max=3&seed=4");
     let model = fit(&setup(&[("psi", "16"), ("t", "50"), ("c", "1")], Fill::Default, false), &data).unwrap();
-    let found = model.predict(&data.bags, &Ctx::default()).unwrap();
+    let found = model.predict_with(&data.bags, &Ctx::default()).unwrap();
     assert!(found.iter().all(|p| p.nearest.is_none()), "nobody compared a thousand bags with each other");
     let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
     let right =
@@ -99,7 +101,7 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
         io::read("synthetic:embeddings?bags=20&instances=60&features=9", &Default::default()).unwrap();
     let Instances::Stored(rows) = stored.bags.instances() else { panic!("embeddings are not in memory") };
     let mut values = vec![0.0f32; rows.rows() * rows.cols()];
-    rows.read_f32(0..rows.rows(), &mut values);
+    rows.read_f32(0..rows.rows(), &mut values).unwrap();
     let held = Instances::F32(Mat::new(rows.rows(), rows.cols(), values));
     let held = Bags::new(held, stored.bags.offsets().to_vec()).unwrap();
     let method = methods::find("isk").unwrap();
@@ -138,8 +140,9 @@ fn only_pool_all_sees_bags_that_are_not_trained_on() {
     let data = data("bags=40&seed=4");
     // The same training bags; what is to be judged lies elsewhere.
     let place = |b: usize, v: f64| if b < 20 { v } else { 0.5 * v - 3.0 };
-    let bag =
-        |b: usize| data.bags.bag(b).to_dense().data().iter().map(|&v| place(b, v)).collect::<Vec<f64>>();
+    let bag = |b: usize| {
+        data.bags.bag(b).to_dense().unwrap().data().iter().map(|&v| place(b, v)).collect::<Vec<f64>>()
+    };
     let rows = Mat::new(data.bags.instance_count(), data.bags.width(), (0..40).flat_map(bag).collect());
     let other = Bags::new(Instances::F64(rows), data.bags.offsets().to_vec()).unwrap();
     let other = Dataset::new("other", other).with_target(data.target.clone().unwrap()).unwrap();

@@ -46,11 +46,11 @@ fn a_model_with_a_map_survives_saving_and_explains_itself() {
         let model = fit(&data, &[("gamma", "1"), ("gamma_edge", "2^-5"), ("c", "10"), ("orient", orient)]);
         let bytes = model.to_bytes().unwrap();
         assert!(contains(&bytes, b"moments"), "{orient}: the map was not chosen, so nothing is tested");
-        let before = model.predict(&data.bags, &Ctx::default()).unwrap();
+        let before = model.predict_with(&data.bags, &Ctx::default()).unwrap();
         let loaded = Trained::from_bytes(&bytes).unwrap();
-        assert_eq!(loaded.predict(&data.bags, &Ctx::default()).unwrap(), before);
+        assert_eq!(loaded.predict_with(&data.bags, &Ctx::default()).unwrap(), before);
         assert_eq!(loaded.to_bytes().unwrap(), bytes);
-        let explanations = loaded.explain(&data.bags, &Ctx::default()).unwrap();
+        let explanations = loaded.explain_with(&data.bags, &Ctx::default()).unwrap();
         for (p, machines) in before.iter().zip(explanations) {
             let Explanation::Additive { bias, parts } = &machines[0] else { panic!("additive") };
             let sum = bias + parts.iter().sum::<f64>();
@@ -113,8 +113,8 @@ fn a_damaged_model_with_a_map_never_panics() {
             damaged[rng.below(end)] ^= 1 << rng.below(8);
         }
         if let Ok(model) = Trained::from_bytes(&damaged) {
-            let _ = model.predict(&few, &Ctx::default());
-            let _ = model.explain(&few, &Ctx::default());
+            let _ = model.predict_with(&few, &Ctx::default());
+            let _ = model.explain_with(&few, &Ctx::default());
         }
     }
 }

@@ -57,7 +57,7 @@ fn the_musk1_inside_the_program_is_the_file() {
     assert_eq!(names, &["0", "1"]);
     assert_eq!(codes.iter().filter(|&&c| c == 1).count(), 47);
     let mut row = [0.0; 166];
-    inside.bags.bag(0).row_into(0, &mut row);
+    inside.bags.bag(0).row_into(0, &mut row).unwrap();
     assert_eq!(row[..4], [42.0, -198.0, -109.0, -75.0]);
 }
 

@@ -14,7 +14,7 @@ fn rows(data: &Dataset) -> Vec<Vec<f64>> {
     let mut row = vec![0.0; data.bags.width()];
     (0..data.bags.instance_count())
         .map(|r| {
-            data.bags.instances().row_into(r, &mut row);
+            data.bags.instances().row_into(r, &mut row).unwrap();
             row.clone()
         })
         .collect()

@@ -1,14 +1,11 @@
 //! What points, machines and folds share, and that they share it within the memory they are given: nothing of what is
 //! computed depends on it.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bagwise::Rng;
-use bagwise::engine::cells::products;
-use bagwise::engine::density::{Batch, Evidence, Target as Known};
 use bagwise::fold::{Frames, Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::judge::{Fold, Metric, Splits};
@@ -16,10 +13,9 @@ use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, T
 use bagwise::methods::{self, METHODS};
 use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
 use bagwise::preprocess::Scale;
-use bagwise::{
-    Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, RowSource, Stored, Target, feature_map,
-    gram,
-};
+use bagwise::unstable::engine::cells::products;
+use bagwise::unstable::engine::density::{Batch, Evidence, Target as Known};
+use bagwise::{Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, Target, feature_map, gram};
 
 /// Bags of `size` instances in `width` attributes; class c lies about (c, c, …).
 fn data(bags: usize, size: usize, width: usize, classes: usize) -> Dataset {
@@ -309,49 +305,4 @@ fn a_representation_takes_no_more_than_it_was_said_to_need() {
     let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap();
     let needs = isk.needs(&data.bags);
     assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());
-}
-
-/// Rows that can no longer be read.
-struct Gone;
-
-impl RowSource for Gone {
-    fn kind(&self) -> &'static str {
-        "gone"
-    }
-    fn rows(&self) -> usize {
-        6
-    }
-    fn cols(&self) -> usize {
-        2
-    }
-    fn bytes(&self) -> u64 {
-        96
-    }
-    fn is_single(&self) -> bool {
-        false
-    }
-    fn is_finite(&self) -> bool {
-        true
-    }
-    fn read_f32(&self, _: Range<usize>, _: &mut [f32]) -> Result<()> {
-        Err(Error::Invalid("the disk is gone".into()))
-    }
-    fn read_f64(&self, _: Range<usize>, _: &mut [f64]) -> Result<()> {
-        Err(Error::Invalid("the disk is gone".into()))
-    }
-}
-
-#[test]
-fn no_graph_is_drawn_of_rows_that_could_not_be_read() {
-    let data = data(12, 3, 2, 2);
-    let method = methods::find("migraph-explicit").unwrap();
-    let setup = Setup::new(method, grid(method, &[], Fill::Default, false));
-    let learners = [Learner::new(&data, &setup, None).unwrap()];
-    let all: Vec<usize> = (0..12).collect();
-    let ctx = Ctx::default();
-    let model = train(&learners, &all, Splits::KFold(2), &Wanted::by(Metric::Accuracy), &ctx).unwrap();
-    assert_eq!(model.graphs(&data.bags, &ctx).unwrap().len(), 12);
-    let gone = Bags::new(Instances::Stored(Stored::new(Arc::new(Gone))), vec![0, 3, 6]).unwrap();
-    let error = model.graphs(&gone, &ctx).unwrap_err().to_string();
-    assert!(error.contains("the disk is gone"), "{error}");
 }

@@ -10,11 +10,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use bagwise::engine::density::{
+use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::density::{
     Batch, Concept, Distance, End, Evidence, Options, Starts, Stop, Target, search,
 };
-use bagwise::engine::instruction_set;
-use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::instruction_set;
 use bagwise::{Ctx, Dataset};
 
 use crate::bench_pairs::{best, cpu_seconds, multiply_add_peak, one_thread, released, verdict};
@@ -52,7 +52,7 @@ fn evidence(data: &Dataset) -> Result<Evidence> {
     let train = training(data);
     let own = data.bags.select(&train);
     let all: Vec<usize> = (0..own.len()).collect();
-    let bags = Transform::fit(Scale::ZScore, false, &own, None, &all).apply(&own, &ctx)?;
+    let bags = Transform::fit(Scale::ZScore, false, &own, None, &all)?.apply(&own, &ctx)?;
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!("Musk has classes") };
     let target = |&b: &usize| if codes[b] == 1 { Target::Positive } else { Target::Negative };
     Ok(Evidence::new(&bags, &all, train.iter().map(target).collect(), &ctx)?)

@@ -12,8 +12,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
-use bagwise::engine::instruction_set;
 use bagwise::fold::{Learner, Setup};
 use bagwise::fold::{Wanted, train};
 use bagwise::io::read;
@@ -21,6 +19,8 @@ use bagwise::judge::{Metric, Splits};
 use bagwise::method::Scope;
 use bagwise::params::{Fill, Grid};
 use bagwise::preprocess::{Scale, Transform};
+use bagwise::unstable::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
+use bagwise::unstable::engine::instruction_set;
 use bagwise::{Bags, Ctx, Instances, Mat, methods};
 
 use crate::bench_pairs::{cpu_seconds, multiply_add_peak, one_thread, peak_bytes, released, verdict};
@@ -188,7 +188,7 @@ pub(crate) fn run_musk2() -> Result<()> {
     let data = read("musk2", &Default::default())?;
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let ctx = Ctx::default();
-    let transform = Transform::fit(Scale::ZScore, false, &data.bags, None, &all);
+    let transform = Transform::fit(Scale::ZScore, false, &data.bags, None, &all)?;
     let bags = Arc::new(transform.apply(&data.bags, &ctx)?);
     let psis: Vec<usize> = (4..=12).map(|e| 1 << e).collect();
     let drawn = Partitions::draw(&bags, &all, T, 4096, Distance::Euclidean, &ctx)?;

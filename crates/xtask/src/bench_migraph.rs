@@ -47,10 +47,10 @@ fn measure(name: &str, path: &str) -> Result<()> {
     let data = read(path, &ReadOptions::default())?;
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let ctx = Ctx::default();
-    let bags = Transform::fit(Scale::MinMax, false, &data.bags, data.target.as_ref(), &all)
+    let bags = Transform::fit(Scale::MinMax, false, &data.bags, data.target.as_ref(), &all)?
         .apply(&data.bags, &ctx)?;
-    let edges: Vec<usize> =
-        all.iter().map(|&b| Graph::of(bags.bag(b), Epsilon::Mean, Zero::Limit).edges.len()).collect();
+    let count = |&b: &usize| Ok(Graph::of(bags.bag(b), Epsilon::Mean, Zero::Limit)?.edges.len());
+    let edges: Vec<usize> = all.iter().map(count).collect::<Result<_>>()?;
     let total: usize = edges.iter().sum();
     println!("\n{name}: {} bags, {} instances, {total} edges", bags.len(), bags.instance_count());
     println!("   gamma  terms   CPU s       s");

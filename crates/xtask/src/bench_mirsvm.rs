@@ -24,9 +24,9 @@ use crate::run::{data_file, program, root};
 use crate::{venv, weka};
 
 /// The grid (17) of the paper.
-pub(crate) const COSTS: &str = "0.1,1,10,100,1000,10000";
+const COSTS: &str = "0.1,1,10,100,1000,10000";
 /// Its widths.
-pub(crate) const SIGMAS: &str = "0.1,0.5,1,2,5,10";
+const SIGMAS: &str = "0.1,0.5,1,2,5,10";
 
 /// CPU seconds that Weka 3.6.14 took for ten folds of Musk2 on another machine; used only where there is no Weka.
 const WEKA_ELSEWHERE: f64 = 656.0;

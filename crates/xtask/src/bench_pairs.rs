@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use bagwise::Precision;
-use bagwise::engine::{Output, Side, instruction_set, rectangular, symmetric};
+use bagwise::unstable::engine::{Output, Side, instruction_set, rectangular, symmetric};
 use bagwise::{Ctx, Instances, Mat};
 
 use crate::run::{cargo, data_file, program, root, run as call};

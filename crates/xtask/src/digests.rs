@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::run::{cargo, data_file, print, program, root, run, say, target};
+use crate::run::{data_file, print, program, release_binary, root, say};
 
 const FILE: &str = "crates/xtask/digests.txt";
 
@@ -34,10 +34,7 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
     }
     let binary = match binary {
         Some(binary) => binary,
-        None => {
-            run(cargo(&["build", "--release", "--quiet", "--package", "bagwise-cli"]))?;
-            target().join("release").join(format!("bagwise{}", std::env::consts::EXE_SUFFIX))
-        }
+        None => release_binary()?,
     };
     let found = digests(&binary, keep.as_deref())?;
     let file = root().join(FILE);

@@ -69,6 +69,12 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// The command line as users run it, built if need be.
+pub(crate) fn release_binary() -> Result<PathBuf> {
+    run(cargo(&["build", "--release", "--quiet", "--package", "bagwise-cli"]))?;
+    Ok(target().join("release").join(format!("bagwise{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// The command as one would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let word = |w: &OsStr| {

@@ -19,7 +19,14 @@ const HOUSE: Step = Step { name: "house", repeat: "cargo xtask lint", run: house
 const CLIPPY: Step = Step {
     name: "clippy",
     repeat: "cargo clippy --workspace --all-targets -- -D warnings",
-    run: || run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])).map(|()| None),
+    run: || {
+        let features = ["--features", "bagwise/ndarray"];
+        let all = ["clippy", "--workspace", "--all-targets"]
+            .into_iter()
+            .chain(features)
+            .chain(["--", "-D", "warnings"]);
+        run(cargo(&all.collect::<Vec<_>>())).map(|()| None)
+    },
 };
 const TESTS: Step =
     Step { name: "tests", repeat: "cargo test --workspace", run: || tests(&["--all-targets"]) };
@@ -56,7 +63,7 @@ pub(crate) fn run_named(args: &[String]) -> Result<()> {
 
 /// Runs the tests and counts them. Lines of tests that pass are not shown.
 fn tests(which: &[&str]) -> Result<Option<String>> {
-    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--features", "bagwise/ndarray"]);
     command.args(which).stdout(Stdio::piped());
     let shown = shown(&command);
     let mut child = command.spawn().with_context(|| format!("could not start `{shown}`"))?;

@@ -4,17 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use bagwise::io::save_whole;
-use bagwise::judge::{MethodSummary, ProtocolName};
-use bagwise::methods::{self, METHODS};
-use bagwise::run::{BASELINE, Contender, Plan, Verdict};
-use bagwise::{Dataset, human_bytes};
-use bagwise_report::{Context as Known, Finished, Options};
+use bagwise::judge::MethodSummary;
+use bagwise::{Evaluation, INNER_FOLDS, Keep};
+use bagwise_report::Options;
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out, metric_json};
-use crate::learning::{AUTO, Choosing, Learning, can_learn};
+use crate::judging::{self, Judging, metric_json};
+use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::reporting;
 use crate::session::{Outcome, Session};
@@ -26,8 +24,8 @@ pub(crate) struct Args {
     /// Files, built-in names or generators
     #[arg(value_name = "DATA", required = true)]
     data: Vec<String>,
-    /// Methods to compare, or all; the baselines majority and simple-mi are always there
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', default_value = "all")]
+    /// Methods to compare; the baselines majority and simple-mi are always there [default: all]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     methods: Vec<String>,
     /// Skip methods that would take the run beyond this time, such as 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -36,7 +34,7 @@ pub(crate) struct Args {
     /// [default: a new one named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html, and compute nothing for it
+    /// Write no report.html; bagwise report draws it from the folder
     #[arg(long)]
     no_report: bool,
     /// In the report show bags by number instead of by name, and neither groups nor kept columns
@@ -52,8 +50,23 @@ pub(crate) struct Args {
     read: Data,
 }
 
-/// What stands in every comparison.
-const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
+impl Args {
+    /// What `bagwise compare DATA` says.
+    fn on(data: &str, output: Option<PathBuf>) -> Args {
+        Args {
+            data: vec![data.into()],
+            methods: Vec::new(),
+            budget: None,
+            output,
+            no_report: false,
+            hide_ids: false,
+            judging: Judging::default(),
+            learning: Learning::default(),
+            choosing: Choosing::default(),
+            read: Data::default(),
+        }
+    }
+}
 
 const HELP: &str = "\
 Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
@@ -84,15 +97,8 @@ pub(crate) fn demo(args: &DemoArgs, session: &Session) -> Result<Outcome> {
         "bagwise compares all its methods on the built-in Musk1: 92 molecules (bags) in 476 shapes (instances), of\n\
          which 47 smell of musk. Nested 10-fold cross-validation; this takes about half a minute. `bagwise --help` has more.\n",
     );
-    let line = ["bagwise", "compare", "musk1"].map(String::from);
-    let parsed = <Parsed as clap::Parser>::try_parse_from(&line[1..]).context("the demo's own command")?;
-    run(&Args { output: args.output.clone(), ..parsed.args }, session)
-}
-
-#[derive(clap::Parser)]
-struct Parsed {
-    #[command(flatten)]
-    args: Args,
+    let args = Args::on("musk1", args.output.clone());
+    run(&args, session)
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
@@ -112,157 +118,43 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
-    args.choosing.check_best(args.methods.iter().any(|m| m == AUTO))?;
     let mut data = session.read(name, &args.judging.read_options(&args.read))?;
     let given = args.judging.given(&mut data, &args.read)?;
-    let plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
-    let mut contenders = contenders(args, &data)?;
-    let skipped = within_budget(&mut contenders, &data, &plan, args.budget, session)?;
-    let folder = args.output.clone().unwrap_or_else(|| new_folder(name));
     let ctx = args.learning.seeing.ctx(&session.ctx);
-    let level = args.judging.level;
-    let results =
-        carry_out(&data, &contenders, &plan, level, given.as_deref(), Some(&folder), session, &ctx)?;
-    let mut comparison = Comparison::new(&results, &contenders, &plan, args, name, &folder, skipped)?;
+    let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(folder_of(name)), Keep::Folder);
+    let mut evaluate = args
+        .judging
+        .apply(bagwise::compare(&data), &args.choosing, given)
+        .methods(args.methods.iter().map(String::as_str))
+        .each(args.learning.config("", &args.read))
+        .budget(args.budget)
+        .keep(keep)
+        .ctx(&ctx);
+    for (key, value) in &args.learning.seeing.params {
+        evaluate = evaluate.param(key, value);
+    }
+    let results = judging::run(evaluate, args.judging.level, session)?;
+    let mut comparison = Comparison::new(&results, args, name)?;
+    reporting::add(comparison.folder(), |known| {
+        known.fit_command = comparison.fit_command.clone();
+        known.skipped = results.skipped.clone();
+        known.seconds = Some(results.elapsed.as_secs_f64());
+        known.data.iter_mut().for_each(|d| d.source = name.into());
+    })?;
     if !args.no_report {
-        let run = Finished {
-            data: &data,
-            source: name,
-            contenders: &contenders,
-            plan: &plan,
-            records: &results.records,
-            roster: &results.roster,
-            folds: &results.folds,
-            verdict: &comparison.verdict,
-        };
-        let known = Known {
-            fit_command: comparison.fit_command.clone(),
-            skipped: comparison.skipped.clone(),
-            ..reporting::basics(&contenders, &plan, level, Some(results.elapsed))
-        };
         let options = Options { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::write(&run, known, &folder, &options, &ctx)?);
+        comparison.report = Some(reporting::draw(comparison.folder(), &options)?);
     }
-    save_whole(&folder.join("summary.json"), comparison.json()?.as_bytes())?;
+    save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
-    for edge in results.edges() {
-        session.warn(&edge);
-    }
-    if let Some(saw) = results.saw_test_bags() {
-        session.warn(&saw);
-    }
-    match results.failures() {
-        Some(failures) => {
-            session.warn(&failures);
-            Ok(Outcome::FailedFits)
-        }
-        None => Ok(Outcome::Done),
-    }
+    Ok(judging::conclude(&results, session))
 }
 
-/// What was asked for, and the baselines.
-fn contenders(args: &Args, data: &Dataset) -> Result<Vec<Contender>> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in &args.methods {
-        match name.as_str() {
-            "all" => names.extend(METHODS.iter().filter(|m| can_learn(**m, data)).map(|m| m.info().name)),
-            AUTO => names.push(AUTO),
-            other => names.push(methods::find(other)?.info().name),
-        }
-    }
-    names.extend(BASELINES);
-    let mut unique: Vec<&str> = Vec::new();
-    names.into_iter().for_each(|n| {
-        if !unique.contains(&n) {
-            unique.push(n)
-        }
-    });
-    for (key, _) in &args.learning.seeing.params {
-        if let Some((of, _)) = key.split_once('.')
-            && !unique.contains(&methods::find(of)?.info().name)
-            && !unique.contains(&AUTO)
-        {
-            bail!("-p {key}: {of} is not among the methods compared");
-        }
-        if !key.contains('.') {
-            bail!("-p {key}=… needs a method among several; write -p METHOD.{key}=…");
-        }
-    }
-    unique
-        .into_iter()
-        .map(|name| {
-            let setups = args.learning.setups(name, data, args.read.fills_gaps(), args.judging.fill())?;
-            Ok(Contender { name: name.into(), setups })
-        })
-        .collect()
-}
-
-/// Estimates the time of every method, says it, and leaves out what goes beyond the budget.
-fn within_budget(
-    contenders: &mut Vec<Contender>,
-    data: &Dataset,
-    plan: &Plan,
-    budget: Option<Duration>,
-    session: &Session,
-) -> Result<Vec<String>> {
-    let threads = rayon::current_num_threads() as f64;
-    let estimates: Vec<f64> =
-        contenders.iter().map(|c| bagwise::run::estimate_seconds(c, data, plan) / threads).collect();
-    let total: f64 = estimates.iter().sum();
-    session.say(&format!(
-        "{}: {} bags, {} instances x {} ({}); {} methods, {}; roughly {}",
-        data.name,
-        data.bags.len(),
-        data.bags.instance_count(),
-        data.bags.width(),
-        human_bytes(data.bags.instances().bytes()),
-        contenders.len(),
-        plan.protocol,
-        human_seconds(total)
-    ));
-    let Some(budget) = budget else { return Ok(Vec::new()) };
-    let mut left = budget.as_secs_f64();
-    let mut skipped = Vec::new();
-    let mut order: Vec<usize> = (0..contenders.len()).collect();
-    order.sort_by(|&a, &b| estimates[a].total_cmp(&estimates[b]));
-    let mut keep = vec![true; contenders.len()];
-    for i in order {
-        // Without its baselines a comparison says nothing.
-        if estimates[i] <= left || BASELINES.contains(&contenders[i].name.as_str()) {
-            left -= estimates[i];
-        } else {
-            keep[i] = false;
-            skipped.push(contenders[i].name.clone());
-            session.warn(&format!(
-                "{} is skipped: roughly {} does not fit the budget",
-                contenders[i].name,
-                human_seconds(estimates[i])
-            ));
-        }
-    }
-    let mut kept = keep.into_iter();
-    contenders.retain(|_| kept.next().unwrap_or(true));
-    Ok(skipped)
-}
-
-fn human_seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => "a second".into(),
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
-}
-
-/// `NAME-compare`, or the first of `NAME-compare-2`, … that does not exist.
-fn new_folder(data: &str) -> PathBuf {
+/// `NAME-compare`, after the data.
+fn folder_of(data: &str) -> PathBuf {
     let stem = Path::new(data).file_name().map_or(data.into(), |n| n.to_string_lossy().into_owned());
     let stem = stem.split(['.', '?']).next().unwrap_or("data").replace(':', "-");
-    let plain = PathBuf::from(format!("{stem}-compare"));
-    if !plain.exists() {
-        return plain;
-    }
-    (2..).map(|n| PathBuf::from(format!("{stem}-compare-{n}"))).find(|p| !p.exists()).unwrap_or(plain)
+    PathBuf::from(format!("{stem}-compare"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -277,32 +169,18 @@ fn duration(text: &str) -> Result<Duration, String> {
     seconds.map(|n| Duration::from_secs_f64(n * factor)).ok_or_else(|| "a time such as 90s, 10m or 2h".into())
 }
 
-/// What a comparison says, and where it is.
-struct Comparison {
-    verdict: Verdict,
-    plan: Plan,
-    repeats: usize,
-    skipped: Vec<String>,
-    folder: PathBuf,
+/// What a comparison says, and what to do next.
+struct Comparison<'a> {
+    results: &'a Evaluation,
+    /// What the user called the data.
+    data: &'a str,
     report: Option<PathBuf>,
-    seconds: f64,
     fit_command: String,
 }
 
-impl Comparison {
-    fn new(
-        results: &Results,
-        contenders: &[Contender],
-        plan: &Plan,
-        args: &Args,
-        data: &str,
-        folder: &Path,
-        skipped: Vec<String>,
-    ) -> Result<Comparison> {
-        let Results { records, roster, repeats, elapsed, .. } = results;
-        let chosen_on_folds = plan.protocol.optimistic();
-        let mut verdict = Verdict::new(records, roster, plan.metric, args.judging.level, chosen_on_folds)?;
-        verdict.data = data.into();
+impl Comparison<'_> {
+    fn new<'a>(results: &'a Evaluation, args: &Args, data: &'a str) -> Result<Comparison<'a>> {
+        let Evaluation { verdict, plan, candidates, .. } = results;
         let best = &verdict.best().method;
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args
@@ -310,12 +188,14 @@ impl Comparison {
             .fold_column
             .as_ref()
             .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
-        let inner =
-            if args.judging.inner == 5 { String::new() } else { format!(" --inner {}", args.judging.inner) };
+        let inner = match args.judging.inner {
+            INNER_FOLDS => String::new(),
+            folds => format!(" --inner {folds}"),
+        };
         // Fixed parameters are judged as they are, and would be tuned if they were not said.
-        let fixed = contenders
+        let fixed = candidates
             .iter()
-            .find(|c| c.name == *best && plan.protocol.name == ProtocolName::Kfold)
+            .find(|c| c.name == *best && !plan.protocol.name.tunes())
             .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
@@ -325,22 +205,17 @@ impl Comparison {
             args.learning.words(best, fixed),
             args.choosing.words(),
         );
-        Ok(Comparison {
-            verdict,
-            plan: plan.clone(),
-            repeats: *repeats,
-            skipped,
-            folder: folder.into(),
-            report: None,
-            seconds: elapsed.as_secs_f64(),
-            fit_command,
-        })
+        Ok(Comparison { results, data, report: None, fit_command })
+    }
+
+    fn folder(&self) -> &Path {
+        self.results.folder.as_deref().unwrap_or(Path::new("."))
     }
 
     fn rows(&self, digits: Digits) -> Rows {
         // The metric that decides with its interval, and the next three.
         let mut head = vec!["method"];
-        for (i, m) in self.verdict.best().metrics.iter().take(4).enumerate() {
+        for (i, m) in self.results.verdict.best().metrics.iter().take(4).enumerate() {
             head.push(m.metric.name());
             if i == 0 {
                 head.extend(["low", "high"]);
@@ -348,7 +223,7 @@ impl Comparison {
         }
         head.extend(["against best", "seconds"]);
         let mut rows = Rows::new(head);
-        for (line, standing) in self.verdict.table.iter().zip(&self.verdict.standing) {
+        for (line, standing) in self.results.verdict.table.iter().zip(&self.results.verdict.standing) {
             let mut row = vec![line.method.clone()];
             for (i, m) in line.metrics.iter().take(4).enumerate() {
                 row.push(digits.show(m.mean));
@@ -365,9 +240,9 @@ impl Comparison {
     }
 }
 
-impl Output for Comparison {
+impl Output for Comparison<'_> {
     fn json(&self) -> Result<String> {
-        let ties = self.verdict.ties();
+        let ties = self.results.verdict.ties();
         let method = |m: &MethodSummary| {
             let mut object = Object::default();
             object.put("method", &m.method).put("fits", m.fits).put("failed", m.failed);
@@ -379,12 +254,14 @@ impl Output for Comparison {
             object
         };
         let mut object = Object::default();
-        object.put("data", &self.verdict.data).put("protocol", self.plan.protocol.name);
-        object.put("optimistic", self.verdict.optimistic).put("seed", self.plan.seed);
-        object.put("repeats", self.repeats).put("optimized", self.plan.metric);
-        object.put("verdict", self.verdict.sentence()).put("best", &self.verdict.best().method);
-        object.put_list("methods", self.verdict.table.iter().map(method).collect());
-        object.put("skipped", &self.skipped).put("folder", &self.folder).put("report", &self.report);
+        object.put("data", self.data).put("protocol", self.results.plan.protocol.name);
+        object.put("optimistic", self.results.verdict.optimistic).put("seed", self.results.plan.seed);
+        object.put("repeats", self.results.repeats()).put("optimized", self.results.plan.metric);
+        object
+            .put("verdict", self.results.verdict.sentence())
+            .put("best", &self.results.verdict.best().method);
+        object.put_list("methods", self.results.verdict.table.iter().map(method).collect());
+        object.put("skipped", &self.results.skipped).put("folder", self.folder()).put("report", &self.report);
         object.put("next", &self.fit_command);
         Ok(serde_json::to_string_pretty(&object)?)
     }
@@ -394,13 +271,13 @@ impl Output for Comparison {
     }
 
     fn text(&self, paint: Paint) -> String {
-        let folder = self.folder.display();
+        let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
         format!(
             "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
-            paint.paint(&self.verdict.sentence(), BOLD),
-            self.seconds,
+            paint.paint(&self.results.verdict.sentence(), BOLD),
+            self.results.elapsed.as_secs_f64(),
             self.fit_command
         )
     }

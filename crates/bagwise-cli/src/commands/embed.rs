@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use bagwise::io::{check_writable, write_npz};
-use bagwise::methods;
 use bagwise::model::Trained;
-use bagwise::params::Fill;
 
 use crate::args::Data;
 use crate::learning::Seeing;
@@ -58,20 +56,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         (None, Some(method)) => {
             options.unlabelled = true;
             let data = session.read(&args.data, &options)?;
-            let impute = args.read.fills_gaps();
-            let setup = args.seeing.setup(methods::find(method)?, &data, impute, Fill::Default)?;
-            let [point] = setup.grid.points.as_slice() else {
-                bail!(
-                    "{} points are given, and a map is of one; give every parameter a single value",
-                    setup.grid.points.len()
-                );
-            };
+            let (setup, point) = args.seeing.single(method, &data, &args.read)?;
             let ctx = args.seeing.ctx(&session.ctx);
             let map = bagwise::feature_map(
                 setup.method,
-                point,
+                &point,
                 setup.scale,
-                impute,
+                setup.impute,
                 &data.bags,
                 data.target.as_ref(),
                 &ctx,

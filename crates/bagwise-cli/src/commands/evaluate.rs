@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bagwise::Evaluation;
 use bagwise::io::save_whole;
-use bagwise::judge::{MetricSummary, Protocol, ProtocolName, Resampling, bootstrap_method};
-use bagwise::run::{Contender, Plan};
+use bagwise::judge::{MethodSummary, MetricSummary, Resampling, bootstrap_method};
 
 use crate::args::Data;
-use crate::judging::{Judging, Results, carry_out, metric_json};
-use crate::learning::{AUTO, Choosing, Learning};
+use crate::judging::{self, Judging, metric_json};
+use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
+use crate::wording;
 
 /// Estimate how good a method is on new bags
 #[derive(clap::Args)]
@@ -50,80 +51,57 @@ Examples:
   bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    args.choosing.check_best(args.method == AUTO)?;
     let options = args.judging.read_options(&args.read);
     let mut data = session.read(&args.data, &options)?;
-    let mut given = args.judging.given(&mut data, &args.read)?;
-    let mut plan = args.judging.plan(&data, &args.learning, &args.choosing, session.ctx.seed)?;
+    let given = args.judging.given(&mut data, &args.read)?;
+    let ctx = args.learning.seeing.ctx(&session.ctx);
+    let config = args.learning.config(&args.method, &args.read);
+    let mut evaluate = args.judging.apply(bagwise::evaluate(&data, config), &args.choosing, given).ctx(&ctx);
+    for (key, value) in &args.learning.seeing.params {
+        evaluate = evaluate.param(key, value);
+    }
     let mut tested = None;
     if let Some(test) = &args.test {
         let test = session.read(test, &options)?;
-        let (train, said) = (data.bags.len(), data.warnings.len());
-        data = data.with_test(&test)?;
-        data.warnings[said..].iter().for_each(|warning| session.warn(warning));
-        let part = |bag: usize| if bag < train { "train" } else { "test" };
-        given = Some((0..data.bags.len()).map(|bag| part(bag).to_string()).collect());
-        plan.protocol = Protocol::new(ProtocolName::TrainTest, 1, args.judging.inner);
+        evaluate = evaluate.test(&test)?;
+        for warning in &evaluate.data().warnings[data.warnings.len()..] {
+            session.warn(&warning.worded(&wording::option));
+        }
         tested = Some(test.name);
     }
-    let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), args.judging.fill())?;
-    let contenders = [Contender { name: canonical(&args.method), setups }];
-    let ctx = args.learning.seeing.ctx(&session.ctx);
-    let level = args.judging.level;
-    let results =
-        carry_out(&data, &contenders, &plan, level, given.as_deref(), args.output.as_deref(), session, &ctx)?;
-    let estimate = Estimate {
-        results: &results,
-        plan: &plan,
-        level,
-        method: &contenders[0].name,
-        data: &data.name,
-        tested: tested.as_deref(),
-        metrics: results.one(plan.metric, level)?,
-    };
     if let Some(folder) = &args.output {
+        evaluate = evaluate.folder(folder);
+    }
+    let results = judging::run(evaluate, args.judging.level, session)?;
+    let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref() };
+    if let Some(folder) = &results.folder {
         save_whole(&folder.join("summary.json"), estimate.json()?.as_bytes())?;
     }
     session.print(&estimate)?;
-    for edge in results.edges() {
-        session.warn(&edge);
-    }
-    if plan.protocol.optimistic() {
+    if results.plan.protocol.optimistic() {
         session
             .warn("best-on-cv chooses parameters on the folds that it reports: the estimate is optimistic");
     }
-    if let Some(saw) = results.saw_test_bags() {
-        session.warn(&saw);
-    }
-    match results.failures() {
-        Some(failures) => {
-            session.warn(&failures);
-            Ok(Outcome::FailedFits)
-        }
-        None => Ok(Outcome::Done),
-    }
-}
-
-/// The method's own name, also where an alias was typed.
-fn canonical(name: &str) -> String {
-    bagwise::methods::find(name).map_or(name.to_string(), |m| m.info().name.to_string())
+    Ok(judging::conclude(&results, session))
 }
 
 struct Estimate<'a> {
-    results: &'a Results,
-    plan: &'a Plan,
-    level: f64,
-    method: &'a str,
+    results: &'a Evaluation,
     data: &'a str,
     tested: Option<&'a str>,
-    metrics: Vec<MetricSummary>,
 }
 
 impl Estimate<'_> {
+    /// The only line of the table: all metrics, the one that decides first.
+    fn line(&self) -> &MethodSummary {
+        self.results.verdict.best()
+    }
+
     fn rows(&self, digits: Digits, printed: bool) -> Rows {
         let mut rows = Rows::new(["metric", "mean", "sd", "low", "high"]);
-        let wanted = |m: &&MetricSummary| printed || m.metric == self.plan.metric || !m.metric.is_printed();
-        for m in self.metrics.iter().filter(wanted) {
+        let wanted =
+            |m: &&MetricSummary| printed || m.metric == self.results.plan.metric || !m.metric.is_printed();
+        for m in self.line().metrics.iter().filter(wanted) {
             let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
             let mut row = vec![m.metric.name().to_string()];
             row.extend([m.mean, m.sd, low, high].map(|v| digits.show(v)));
@@ -135,16 +113,16 @@ impl Estimate<'_> {
     /// The bootstrap interval of the metric that was optimised.
     fn bootstrap(&self) -> Option<(f64, f64)> {
         const DRAWS: usize = 2000;
-        let Results { records, roster, .. } = self.results;
+        let Evaluation { records, roster, .. } = self.results;
         let found = bootstrap_method(
             records,
             roster,
-            self.method,
-            self.plan.metric,
+            &self.line().method,
+            self.results.plan.metric,
             DRAWS,
-            self.level,
+            self.results.verdict.level,
             Resampling::Percentile,
-            self.plan.seed,
+            self.results.plan.seed,
         );
         found.ok().flatten().map(|b| (b.interval.low, b.interval.high))
     }
@@ -153,17 +131,17 @@ impl Estimate<'_> {
 impl Output for Estimate<'_> {
     fn json(&self) -> Result<String> {
         let mut object = Object::default();
-        object.put("method", self.method).put("data", self.data);
+        object.put("method", &self.line().method).put("data", self.data);
         if let Some(test) = self.tested {
             object.put("test", test);
         }
-        let optimistic = self.plan.protocol.optimistic() || self.results.saw_test_bags().is_some();
-        object.put("protocol", self.plan.protocol.name).put("optimistic", optimistic);
-        object.put("seed", self.plan.seed).put("repeats", self.results.repeats);
-        object.put("optimized", self.plan.metric).put("seconds", self.results.elapsed.as_secs_f64());
+        let optimistic = self.results.plan.protocol.optimistic() || self.results.saw_test_bags().is_some();
+        object.put("protocol", self.results.plan.protocol.name).put("optimistic", optimistic);
+        object.put("seed", self.results.plan.seed).put("repeats", self.results.repeats());
+        object.put("optimized", self.results.plan.metric).put("seconds", self.results.elapsed.as_secs_f64());
         let failed = self.results.records.iter().filter(|r| !r.succeeded()).count();
         object.put("fits", self.results.records.len()).put("failed", failed);
-        for m in &self.metrics {
+        for m in &self.line().metrics {
             object.put_object(m.metric.name(), metric_json(m));
         }
         Ok(serde_json::to_string_pretty(&object)?)
@@ -177,22 +155,22 @@ impl Output for Estimate<'_> {
         let count = self.results.records.len();
         let mut page = format!(
             "{} on {}{}, {}, {count} {} in {:.1} s\n\n",
-            paint.paint(self.method, BOLD),
+            paint.paint(&self.line().method, BOLD),
             self.data,
             self.tested.map_or(String::new(), |test| format!(", tested on {test}")),
-            self.plan.protocol,
+            self.results.plan.protocol,
             if count == 1 { "fit" } else { "fits" },
             self.results.elapsed.as_secs_f64()
         );
         page += &self.rows(Digits::Few(4), false).to_string();
         let mut notes = Vec::new();
-        if self.metrics.iter().any(|m| m.interval.is_some()) {
-            let level = 100.0 * self.level;
+        if self.line().metrics.iter().any(|m| m.interval.is_some()) {
+            let level = 100.0 * self.results.verdict.level;
             notes.push(format!("low and high: {level:.0} % interval over folds (Nadeau and Bengio)"));
         }
         if let Some((low, high)) = self.bootstrap() {
             let unit = if self.results.roster.groups.is_some() { "groups" } else { "bags" };
-            let metric = self.plan.metric.name();
+            let metric = self.results.plan.metric.name();
             notes.push(format!("{metric} by bootstrap over {unit}: {low:.4} to {high:.4}"));
         }
         if !notes.is_empty() {

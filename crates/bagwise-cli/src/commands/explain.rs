@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         check_writable(path)?;
     }
     let data = session.read_for(&model, data, args.read.read_options())?;
-    let explanations = model.explain(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+    let explanations = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
         write_graphs(path, &data, &graphs, &first_machine(&explanations))?;

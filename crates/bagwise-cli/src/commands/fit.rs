@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use bagwise::fold::Learner;
-use bagwise::fold::{Wanted, train};
+use anyhow::{Result, bail};
 use bagwise::io::check_writable;
-use bagwise::judge::{Pool, Splits};
-use bagwise::model::Trained;
-use bagwise::params::Fill;
+use bagwise::{AUTO, INNER_FOLDS, MethodConfig, Model};
 
 use crate::args::Data;
-use crate::learning::{AUTO, Choosing, Learning};
+use crate::learning::{Choosing, Learning};
 use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
 
@@ -29,7 +25,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE.bagwise")]
     output: PathBuf,
     /// Folds by which parameters are chosen and probabilities calibrated
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     inner: usize,
     #[command(flatten)]
     learning: Learning,
@@ -50,33 +46,28 @@ Examples:
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    args.choosing.check_best(args.method == AUTO)?;
     let data = session.read(&args.data, &args.read.read_options())?;
     check_writable(&args.output)?;
-    if args.output.is_file() && Trained::load(&args.output).is_err() {
+    if args.output.is_file() && Model::load(&args.output).is_err() {
         bail!(
             "{}: there is a file of this name that is not a model; choose another name",
             args.output.display()
         );
     }
-    let setups = args.learning.setups(&args.method, &data, args.read.fills_gaps(), Fill::Grid)?;
-    let learners: Vec<Learner<'_>> = setups
-        .iter()
-        .map(|setup| Learner::new(&data, setup, args.choosing.positive.as_deref()))
-        .collect::<Result<_, _>>()?;
-    let wanted = Wanted {
-        metric: args.choosing.metric(&data),
-        threshold: args.choosing.threshold,
-        best: args.choosing.best,
-    };
-    let all: Vec<usize> = (0..data.bags.len()).collect();
-    wanted.check(learners[0].target)?;
-    // Found out here, because a message about folds would not say which option they are.
-    let pool = Pool { target: learners[0].target, groups: data.groups.as_ref(), given: None };
-    let splits = Splits::KFold(args.inner);
-    splits.inner(pool, &all, session.ctx.seed, 0, 0).with_context(|| format!("--inner {}", args.inner))?;
+    let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
+    let config = args.learning.config(&args.method, &args.read);
+    let config = args.learning.seeing.params.iter().fold(config, named);
+    let setups = config.setups(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
-    let model = train(&learners, &all, splits, &wanted, &ctx)?;
+    let model = bagwise::fit(&data)
+        .method(config)
+        .inner(args.inner)
+        .optimize(args.choosing.optimize)
+        .threshold(args.choosing.threshold)
+        .best(args.choosing.best)
+        .positive(args.choosing.positive.clone())
+        .ctx(&ctx)
+        .run()?;
     model.save(&args.output)?;
     let header = &model.header;
     session.print_beside(&Fitted {
@@ -106,7 +97,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     let file = quoted(&args.output.to_string_lossy());
     session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
-    if let Err(why) = model.explain(&data.bags.select(&[0]), &ctx) {
+    if let Err(why) = model.explain_with(&data.bags.select(&[0]), &ctx) {
         session.say(&format!("bagwise explain cannot take this model apart: {why}"));
     }
     Ok(Outcome::Done)
@@ -114,7 +105,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 
 /// A model that was learned, and what is known of it without new bags.
 struct Fitted<'a> {
-    model: &'a Trained,
+    model: &'a Model,
     /// Inner folds.
     inner: usize,
     /// Whether there was a choice, so that what the inner folds say flatters.

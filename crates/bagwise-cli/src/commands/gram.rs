@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use bagwise::io::{check_writable, write_npy};
-use bagwise::methods;
-use bagwise::params::Fill;
 
 use crate::args::Data;
 use crate::learning::Seeing;
@@ -51,20 +49,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     let data = session.read(&args.data, &options)?;
     let reference = against.as_ref().unwrap_or(&data);
-    let impute = args.read.fills_gaps();
-    let setup = args.seeing.setup(methods::find(&args.method)?, reference, impute, Fill::Default)?;
-    let [point] = setup.grid.points.as_slice() else {
-        bail!(
-            "{} points are given, and a Gram is of one; give every parameter a single value",
-            setup.grid.points.len()
-        );
-    };
+    let (setup, point) = args.seeing.single(&args.method, reference, &args.read)?;
     check_writable(&args.output)?;
     let ctx = args.seeing.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
     let gram = bagwise::gram(
         setup.method,
-        point,
+        &point,
         setup.scale,
         setup.impute,
         &data.bags,

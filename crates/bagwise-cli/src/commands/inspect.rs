@@ -9,6 +9,7 @@ use bagwise::io::ReadOptions;
 use crate::args::Data;
 use crate::output::{BOLD, Output, Paint, Rows, YELLOW};
 use crate::session::{Outcome, Session};
+use crate::wording;
 
 /// Look at data: sizes, classes, ranges, and what is suspicious
 #[derive(clap::Args)]
@@ -45,8 +46,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 /// Reads, looks, prints.
 pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Result<Outcome> {
     let data = session.read(name, options)?;
-    let found = bagwise::inspect::inspect(&data);
-    data.bags.check_read()?;
+    let found = bagwise::inspect::inspect(&data)?;
     session.print(&Page(found))?;
     Ok(Outcome::Done)
 }
@@ -255,7 +255,7 @@ fn suspicions(found: &Inspection, page: &mut Lines) {
             Level::Note => "note".into(),
         };
         page.line(&format!("{level}: {}", finding.message));
-        page.line(&format!("  → {}", finding.remedy));
+        page.line(&format!("  → {}", finding.remedy.worded(&wording::option)));
     }
 }
 

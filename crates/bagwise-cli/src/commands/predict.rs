@@ -39,7 +39,7 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Trained::load(&args.model)?;
     let data = session.read_for(&model, &args.data, args.read.read_options())?;
-    let predictions = model.predict(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+    let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
     // Coordinates and the like that a format keeps by itself are not asked for here.
     let asked = |kept: &&Kept| {

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::save_whole;
-use bagwise::judge::{Metric, Protocol, that_saw_test_bags};
-use bagwise::methods;
-use bagwise::params::Fill;
-use bagwise::run::{Contender, Plan, ranked};
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Status, that_saw_test_bags};
+use bagwise::{Evaluation, LEVEL, MethodConfig};
 use bagwise_report::{Comparison, Options, render};
 
-use crate::experiment::{Data, Experiment, Measure};
-use crate::judging::{Results, carry_out};
+use crate::args;
+use crate::experiment::{Data, Entry, Experiment, Measure};
+use crate::judging;
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
@@ -54,15 +53,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
             None => table.cells.extend(experiment.method.iter().map(|_| Cell::Missing)),
-            Some((cells, results)) => {
-                table.cells.extend(cells);
-                runs.push(folder_of(&folder, position, data));
-                if let Some(saw) = results.saw_test_bags() {
-                    session.warn(&saw);
-                }
-                if let Some(failures) = results.failures() {
-                    session.warn(&failures);
-                    outcome = Outcome::FailedFits;
+            Some(of_seeds) => {
+                table.cells.extend(cells(&experiment, &of_seeds));
+                for (own, results) in of_seeds {
+                    runs.push(own);
+                    if let Some(saw) = results.saw_test_bags() {
+                        session.warn(&saw);
+                    }
+                    if let Some(failures) = results.failures() {
+                        session.warn(&failures);
+                        outcome = Outcome::FailedFits;
+                    }
                 }
             }
         }
@@ -82,10 +83,8 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
-/// The level of intervals, here and in the report.
-const LEVEL: f64 = 0.95;
-
-/// Every method of the experiment on one data set; nothing if the data are not there.
+/// Every method of the experiment on one data set, a run for each seed in a folder of its own; nothing if the data are
+/// not there.
 fn on_one(
     experiment: &Experiment,
     position: usize,
@@ -93,42 +92,42 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<Option<(Vec<Cell>, Results)>> {
+) -> Result<Option<Vec<(PathBuf, Evaluation)>>> {
     if !bagwise::io::is_here(data.read()) {
         session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
         return Ok(None);
     }
     let set = session.read(data.read(), &data.options()?)?;
     let judged = experiment.judged(data)?;
-    let plan = Plan {
-        protocol: Protocol::new(judged.protocol, judged.folds, judged.inner),
-        metric,
-        threshold: None,
-        best: false,
-        positive: None,
-        precision: Default::default(),
-        seed: session.ctx.seed,
-        repeats: judged.repeats,
-    };
-    let fill = Fill::when_tuned(judged.protocol.tunes());
-    let mut contenders = Vec::new();
+    let mut configs = Vec::new();
     for entry in &experiment.method {
         let Some(name) = &entry.method else { continue };
         let learning = entry.learning(&data.name)?;
-        let setup = learning
-            .setup(methods::find(name)?, &set, false, fill)
-            .with_context(|| format!("{} on {}", entry.name, data.name))?;
-        contenders.push(Contender { name: entry.name.clone(), setups: vec![setup] });
+        let config = learning.config(name, &args::Data::default()).called(&entry.name);
+        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
+        configs.push(learning.seeing.params.iter().fold(config, named));
     }
-    let own = folder_of(folder, position, data);
-    let results = carry_out(&set, &contenders, &plan, LEVEL, None, Some(&own), session, &session.ctx)
-        .with_context(|| data.name.clone())?;
-    Ok(Some((cells(experiment, &results, metric)?, results)))
-}
-
-/// The folder of one data set: numbered, so that names need not be names of folders.
-fn folder_of(folder: &Path, position: usize, data: &Data) -> PathBuf {
-    folder.join(format!("{:02}-{}", position + 1, plain(&data.name)))
+    // Numbered, so that names need not be names of folders.
+    let own = format!("{:02}-{}", position + 1, plain(&data.name));
+    let mut of_seeds = Vec::new();
+    for seed in (session.ctx.seed..).take(judged.seeds) {
+        let own = folder.join(if judged.seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() });
+        let evaluate = bagwise::compare(&set)
+            .baselines(false)
+            .methods(configs.clone())
+            .protocol(judged.protocol)
+            .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
+            .inner(judged.inner)
+            .repeats(judged.repeats)
+            .level(LEVEL)
+            .optimize(metric)
+            .folder(&own)
+            .ctx(&session.ctx)
+            .seed(seed);
+        let results = judging::run(evaluate, LEVEL, session).with_context(|| data.name.clone())?;
+        of_seeds.push((own, results));
+    }
+    Ok(Some(of_seeds))
 }
 
 /// One report over all data sets, from their records.
@@ -145,43 +144,104 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-fn cells(experiment: &Experiment, results: &Results, metric: Metric) -> Result<Vec<Cell>> {
-    let saw = that_saw_test_bags(&results.records);
-    let summaries = ranked(&results.records, &results.roster, metric, LEVEL)?;
-    let cell = |name: &str, ours: &Option<String>| match ours {
-        None => Cell::NoMethod,
-        Some(_) => match summaries.iter().find(|s| s.method == name) {
-            None => Cell::Missing,
-            Some(s) => Cell::Ours {
-                mean: s.metrics[0].mean,
-                sd: s.metrics[0].sd,
-                repeats: results.repeats,
-                limited: s.limited,
-                fits: s.fits,
-                seconds: s.seconds,
-                saw_test_bags: saw.iter().any(|m| m == name),
-            },
-        },
-    };
-    Ok(experiment.method.iter().map(|entry| cell(&entry.name, &entry.method)).collect())
+/// What the runs of all seeds say of each method.
+fn cells(experiment: &Experiment, of_seeds: &[(PathBuf, Evaluation)]) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for entry in &experiment.method {
+        if entry.method.is_none() {
+            cells.push(Cell::NoMethod);
+            continue;
+        }
+        let mut ours = Ours::default();
+        for (_, results) in of_seeds {
+            let Some(s) = results.verdict.table.iter().find(|s| s.method == entry.name) else { continue };
+            // One seed's spread is over its repeats; that of several is over seeds.
+            match of_seeds.len() {
+                1 => {
+                    ours.values.clone_from(&s.metrics[0].values);
+                    (ours.mean, ours.sd) = (s.metrics[0].mean, s.metrics[0].sd);
+                }
+                _ => ours.values.push(s.metrics[0].mean),
+            }
+            ours.repeats += results.repeats();
+            ours.limited += s.limited;
+            ours.fits += s.fits;
+            ours.seconds += s.seconds;
+            ours.saw_test_bags |= that_saw_test_bags(&results.records).contains(&entry.name);
+            let judged =
+                |r: &&Record| r.key.method == entry.name && r.key.inner.is_none() && r.key.point.is_empty();
+            for outcome in results.records.iter().filter(judged).map(|r| &r.outcome) {
+                ours.cycled += usize::from(outcome.status == Status::Cycle);
+                ours.rounds += outcome.changed.len();
+            }
+        }
+        if of_seeds.len() > 1 {
+            (ours.mean, ours.sd) = mean_and_deviation(&ours.values);
+        }
+        cells.push(if ours.fits == 0 { Cell::Missing } else { Cell::Ours(ours) });
+    }
+    cells
+}
+
+/// Mean and standard deviation (n - 1) of the values of seeds; none unless every seed has one.
+fn mean_and_deviation(values: &[Option<f64>]) -> (Option<f64>, Option<f64>) {
+    let Some(values) = values.iter().copied().collect::<Option<Vec<f64>>>() else { return (None, None) };
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    (Some(mean), Some((squares / (count - 1.0)).sqrt()))
 }
 
 /// What came out for a method on a data set.
 enum Cell {
     /// A result.
-    Ours {
-        mean: Option<f64>,
-        sd: Option<f64>,
-        repeats: usize,
-        limited: usize,
-        fits: usize,
-        seconds: f64,
-        saw_test_bags: bool,
-    },
+    Ours(Ours),
     /// The data set is not there.
     Missing,
     /// bagwise does not have the method.
     NoMethod,
+}
+
+/// A result.
+#[derive(Default)]
+struct Ours {
+    /// Of each repeat, or of each seed if there are several.
+    values: Vec<Option<f64>>,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    /// Of all seeds together, as everything below.
+    repeats: usize,
+    limited: usize,
+    /// Of the limited, those that came back to an earlier state.
+    cycled: usize,
+    /// Rounds of alternations.
+    rounds: usize,
+    fits: usize,
+    seconds: f64,
+    saw_test_bags: bool,
+}
+
+impl Ours {
+    fn remark(&self) -> String {
+        let mut remarks = Vec::new();
+        if self.mean.is_none() {
+            remarks.push("no result".to_string());
+        } else if self.limited > 0 {
+            let Ours { limited, cycled, fits, .. } = self;
+            let mut remark = format!(
+                "{limited} of {fits} fits ended at a limit ({}) or in a cycle ({cycled})",
+                limited - cycled
+            );
+            if self.rounds > 0 {
+                remark += &format!(", {:.0} rounds on average", self.rounds as f64 / *fits as f64);
+            }
+            remarks.push(remark);
+        }
+        if self.saw_test_bags {
+            remarks.push("drew on test bags".into());
+        }
+        remarks.join("; ")
+    }
 }
 
 /// All results, data set by data set and within them in the order of the methods.
@@ -201,14 +261,20 @@ impl Table<'_> {
     /// Mean and deviation in the unit of the printed numbers.
     fn ours(&self, cell: &Cell) -> (Option<f64>, Option<f64>) {
         match (cell, self.experiment.measure) {
-            (Cell::Ours { mean, sd, .. }, Measure::Metric) => {
-                (mean.map(|m| m * self.unit()), sd.map(|s| s * self.unit()))
+            (Cell::Ours(ours), Measure::Metric) => {
+                (ours.mean.map(|m| m * self.unit()), ours.sd.map(|s| s * self.unit()))
             }
-            (Cell::Ours { repeats, seconds, .. }, Measure::Seconds) => {
-                (Some(seconds / *repeats as f64), None)
-            }
+            (Cell::Ours(ours), Measure::Seconds) => (Some(ours.seconds / ours.repeats as f64), None),
             _ => (None, None),
         }
+    }
+
+    /// Where the result is to lie, and whether it does.
+    fn expected(&self, data: &Data, method: &Entry, cell: &Cell) -> (Option<[f64; 2]>, Option<bool>) {
+        // The file was checked when it was read.
+        let expected = self.experiment.expected(method, &data.name).ok().flatten();
+        let within = |([low, high], mean): ([f64; 2], f64)| (low..=high).contains(&mean);
+        (expected, expected.zip(self.ours(cell).0).map(within))
     }
 
     /// Digits behind the point that printed numbers of this size have.
@@ -217,7 +283,7 @@ impl Table<'_> {
         Digits::Few(if short { 1 } else { 4 })
     }
 
-    fn lines(&self) -> impl Iterator<Item = (&Data, &crate::experiment::Entry, &Cell)> {
+    fn lines(&self) -> impl Iterator<Item = (&Data, &Entry, &Cell)> {
         let pairs =
             self.experiment.data.iter().flat_map(|d| self.experiment.method.iter().map(move |m| (d, m)));
         pairs.zip(&self.cells).map(|((data, method), cell)| (data, method, cell))
@@ -231,24 +297,15 @@ impl Table<'_> {
             (_, false) => self.metric.name().into(),
         };
         let head = ["data", "method", "printed", &name, "sd", "difference", "reference", "remark", "seconds"];
-        let mut rows = Rows::new(head);
+        let judged = self.lines().any(|(data, method, cell)| self.expected(data, method, cell).0.is_some());
+        let more = if judged { &["expected", "within"][..] } else { &[] };
+        let mut rows = Rows::new(head[..7].iter().chain(more).chain(&head[7..]).copied());
         for (data, method, cell) in self.lines() {
             let printed = method.printed.get(&data.name).copied();
             let reference = method.reference.get(&data.name).copied();
             let (mean, sd) = self.ours(cell);
             let (seconds, remark) = match cell {
-                Cell::Ours { mean, limited, fits, seconds, saw_test_bags, .. } => {
-                    let mut remarks = Vec::new();
-                    if mean.is_none() {
-                        remarks.push("no result".to_string());
-                    } else if *limited > 0 {
-                        remarks.push(format!("{limited} of {fits} fits ended at a limit or in a cycle"));
-                    }
-                    if *saw_test_bags {
-                        remarks.push("drew on test bags".into());
-                    }
-                    (Some(*seconds), remarks.join("; "))
-                }
+                Cell::Ours(ours) => (Some(ours.seconds), ours.remark()),
                 Cell::Missing => (None, "the data are not here".into()),
                 Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
                 Cell::NoMethod => (None, "not in bagwise".into()),
@@ -257,7 +314,7 @@ impl Table<'_> {
             let signed = |text: String| {
                 if text.starts_with('-') || text.is_empty() { text } else { format!("+{text}") }
             };
-            rows.push(vec![
+            let mut row = vec![
                 data.name.clone(),
                 method.name.clone(),
                 digits.show(printed),
@@ -265,9 +322,17 @@ impl Table<'_> {
                 digits.show(sd),
                 if digits == Digits::All { digits.show(difference) } else { signed(digits.show(difference)) },
                 digits.show(reference),
-                remark,
-                Digits::Few(1).show(seconds),
-            ]);
+            ];
+            if judged {
+                let (expected, within) = self.expected(data, method, cell);
+                let range = |[low, high]: [f64; 2]| {
+                    format!("{} to {}", digits.show(Some(low)), digits.show(Some(high)))
+                };
+                row.push(expected.map_or(String::new(), range));
+                row.push(within.map_or("", |w| if w { "yes" } else { "no" }).into());
+            }
+            row.extend([remark, Digits::Few(1).show(seconds)]);
+            rows.push(row);
         }
         rows
     }
@@ -277,10 +342,12 @@ impl Table<'_> {
         let mut all: Vec<String> = Vec::new();
         for data in &self.experiment.data {
             if let Ok(judged) = self.experiment.judged(data) {
+                let several = |n: usize, of: &str| if n > 1 { format!(", {n} {of}") } else { String::new() };
                 let text = format!(
-                    "{}{}",
+                    "{}{}{}",
                     Protocol::new(judged.protocol, judged.folds, judged.inner),
-                    if judged.repeats > 1 { format!(", {} repeats", judged.repeats) } else { String::new() }
+                    several(judged.repeats, "repeats"),
+                    several(judged.seeds, "seeds")
                 );
                 if !all.contains(&text) {
                     all.push(text);
@@ -304,18 +371,25 @@ impl Table<'_> {
 
 impl Output for Table<'_> {
     fn json(&self) -> Result<String> {
-        let line = |(data, method, cell): (&Data, &crate::experiment::Entry, &Cell)| {
+        let line = |(data, method, cell): (&Data, &Entry, &Cell)| {
             let mut object = Object::default();
             object.put("data", &data.name).put("name", &method.name).put("method", &method.method);
             object.put("printed", method.printed.get(&data.name));
             object.put("reference", method.reference.get(&data.name));
+            let (expected, within) = self.expected(data, method, cell);
+            object.put("expected", expected).put("within", within);
             match cell {
-                Cell::Ours { repeats, limited, fits, seconds, saw_test_bags, .. } => {
-                    object.put("saw_test_bags", saw_test_bags);
+                Cell::Ours(ours) => {
+                    object.put("saw_test_bags", ours.saw_test_bags);
                     let (mean, sd) = self.ours(cell);
                     object.put("mean", mean).put("sd", sd);
-                    object.put("repeats", repeats).put("fits", fits).put("limited", limited);
-                    object.put("seconds", seconds).put("status", "done")
+                    if self.experiment.measure == Measure::Metric {
+                        let values = ours.values.iter().map(|v| v.map(|v| v * self.unit()));
+                        object.put("values", values.collect::<Vec<_>>());
+                    }
+                    object.put("repeats", ours.repeats).put("fits", ours.fits).put("limited", ours.limited);
+                    object.put("cycled", ours.cycled).put("rounds", ours.rounds);
+                    object.put("seconds", ours.seconds).put("status", "done")
                 }
                 Cell::Missing => object.put("status", "data missing"),
                 Cell::NoMethod => object.put("status", "no such method"),

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The folder, beside the tables, where runs that are not done keep their records.
+pub(crate) const CACHE: &str = "cache";
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
@@ -14,10 +17,15 @@ pub(crate) fn root() -> PathBuf {
 /// A folder that holds the tables the documentation works with.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
-        std::fs::copy(root().join("docs").join(table), folder.path().join(table)).unwrap();
-    }
+    copy_tables(folder.path());
     folder
+}
+
+/// Copies the tables the documentation works with into a folder.
+pub(crate) fn copy_tables(folder: &Path) {
+    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
+        std::fs::copy(root().join("docs").join(table), folder.join(table)).unwrap();
+    }
 }
 
 /// The program, in a folder, away from any terminal and from settings of the person who runs the tests.
@@ -37,6 +45,7 @@ fn away(command: &mut Command, folder: &Path) -> Output {
     for name in ["COLUMNS", "NO_COLOR", "BAGWISE_DATA", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
+    command.env("BAGWISE_CACHE", CACHE);
     command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use super::{BLOCK, Partitions, literal};
 use crate::pack::Buffer;
 use crate::simd::{Element, InstructionSet, Vector, table_of};
-use bagwise_core::{Ctx, Instances, Result};
+use bagwise_core::{Ctx, Instances, Message, Result};
 
 /// Bits that hold a centre's place in its tile.
 const TAG_BITS: u32 = 3;
@@ -163,9 +163,9 @@ impl<T: Race> Fused<T> {
         ctx.reserve(
             "the centres of all partitionings, packed",
             besides + bytes,
-            "raise --memory, or choose a smaller psi or t",
+            Message::more_memory().or("choose a smaller psi or t"),
         )?;
-        let mean = crate::pack::mean(&p.centres);
+        let mean = crate::pack::mean(&p.centres)?;
         let mut fused = Fused {
             kernel,
             psis: psis.to_vec(),
@@ -189,7 +189,7 @@ impl<T: Race> Fused<T> {
                 }
                 let start = usize::from(start);
                 for place in 0..mr.min(psi - start) {
-                    p.centres.row_into(p.list(i)[start + place] as usize, &mut row);
+                    p.centres.row_into(p.list(i)[start + place] as usize, &mut row)?;
                     let at = (i * tiles + tile) * mr;
                     let mut length = 0.0;
                     for (k, (v, m)) in row.iter().zip(&fused.mean).enumerate() {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::ids::{Ids, agreements};
 use crate::pairs::mirror;
-use bagwise_core::{Csr, Ctx, Mat, Result};
+use bagwise_core::{Csr, Ctx, Mat, Message, Result};
 
 /// A Gram for each weighting of the instances (rows of `ids`), from cells. `offsets` cut the rows into bags.
 pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ctx) -> Result<Vec<Mat>> {
@@ -18,7 +18,7 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
     ctx.reserve(
         "Grams of bags",
         (bags * bags) as u64 * 12 * weightings.len() as u64,
-        "raise --memory, or ask for fewer points at a time",
+        Message::more_memory().or("ask for fewer points at a time"),
     )?;
     let upper: Vec<Vec<Vec<f64>>> = (0..bags)
         .into_par_iter()
@@ -61,7 +61,7 @@ pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
     ctx.reserve(
         "inner products of maps",
         8 * (a.rows() * b.rows() + threads * a.cols()) as u64,
-        "raise --memory, or use fewer bags",
+        Message::more_memory().or("use fewer bags"),
     )?;
     let mut out = Mat::zeros(a.rows(), b.rows());
     out.data_mut().par_chunks_mut(b.rows().max(1)).enumerate().try_for_each_init(

@@ -5,7 +5,7 @@
 use super::{Distance, literal};
 use crate::pack::Buffer;
 use crate::simd::{Element, InstructionSet, Vector, table_of};
-use bagwise_core::Instances;
+use bagwise_core::{Instances, Result};
 
 /// Rows to which distances are taken.
 pub(super) struct Lanes {
@@ -36,19 +36,21 @@ struct Kernel {
 pub(super) const TOGETHER: usize = 64;
 
 impl Lanes {
-    pub(super) fn new(rows: &Instances, distance: Distance) -> Lanes {
+    pub(super) fn new(rows: &Instances, distance: Distance) -> Result<Lanes> {
         Lanes::with(rows, distance, kernels()[0])
     }
 
-    fn with(rows: &Instances, distance: Distance, kernel: &'static Kernel) -> Lanes {
+    fn with(rows: &Instances, distance: Distance, kernel: &'static Kernel) -> Result<Lanes> {
         let width = rows.cols();
         let mut all = vec![0.0; rows.rows() * width];
-        all.chunks_exact_mut(width).enumerate().for_each(|(i, row)| rows.row_into(i, row));
+        for (i, row) in all.chunks_exact_mut(width).enumerate() {
+            rows.row_into(i, row)?;
+        }
         let present = match distance {
             Distance::Euclidean => Vec::new(),
             Distance::Text => all.iter().map(|&v| f64::from(u8::from(v != 0.0))).collect(),
         };
-        Lanes { width, distance, rows: all, present, kernel }
+        Ok(Lanes { width, distance, rows: all, present, kernel })
     }
 
     pub(super) fn width(&self) -> usize {
@@ -263,7 +265,7 @@ mod tests {
         let list: Vec<u32> = (0..70).rev().collect();
         for kernel in kernels() {
             for distance in [Distance::Euclidean, Distance::Text] {
-                let lanes = Lanes::with(&rows, distance, kernel);
+                let lanes = Lanes::with(&rows, distance, kernel).unwrap();
                 for some in x.chunks(lanes.points() * width) {
                     let mut out = vec![0.0; lanes.points() * list.len()];
                     lanes.to_rows(&lanes.panel(some), &list, list.len(), &mut out);

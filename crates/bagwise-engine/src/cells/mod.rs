@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result, Rng};
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Message, Result, Rng};
 
 pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
@@ -62,7 +62,7 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Lists of rows of `centres`, one after the other, all of the same length.
+    /// Lists of rows of `centres`, one after the other, all of the same length. Centres are brought into memory.
     pub fn new(centres: Instances, lists: Vec<u32>, t: usize, distance: Distance) -> Result<Partitions> {
         let whole = t > 0 && !lists.is_empty() && lists.len().is_multiple_of(t);
         if !whole || lists.len() / t > MOST_CENTRES {
@@ -74,7 +74,7 @@ impl Partitions {
         if lists.iter().any(|&row| row as usize >= centres.rows()) {
             return Err(Error::Invalid("a list names a centre that is not there".into()));
         }
-        Ok(Partitions { centres, lists, t, distance })
+        Ok(Partitions { centres: centres.in_memory()?, lists, t, distance })
     }
 
     /// Draws t lists of `psi` instances of the bags `train`, each without replacement. A shorter list is the
@@ -129,11 +129,9 @@ impl Partitions {
         ctx.reserve(
             "the centres of all partitionings",
             (number * rows.len()) as u64 * bags.values_per_instance().ceil() as u64,
-            "raise --memory, or choose a smaller psi or t",
+            Message::more_memory().or("choose a smaller psi or t"),
         )?;
-        let centres = bags.instances().gather(&rows).in_memory();
-        bags.check_read()?;
-        Partitions::new(centres, lists, t, distance)
+        Partitions::new(bags.instances().gather(&rows), lists, t, distance)
     }
 
     /// Number of partitionings.
@@ -249,13 +247,13 @@ impl<'a> Mapper<'a> {
         let sparse = matches!(partitions.centres, Instances::Sparse(_));
         let way = match strategy {
             Strategy::Literal => Way::Literal,
-            Strategy::Walk => Way::Walk(Walk::new(partitions, psis)),
+            Strategy::Walk => Way::Walk(Walk::new(partitions, psis)?),
             Strategy::Scan if sparse => Way::SparseScan,
             Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
                 Way::Fused(Box::new(Sieve::new(partitions, psis, ctx)?))
             }
             Strategy::Fused if sparse => Way::SparseScan,
-            _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)),
+            _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
         };
         Ok(Mapper { partitions, psis: psis.to_vec(), way })
     }
@@ -311,7 +309,7 @@ impl<'a> Mapper<'a> {
             ctx.check()?;
             let from = rows.start + b * BLOCK;
             let here = from..(from + BLOCK).min(rows.end);
-            let block = self.block(instances, here.clone());
+            let block = self.block(instances, here.clone())?;
             // Partitioning after partitioning, rows side by side, for each psi.
             let mut found = vec![vec![0u16; p.t * BLOCK]; self.psis.len()];
             self.find(&block, here.len(), &mut found, ctx);
@@ -324,29 +322,31 @@ impl<'a> Mapper<'a> {
     }
 
     /// Rows in the layout of the centres: sparse to sparse, else dense.
-    fn block<'b>(&self, instances: &'b Instances, rows: Range<usize>) -> Block<'b> {
+    fn block<'b>(&self, instances: &'b Instances, rows: Range<usize>) -> Result<Block<'b>> {
         let width = instances.cols();
         let numbers = rows.start * width..rows.end * width;
         let sparse = matches!(self.partitions.centres, Instances::Sparse(_));
-        match instances {
+        Ok(match instances {
             Instances::Sparse(csr) if sparse => Block::Sparse(Cow::Borrowed(csr), rows),
             Instances::F64(m) if !sparse => Block::F64(Cow::Borrowed(&m.data()[numbers])),
             Instances::F32(m) if !sparse => Block::F32(Cow::Borrowed(&m.data()[numbers])),
             Instances::Stored(m) if !sparse && m.is_single() => {
                 let mut read = vec![0.0f32; numbers.len()];
-                m.read_f32(rows, &mut read);
+                m.read_f32(rows, &mut read)?;
                 Block::F32(Cow::Owned(read))
             }
             Instances::Stored(m) if !sparse => {
                 let mut read = vec![0.0; numbers.len()];
-                m.read_f64(rows, &mut read);
+                m.read_f64(rows, &mut read)?;
                 Block::F64(Cow::Owned(read))
             }
             _ => {
                 let mut dense = Mat::zeros(rows.len(), width);
-                rows.clone().enumerate().for_each(|(i, row)| instances.row_into(row, dense.row_mut(i)));
+                instances.each_row(rows.clone(), |row, values| {
+                    dense.row_mut(row - rows.start).copy_from_slice(values);
+                })?;
                 if !sparse {
-                    return Block::F64(Cow::Owned(dense.into_data()));
+                    return Ok(Block::F64(Cow::Owned(dense.into_data())));
                 }
                 let mut csr = Csr::empty(width);
                 for i in 0..rows.len() {
@@ -354,7 +354,7 @@ impl<'a> Mapper<'a> {
                 }
                 Block::Sparse(Cow::Owned(csr), 0..rows.len())
             }
-        }
+        })
     }
 
     fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>], ctx: &Ctx) {

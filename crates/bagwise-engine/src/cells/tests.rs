@@ -104,7 +104,7 @@ fn check(case: &Case) {
                     assert_cells(&found, &expected, &what(&format!("{strategy:?}")));
                 }
                 for looked_up in 0..=case.psis.len() {
-                    let way = Way::Walk(Walk::with(&partitions, &case.psis, looked_up));
+                    let way = Way::Walk(Walk::with(&partitions, &case.psis, looked_up).unwrap());
                     let found = ids_by(way, &partitions, &case.psis, &rows);
                     assert_cells(&found, &expected, &what(&format!("{looked_up} looked up")));
                 }

@@ -10,7 +10,7 @@ use super::ids::dispatched;
 use super::lanes::{Lanes, Panel, TOGETHER};
 use super::{BLOCK, Block, Distance, Partitions, distance, literal};
 use crate::simd::Element;
-use bagwise_core::Instances;
+use bagwise_core::{Instances, Result};
 
 /// Positions are u16, and the largest means none.
 pub(super) const MOST_ROWS: usize = 65_535;
@@ -62,13 +62,13 @@ pub(super) fn lookups(rows: usize, t: usize, psis: &[usize]) -> f64 {
 }
 
 impl Walk {
-    pub(super) fn new(p: &Partitions, psis: &[usize]) -> Walk {
+    pub(super) fn new(p: &Partitions, psis: &[usize]) -> Result<Walk> {
         let looked_up = cheapest(p.centres.rows(), p.t, psis);
         Walk::with(p, psis, looked_up)
     }
 
     /// With a given number of psi looked up.
-    pub(super) fn with(p: &Partitions, psis: &[usize], looked_up: usize) -> Walk {
+    pub(super) fn with(p: &Partitions, psis: &[usize], looked_up: usize) -> Result<Walk> {
         let rows = p.centres.rows();
         let stride = p.t.next_multiple_of(32);
         let along = if looked_up == 0 { 0 } else { psis[looked_up - 1] };
@@ -89,11 +89,11 @@ impl Walk {
             }
         }
         let dense = !matches!(p.centres, Instances::Sparse(_));
-        let lanes = dense.then(|| Lanes::new(&p.centres, p.distance));
+        let lanes = dense.then(|| Lanes::new(&p.centres, p.distance)).transpose()?;
         let walked = &psis[looked_up..];
         let level = |rank| walked.partition_point(|&psi| psi <= rank) as u16;
         let levels = (0..walked.last().copied().unwrap_or(0)).map(level).collect();
-        Walk { psis: psis.to_vec(), looked_up, columns, ranks, stride, levels, lanes }
+        Ok(Walk { psis: psis.to_vec(), looked_up, columns, ranks, stride, levels, lanes })
     }
 
     pub(super) fn find(&self, p: &Partitions, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {

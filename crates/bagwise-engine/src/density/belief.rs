@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::batch::distances;
 use super::likelihood::Target;
 use super::{Concept, Evidence};
-use bagwise_core::{Ctx, Mat, Result};
+use bagwise_core::{Ctx, Mat, Message, Result, Setting};
 
 /// A factor of the extended density is at least this.
 const LEAST: f64 = 1e-300;
@@ -120,7 +120,7 @@ fn map_distances(
     ctx.reserve(
         "what instances are to concepts",
         8 * (instances.rows() * terms) as u64,
-        "raise the memory budget, or search from fewer starts: -p starts=200",
+        Message::more_memory().or("search from fewer starts").with([Setting::Parameter("starts", "200")]),
     )?;
     let mut out = Mat::zeros(instances.rows(), terms);
     if concepts.is_empty() {

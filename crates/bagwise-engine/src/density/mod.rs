@@ -73,7 +73,7 @@ impl Evidence {
             bags.instances().each_row(bags.rows(b), |_, values| {
                 rows.row_mut(at).copy_from_slice(values);
                 at += 1;
-            });
+            })?;
             offsets.push(at);
         }
         Ok(Evidence { rows, offsets, targets })

@@ -31,7 +31,7 @@ use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
 use super::text::{Parsed, Wrong, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
-use bagwise_core::{Dataset, Error, Kept, Place, Result};
+use bagwise_core::{Dataset, Error, Kept, Message, Place, Result, Setting};
 use row::{Cell, Token, Tokens, cells};
 
 /// A whole bag stands in one line.
@@ -159,7 +159,7 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
             "@data" => {
                 if let Some((name, _)) = inner {
                     let found = format!("the relational attribute '{}' does not end", shown(name.as_bytes()));
-                    return Err(lines.refuse((found, format!("write @end {name} before @data"))));
+                    return Err(lines.refuse((found, format!("write @end {name} before @data").into())));
                 }
                 return Ok(outer);
             }
@@ -230,11 +230,11 @@ fn value<'c>(cell: &'c Cell<'_>, attribute: &'c Attribute) -> Parsed<&'c str> {
     match &attribute.kind {
         Kind::Nominal { values, .. } if !values.contains(text) => wrong(
             format!("'{}' is not among the values of attribute '{}'", shown(text.as_bytes()), name()),
-            "mend it, or add it to the list in the heading",
+            "fix it, or add it to the list in the heading",
         ),
         Kind::Numeric if number(text.as_bytes()).is_none() => wrong(
             format!("'{}' is not a number, but attribute '{}' is numeric", shown(text.as_bytes()), name()),
-            "mend it, or write ? if it is missing",
+            "fix it, or write ? if it is missing",
         ),
         _ => Ok(text),
     }
@@ -274,7 +274,12 @@ fn roles(
         return Err(Error::data(
             place.clone(),
             format!("attribute '{}' stands beside the bag", shown(names[column].as_bytes())),
-            "say what it is with --label, --group, --keep or --ignore",
+            Message::from("say what it is").with([
+                Setting::Label,
+                Setting::Group,
+                Setting::Keep,
+                Setting::Ignore(None),
+            ]),
         ));
     }
     Ok(roles)
@@ -323,7 +328,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let refuse = |e: Wrong| Error::data(Place::line(source, line), e.0, e.1);
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
-            refuse((found, format!("{wanted} attributes are declared: look for a missing or extra comma")))
+            let remedy = format!("{wanted} attributes are declared: look for a missing or extra comma");
+            refuse((found, remedy.into()))
         };
         let (row, weighted) = cells(lines.text()?, attributes.len()).map_err(refuse)?;
         weights += u64::from(weighted);
@@ -395,7 +401,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let (instances, features, _) = store.finish();
     let mut warnings = roles.warnings;
     if weights > 0 {
-        warnings.push(format!("{weights} rows have weights, which are not used"));
+        warnings.push(format!("{weights} rows have weights, which are not used").into());
     }
     book.finish(instances, features, beside, options, warnings)
 }

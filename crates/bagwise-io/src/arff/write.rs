@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::Arff;
 use crate::{Writer, csv, plain_extension, save};
-use bagwise_core::{Dataset, Error, FeatureKind, Place, Result, Target};
+use bagwise_core::{Dataset, Error, FeatureKind, Message, Place, Result, Setting, Target};
 
 impl Writer for Arff {
     fn name(&self) -> &'static str {
@@ -19,8 +19,9 @@ impl Writer for Arff {
     }
 
     fn write(&self, data: &Dataset, path: &Path) -> Result<()> {
-        let refuse =
-            |found: String, remedy: String| Error::data(Place::of(path.display().to_string()), found, remedy);
+        let refuse = |found: String, remedy: Message| {
+            Error::data(Place::of(path.display().to_string()), found, remedy)
+        };
         let unfit = [
             ("groups", data.groups.is_some()),
             ("kept columns", !data.kept.is_empty()),
@@ -29,7 +30,8 @@ impl Writer for Arff {
         if let Some((what, _)) = unfit.iter().find(|(_, present)| *present) {
             return Err(refuse(
                 format!("Weka's multi-instance form has no place for {what}"),
-                "write CSV, or leave those columns out when reading, with --ignore".into(),
+                Message::from("write CSV, or leave those columns out when reading")
+                    .with([Setting::Ignore(None)]),
             ));
         }
         csv::check_names(data).map_err(|(found, remedy)| refuse(found, remedy))?;
@@ -109,7 +111,7 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
             if i > 0 {
                 inside.push('\n');
             }
-            bags.instances().row_into(r, &mut row);
+            bags.instances().row_into(r, &mut row).map_err(io::Error::other)?;
             for (c, (&value, feature)) in row.iter().zip(bags.features().iter()).enumerate() {
                 if c > 0 {
                     inside.push(',');
@@ -142,5 +144,5 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
         text.push('\n');
         out.write_all(text.as_bytes())?;
     }
-    bags.check_read().map_err(io::Error::other)
+    Ok(())
 }

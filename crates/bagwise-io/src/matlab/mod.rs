@@ -215,16 +215,15 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
     let total = offsets[cells.len()];
     if cells.iter().any(|c| matches!(c, Var::Sparse { .. })) {
         let mut all = Csr::empty(width);
-        let mut row = vec![0.0; width];
         for cell in cells {
-            let part = instances(cell);
-            for r in 0..part.rows() {
-                if let Instances::Sparse(m) = &part {
+            match instances(cell) {
+                Instances::Sparse(m) => (0..m.rows()).for_each(|r| {
                     let (columns, values) = m.row(r);
                     all.push_row(columns.iter().copied().zip(values.iter().copied()));
-                } else {
-                    part.row_into(r, &mut row);
-                    all.push_row((0u32..).zip(row.iter().copied()));
+                }),
+                full => {
+                    let m = doubles(full);
+                    (0..m.rows()).for_each(|r| all.push_row((0u32..).zip(m.row(r).iter().copied())));
                 }
             }
         }
@@ -239,14 +238,18 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
         }
         return Ok((Instances::F32(Mat::new(total, width, all)), offsets));
     }
-    let mut all = Mat::zeros(total, width);
-    let mut next = 0;
+    let mut all: Vec<f64> = Vec::with_capacity(total * width);
     for cell in cells {
-        let part = instances(cell);
-        for r in 0..part.rows() {
-            part.row_into(r, all.row_mut(next));
-            next += 1;
-        }
+        all.extend(doubles(instances(cell)).data());
     }
-    Ok((Instances::F64(all), offsets))
+    Ok((Instances::F64(Mat::new(total, width, all)), offsets))
+}
+
+/// The numbers of a full matrix in double precision.
+fn doubles(full: Instances) -> Mat {
+    match full {
+        Instances::F64(m) => m,
+        Instances::F32(m) => Mat::new(m.rows(), m.cols(), m.data().iter().map(|&v| f64::from(v)).collect()),
+        _ => unreachable!("a full matrix is dense and in memory"),
+    }
 }

@@ -27,7 +27,7 @@ use super::columns;
 use super::compress;
 use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
 use super::{Column as Name, ReadOptions, Reader};
-use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Place, Result};
+use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, Column, Kind, Leaf, chunk};
 use thrift::{Input, Value};
 
@@ -68,7 +68,7 @@ impl Reader for Parquet {
             let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes));
             match read {
                 Ok(()) => Ok(bytes),
-                Err(e) => wrong(format!("reading failed: {e}"), "look after the disk, or copy the file"),
+                Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
             }
         };
         let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
@@ -283,10 +283,9 @@ fn table(
         if column.is_list() {
             if column.codes.is_some() {
                 let found = "it has lists of texts or categories".to_string();
-                return Err(of_column(
-                    c,
-                    (found, "give lists of numbers, or leave it out with --ignore".into()),
-                ));
+                let remedy =
+                    Message::from("give lists of numbers, or leave it out").with([Setting::Ignore(None)]);
+                return Err(of_column(c, (found, remedy)));
             }
             // How long the lists are, the first row group that has rows says.
             column.width = 0;
@@ -410,7 +409,7 @@ fn part(
         Err(why) => {
             return wrong(
                 format!("{why}, which is not read"),
-                "turn it into numbers or texts, or leave it out with --ignore",
+                Message::from("turn it into numbers or texts, or leave it out").with([Setting::Ignore(None)]),
             );
         }
     };
@@ -435,7 +434,8 @@ fn list_free(column: Column) -> Parsed<Values> {
     if column.lengths.is_empty() || column.lengths.iter().all(|&l| l == 1) {
         return Ok(column.values);
     }
-    wrong("it holds lists", "only features may be lists: leave it out with --ignore")
+    let remedy = Message::from("only features may be lists: leave it out").with([Setting::Ignore(None)]);
+    wrong("it holds lists", remedy)
 }
 
 /// All columns of a group have the same rows.

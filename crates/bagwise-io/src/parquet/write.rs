@@ -109,7 +109,7 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
         let end = (start + GROUP).min(rows);
         // Features stand in rows and are wanted in columns.
         let mut block = Vec::with_capacity((end - start) * width);
-        bags.instances().each_row(start..end, |_, row| block.extend(row));
+        bags.instances().each_row(start..end, |_, row| block.extend(row)).map_err(io::Error::other)?;
         let (mut chunks, mut total) = (Vec::new(), 0);
         for column in &columns {
             let (levels, values) = page(data, column, start..end, &block);
@@ -170,8 +170,7 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
         .finish();
     out.write_all(&footer)?;
     out.write_all(&(footer.len() as u32).to_le_bytes())?;
-    out.write_all(MAGIC)?;
-    bags.check_read().map_err(io::Error::other)
+    out.write_all(MAGIC)
 }
 
 /// The levels of some rows of a column, and its values, those that are there.

@@ -1,8 +1,8 @@
 //! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
 //! are of the first repeat, all folds together, as the areas in the tables are; only with two classes.
 
+use bagwise::BASELINE;
 use bagwise::judge::{Metric, wilson};
-use bagwise::run::BASELINE;
 
 use crate::markup::{Markup, count, fixed, maybe, place};
 use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};

@@ -3,49 +3,51 @@
 
 use bagwise::judge::Truth;
 
-use crate::context::Explained;
+use crate::explained::{Explained, explained};
 use crate::markup::{Markup, count, fixed, place};
 use crate::plot::{Scale, drawing, label, line, titled};
-use crate::view::View;
+use crate::view::{Judged, View};
 
 const LEFT: f64 = 108.0;
 const WIDTH: f64 = 340.0;
 const ROW: f64 = 20.0;
+/// Instances of a bag that are shown.
+const INSTANCES: usize = 8;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
-    let explained = &view.run.context.explained;
-    if explained.is_empty() {
-        return;
-    }
+    let found = explained(&view.run.records, view.roster(), &view.verdict);
+    let Some((place, explained)) = found else { return };
+    let method = &view.verdict.table[place].method;
+    let answers = &view.answers[place];
     page.leaf("h3", &[("class", "part")], "The instances that decided");
-    let additive = explained.iter().any(|e| e.bias.is_some());
+    let additive = explained.iter().any(|e| e.reason.bias.is_some());
     let how = if additive {
         "A bar is what an instance adds to the decision value; all instances and the bias add up to it."
     } else {
         "A bar is the decision value of an instance by itself; that of the bag is that of the instance that decides."
     };
     // Of several machines each says in its own figure which class is to the right.
-    let one = explained.iter().all(|e| e.machine == explained[0].machine);
-    let side = match plus(&explained[0]) {
-        Some(side) if one => format!(" To the right speaks for class {side}."),
+    let one = explained.iter().all(|e| e.sides == explained[0].sides);
+    let side = match explained[0].sides {
+        Some((side, _)) if one => format!(" To the right speaks for class {side}."),
         _ => String::new(),
     };
+    let instead = match place {
+        0 => String::new(),
+        _ => format!(" {} cannot tell instances apart, so these are the answers of {method}.", view.winner()),
+    };
+    let without =
+        if view.verdict.saw_test_bags.contains(method) { "the label of the bag" } else { "the bag" };
     page.leaf(
         "p",
         &[("class", "lead")],
         &format!(
-            "{how}{side} Each bag is answered by {} as its outer fold had it: fitted again without {}, with the parameters that \
-             fold chose.",
-            view.winner(),
-            if view.winner_saw_test_bags() { "the label of the bag" } else { "the bag" }
+            "{how}{side}{instead} Each bag is answered by {method} as its outer fold had it: trained without {without}, with \
+             the parameters that fold chose."
         ),
     );
-    let wrong = |e: &&Explained| {
-        view.answers[0]
-            .iter()
-            .any(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0 && view.class(a.bag) != a.label)
-    };
-    let parts: Vec<(&str, Vec<&Explained>)> = match view.roster().truth {
+    let wrong = |e: &&Explained<'_>| said(answers, e).is_some_and(|a| view.class(a.bag) != a.label);
+    let parts: Vec<(&str, Vec<&Explained<'_>>)> = match view.roster().truth {
         Truth::Values(_) => vec![("Farthest from the truth", explained.iter().collect())],
         Truth::Classes { .. } => {
             let (bad, good) = explained.iter().partition(wrong);
@@ -59,44 +61,46 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         page.leaf("h4", &[], title);
         page.tag("div", &[("class", "figures small")], |page| {
             for e in list {
-                bars(page, view, e, !one);
+                bars(page, view, e, said(answers, e), !one);
             }
         });
     }
 }
 
-/// The class that positive values speak for.
-fn plus(e: &Explained) -> Option<&str> {
-    e.machine.split(" vs ").next().filter(|side| !side.is_empty())
+/// What was said of an explained bag.
+fn said<'v>(answers: &'v [Judged], e: &Explained<'_>) -> Option<&'v Judged> {
+    answers.iter().find(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0)
 }
 
-fn bars(page: &mut Markup, view: &View<'_>, e: &Explained, name_side: bool) {
-    let answer = view.answers[0].iter().find(|a| a.bag == e.bag && a.fold == e.fold);
+fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&Judged>, name_side: bool) {
+    let reason = e.reason;
+    let values = &reason.parts[..reason.parts.len().min(INSTANCES)];
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
     let name = if view.hide { format!("Bag {}", e.bag + 1) } else { format!("Bag {}", view.bag(e.bag)) };
     let said = said.map_or(String::new(), |s| format!(", answered {s}"));
     let title = format!("{name}: truth {}{said}", view.truth(e.bag));
-    let more = e.instances.saturating_sub(e.values.len());
-    let mut note = format!("Decision value {}", fixed(e.output, 3));
-    if let Some(bias) = e.bias.filter(|b| *b != 0.0) {
+    let more = reason.instances().saturating_sub(values.len());
+    let mut note = format!("Decision value {}", fixed(reason.output(), 3));
+    if let Some(bias) = reason.bias.filter(|b| *b != 0.0) {
         note += &format!(", bias {}", fixed(bias, 3));
     }
-    if let Some(side) = plus(e).filter(|_| name_side) {
-        note += &format!("; {}: to the right for {side}", e.machine);
+    if let Some((plus, minus)) = e.sides.filter(|_| name_side) {
+        note += &format!("; {plus} vs {minus}: to the right for {plus}");
     }
     if more > 0 {
         note += &format!("; {} not shown", count(more, "weaker instance"));
     }
     let id = format!("{}-bag-{}", view.id, e.bag);
-    let label_of = |i: usize| match e.kept.get(i) {
-        Some(kept) if !view.hide && !kept.is_empty() => kept.clone(),
-        _ => format!("instance {}", e.values[i].0 + 1),
+    let kept = view.run.context.kept.as_ref().filter(|_| !view.hide);
+    let label_of = |instance: usize| {
+        let named = kept.and_then(|k| Some((&k.name, k.values.get(&e.bag)?.get(&instance)?)));
+        named.map_or(format!("instance {}", instance + 1), |(name, value)| format!("{name} {value}"))
     };
     let listing: Vec<String> =
-        e.values.iter().enumerate().map(|(i, v)| format!("{} {}", label_of(i), fixed(v.1, 3))).collect();
+        values.iter().map(|v| format!("{} {}", label_of(v.0), fixed(v.1, 3))).collect();
     let description = format!("{note}. {}.", listing.join(", "));
-    let size = (WIDTH, ROW * e.values.len() as f64 + 8.0);
-    let far = e.values.iter().map(|v| v.1.abs()).fold(1e-12, f64::max);
+    let size = (WIDTH, ROW * values.len() as f64 + 8.0);
+    let far = values.iter().map(|v| v.1.abs()).fold(1e-12, f64::max);
     let x = Scale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
     page.tag("figure", &[("id", &id)], |page| {
         page.tag("figcaption", &[], |page| {
@@ -105,11 +109,11 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained, name_side: bool) {
         });
         drawing(page, &id, &title, &description, size, |svg| {
             line(svg, "a", (x.at(0.0), 2.0), (x.at(0.0), size.1 - 4.0));
-            for (i, (_, value)) in e.values.iter().enumerate() {
+            for (i, (instance, value)) in values.iter().enumerate() {
                 let y = 4.0 + ROW * i as f64;
                 let (a, b) = (x.at(value.min(0.0)), x.at(value.max(0.0)));
                 let class = if *value >= 0.0 { "for" } else { "against" };
-                let text = label_of(i);
+                let text = label_of(*instance);
                 let attributes = [
                     ("class", class),
                     ("x", &place(a)),

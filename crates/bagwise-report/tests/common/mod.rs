@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use bagwise::Rng;
-use bagwise::judge::{Key, Metric, Outcome, Record, Roster, Scored, Status, Truth};
-use bagwise_report::{Comparison, Context, DataSummary, Explained, GramPicture, SetupSummary, Suspicion};
+use bagwise::judge::{Key, Metric, Outcome, Reason, Record, Roster, Scored, Status, Truth};
+use bagwise_report::{Comparison, Context, DataSummary, GramPicture, SetupSummary, Suspicion};
 
 /// How a made-up run looks.
 pub(crate) struct Made<'a> {
@@ -115,6 +115,15 @@ fn record(m: &Made<'_>, roster: &Roster, (at, method): (usize, &str), repeat: us
         parameters: BTreeMap::from([("c".to_string(), c.into()), ("gamma".to_string(), gamma.into())]),
         trained: m.bags - bags.len(),
         scored,
+        reasons: vec![
+            Reason {
+                machine: (m.classes > 2).then_some((1, Some(0))),
+                bias: Some(0.1),
+                parts: vec![(0, 0.9), (2, -0.3)],
+                rest: (3, 0.0),
+            };
+            bags.len()
+        ],
         metrics,
         inner: Some(0.9),
         threshold: None,
@@ -162,18 +171,6 @@ fn context(m: &Made<'_>) -> Context {
             warnings: Vec::new(),
         }),
         setups: m.methods.iter().map(|name| (name.to_string(), setup.clone())).collect(),
-        explained: (0..6)
-            .map(|bag| Explained {
-                bag,
-                fold: bag * 7 % m.folds,
-                machine: "class 1 vs class 0".into(),
-                output: 0.7,
-                bias: Some(0.1),
-                values: vec![(0, 0.9), (2, -0.3)],
-                instances: 5,
-                kept: Vec::new(),
-            })
-            .collect(),
         gram: Some(GramPicture {
             of: "mi-kernel".into(),
             // Ordered by class.

@@ -467,13 +467,13 @@ impl Model for Rules {
         Some(self.rules.iter().map(|rule| rule.believed.iter().cloned().collect()).collect())
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         state.put_counts("width", [self.width]);
         for (k, rule) in self.rules.iter().enumerate() {
             state.nest(&format!("rule{k}"), rule.save(self.width));
         }
-        state
+        Ok(state)
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn dense(bags: &Bags, ctx: &Ctx) -> Result<Mat> {
         "raise the memory budget, or use fewer bags or columns",
     )?;
     let mut out = Mat::zeros(rows, width);
-    bags.instances().each_row(0..rows, |row, values| out.row_mut(row).copy_from_slice(values));
+    bags.instances().each_row(0..rows, |row, values| out.row_mut(row).copy_from_slice(values))?;
     Ok(out)
 }
 

@@ -73,7 +73,9 @@ impl Way {
                 ctx.reserve(
                     "the moments of the edges",
                     8 * (size * graphs.len()) as u64,
-                    "raise the memory budget, or the tolerance: -p tol=1e-6",
+                    Message::more_memory()
+                        .or("raise the tolerance")
+                        .with([Setting::Parameter("tol", "1e-6")]),
                 )?;
                 let mut moments = Mat::zeros(graphs.len(), size);
                 moments.data_mut().par_chunks_mut(size).zip(&graphs).try_for_each(|(row, graph)| {
@@ -170,7 +172,7 @@ impl Way {
     }
 
     /// The way and the edges of some bags as numbers.
-    pub(crate) fn save(&self, edges: &Edges) -> State {
+    pub(crate) fn save(&self, edges: &Edges) -> Result<State> {
         let mut state = State::default();
         match (self, edges) {
             (Way::Direct(gamma), Edges::Points(points)) => {
@@ -188,7 +190,7 @@ impl Way {
             }
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
-        state
+        Ok(state)
     }
 
     /// What [`save`](Way::save) wrote of `bags` bags.
@@ -348,12 +350,13 @@ mod tests {
             let data = read(name, &ReadOptions::default()).unwrap();
             let all: Vec<usize> = (0..data.bags.len()).collect();
             let scaled = Transform::fit(Scale::MinMax, false, &data.bags, data.target.as_ref(), &all)
+                .unwrap()
                 .apply(&data.bags, &Ctx::default())
                 .unwrap();
             // Every fifth image: a matrix per bag is large at the greatest width.
             let bags = all.iter().step_by(if all.len() > 500 { 5 } else { 1 });
             let graphs: Vec<Graph> =
-                bags.map(|&b| Graph::of(scaled.bag(b), Epsilon::Mean, Zero::Limit)).collect();
+                bags.map(|&b| Graph::of(scaled.bag(b), Epsilon::Mean, Zero::Limit).unwrap()).collect();
             check(name, &graphs);
         }
     }
@@ -368,7 +371,7 @@ mod tests {
                 let values = (0..n * 3).map(|_| (4.0 * rng.normal()).round() / 4.0).collect();
                 let bag = Bags::new(Instances::F64(Mat::new(n, 3, values)), vec![0, n]).unwrap();
                 let eps = if b % 2 == 0 { Epsilon::Number(1.0 + 0.1 * b as f64) } else { Epsilon::Mean };
-                Graph::of(bag.bag(0), eps, Zero::Limit)
+                Graph::of(bag.bag(0), eps, Zero::Limit).unwrap()
             })
             .collect();
         check("random", &graphs);
@@ -394,7 +397,7 @@ mod tests {
                 let n = 1 + 4 * b;
                 let values = (0..n * 2).map(|_| rng.normal()).collect();
                 let bag = Bags::new(Instances::F64(Mat::new(n, 2, values)), vec![0, n]).unwrap();
-                Graph::of(bag.bag(0), Epsilon::Mean, Zero::Limit)
+                Graph::of(bag.bag(0), Epsilon::Mean, Zero::Limit).unwrap()
             })
             .collect();
         let ctx = Ctx::default();
@@ -415,7 +418,7 @@ mod tests {
                         assert!((sum - sums.get(b, k)).abs() < 1e-10, "{sum} and {}", sums.get(b, k));
                     }
                 }
-                let saved = way.save(&edges);
+                let saved = way.save(&edges).unwrap();
                 let (_, again) = Way::load(&saved, orient, graphs.len()).unwrap();
                 assert_eq!(way.rectangular(&edges, &again, &ctx).unwrap(), sums);
                 assert!(Way::load(&saved, orient, graphs.len() + 1).is_err());

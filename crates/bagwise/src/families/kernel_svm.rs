@@ -80,7 +80,7 @@ pub(crate) trait Bank: Send + Sync {
         None
     }
 
-    fn save(&self) -> State;
+    fn save(&self) -> Result<State>;
 }
 
 /// Kernel values of new bags with kept ones.
@@ -306,12 +306,12 @@ impl Model for KernelModel {
         Some(vec![concepts; self.biases.len()])
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         state.put_mat("coefficients", &self.coefficients);
         state.put("biases", &self.biases);
-        state.nest("bank", self.bank.save());
-        state
+        state.nest("bank", self.bank.save()?);
+        Ok(state)
     }
 }
 

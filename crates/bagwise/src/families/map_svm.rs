@@ -99,7 +99,11 @@ pub(crate) fn map_bags(bags: &Bags, mapper: &Mapper<'_>, maps: &[&CellMap], ctx:
         let rows = map_rows(ids, bags, Some(weights));
         entries += rows.nnz();
         // A column and a value for each entry; how many there are is known only now.
-        ctx.reserve("the maps of bags", 12 * entries as u64, "raise --memory, or choose a smaller psi or t")?;
+        ctx.reserve(
+            "the maps of bags",
+            12 * entries as u64,
+            Message::more_memory().or("choose a smaller psi or t"),
+        )?;
         append_unit(&mut all[m], &rows);
         Ok(())
     })?;
@@ -427,7 +431,7 @@ impl Model for MapModel {
         Ok(Some(map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0)))
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         let centres = self.map.partitions.centres();
         let mut own = State::default();
@@ -445,6 +449,6 @@ impl Model for MapModel {
                 state.nest("maps", own);
             }
         }
-        state
+        Ok(state)
     }
 }

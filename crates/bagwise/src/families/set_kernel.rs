@@ -414,7 +414,7 @@ impl<S: SetKernel> Bank for KeptBags<S> {
         self.kernel.concepts(&self.point.0)
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         state.put_bags(&self.bags);
         self.kernel.save(&self.point.0, self.bags.width(), &mut state);

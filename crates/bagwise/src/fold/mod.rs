@@ -5,8 +5,10 @@
 //! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
 //! that what is judged is what is delivered.
 
+mod answers;
 mod train;
 
+pub use answers::Answers;
 pub use train::{Learned, Wanted, best, learn, train};
 
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all}
 use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
-use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Result, Target};
+use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Message, Result, Setting, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
 /// A method and the choices around it.
@@ -173,13 +175,13 @@ impl<'a> Learner<'a> {
             }
         };
         if data.bags.has_missing() && !setup.impute {
-            return Err(Error::Invalid(format!(
-                "{} has missing values; fill them in or use --missing median",
-                data.name
-            )));
+            return Err(Error::refused(
+                format!("{} has missing values", data.name),
+                Message::from("fill them in, or use medians").with([Setting::FillMissing]),
+            ));
         }
         if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
-            return Err(Error::Invalid(why));
+            return Err(why);
         }
         Ok(Learner { data, setup, target, duels, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
     }
@@ -224,7 +226,7 @@ impl<'a> Learner<'a> {
     fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
         let target = self.target.select(train);
         let all: Vec<usize> = (0..train.len()).collect();
-        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all);
+        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all)?;
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
@@ -248,7 +250,6 @@ impl<'a> Learner<'a> {
         } else {
             vec![prepare(&Scope { train: &all, y: &[], pool })?]
         };
-        bags.check_read()?;
         Ok(Frame { transform, points: points.to_vec(), position, prepared })
     }
 
@@ -347,7 +348,6 @@ impl<'a> Learner<'a> {
                 }
             }
         }
-        new.check_read()?;
         Ok(out)
     }
 

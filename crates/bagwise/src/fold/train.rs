@@ -243,9 +243,8 @@ fn model(
         transform: frame.transform.clone(),
         calibration: learned.calibration.clone(),
         threshold: learned.threshold,
-        familiarity: Familiarity::of(&learner.data.bags, train, nearest),
+        familiarity: Familiarity::of(&learner.data.bags, train, nearest)?,
         training,
     };
-    learner.data.bags.check_read()?;
     Ok(Trained::new(header, models))
 }

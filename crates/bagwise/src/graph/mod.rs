@@ -15,7 +15,7 @@ mod write;
 
 pub use write::{GraphFormat, write_graphs};
 
-use bagwise_core::BagRef;
+use bagwise_core::{BagRef, Result};
 use bagwise_engine::edge_map::EdgeMap;
 use bagwise_engine::within;
 
@@ -70,8 +70,8 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of a bag.
-    pub fn of(bag: BagRef<'_>, eps: Epsilon, zero: Zero) -> Graph {
-        let mut length = within::squared_distances(bag);
+    pub fn of(bag: BagRef<'_>, eps: Epsilon, zero: Zero) -> Result<Graph> {
+        let mut length = within::squared_distances(bag)?;
         length.data_mut().iter_mut().for_each(|s| *s = s.sqrt());
         let n = length.rows();
         let eps = match eps {
@@ -104,7 +104,7 @@ impl Graph {
             });
         }
         let all = edges.len().max(1) as f64;
-        Graph { degree: nodes.iter().map(|node| node.edges as f64 / all).collect(), edges }
+        Ok(Graph { degree: nodes.iter().map(|node| node.edges as f64 / all).collect(), edges })
     }
 
     /// The vector of an edge; for `Orient::Both` the one of its two that starts with the earlier instance.
@@ -154,7 +154,7 @@ mod tests {
 
     fn line(positions: &[f64], eps: Epsilon, zero: Zero) -> Graph {
         let instances = Instances::F64(Mat::new(positions.len(), 1, positions.to_vec()));
-        Graph::of(Bags::new(instances, vec![0, positions.len()]).unwrap().bag(0), eps, zero)
+        Graph::of(Bags::new(instances, vec![0, positions.len()]).unwrap().bag(0), eps, zero).unwrap()
     }
 
     #[test]

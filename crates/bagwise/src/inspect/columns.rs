@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use bagwise_core::{Bags, FeatureKind, Instances, Stored, Target};
+use bagwise_core::{Bags, FeatureKind, Instances, Result, Stored, Target};
 
 /// Columns handled together: 32 doubles are four cache lines of a row, and three numbers per bag and column
 /// stay below 80 MB for a hundred thousand bags.
@@ -81,13 +81,13 @@ pub enum LooksLike {
 }
 
 /// Summarises every column.
-pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Vec<Column> {
+pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Result<Vec<Column>> {
     let labels = Labels::new(target, bags.width());
     if let Instances::Stored(stored) = bags.instances() {
         return stored_columns(bags, stored, &labels);
     }
     let starts: Vec<usize> = (0..bags.width()).step_by(BLOCK).collect();
-    starts.par_iter().flat_map_iter(|&start| block(bags, start, &labels)).collect()
+    Ok(starts.par_iter().flat_map_iter(|&start| block(bags, start, &labels)).collect())
 }
 
 fn block(bags: &Bags, start: usize, labels: &Labels<'_>) -> Vec<Column> {
@@ -109,7 +109,7 @@ fn block(bags: &Bags, start: usize, labels: &Labels<'_>) -> Vec<Column> {
 }
 
 /// The same for rows outside memory: they are read once, block by block, and the columns of a block shared out.
-fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Vec<Column> {
+fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Result<Vec<Column>> {
     let width = bags.width();
     let mut tallies: Vec<Tally> = (0..width).map(|_| Tally::new(bags.len())).collect();
     let mut block = vec![0.0; stored.block_rows() * width];
@@ -117,7 +117,7 @@ fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Vec<Colu
         let rows = bags.rows(bag);
         for first in rows.clone().step_by(stored.block_rows()) {
             let count = stored.block_rows().min(rows.end - first);
-            stored.read_f64(first..first + count, &mut block[..count * width]);
+            stored.read_f64(first..first + count, &mut block[..count * width])?;
             let block = &block[..count * width];
             tallies.par_iter_mut().enumerate().with_min_len(16).for_each(|(column, tally)| {
                 for (i, row) in block.chunks_exact(width).enumerate() {
@@ -127,7 +127,9 @@ fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Vec<Colu
         }
         tallies.iter_mut().for_each(Tally::close_bag);
     }
-    tallies.into_par_iter().enumerate().map(|(column, tally)| tally.finish(bags, column, labels)).collect()
+    let finished =
+        tallies.into_par_iter().enumerate().map(|(column, tally)| tally.finish(bags, column, labels));
+    Ok(finished.collect())
 }
 
 /// The columns from `start` on of one row, as many as `out` holds.

@@ -1,6 +1,7 @@
 //! What is suspicious about a data set, in sentences with a remedy. Thresholds are chosen so that honest data
 //! sets stay silent: a finding nobody acts on hides the next one.
 
+use bagwise_core::{Message, Setting};
 use serde::Serialize;
 
 use super::{Column, Inspection, LooksLike, Reveals};
@@ -25,14 +26,14 @@ pub struct Finding {
     /// What was found.
     pub message: String,
     /// What to do about it.
-    pub remedy: String,
+    pub remedy: Message,
 }
 
 /// Everything that is suspicious, worst first.
 pub(super) fn findings(found: &Inspection, labelled: bool) -> Vec<Finding> {
     let mut list = Vec::new();
-    let mut add = |level, kind, message: String, remedy: &str| {
-        list.push(Finding { level, kind, message, remedy: remedy.into() });
+    let mut add = |level, kind, message: String, remedy: Message| {
+        list.push(Finding { level, kind, message, remedy });
     };
     labels(found, labelled, &mut add);
     columns(found, &mut add);
@@ -43,7 +44,7 @@ pub(super) fn findings(found: &Inspection, labelled: bool) -> Vec<Finding> {
     list
 }
 
-type Add<'a> = &'a mut dyn FnMut(Level, &'static str, String, &str);
+type Add<'a> = &'a mut dyn FnMut(Level, &'static str, String, Message);
 
 fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     if !labelled {
@@ -51,40 +52,47 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
             Level::Note,
             "no_labels",
             "the bags have no labels".into(),
-            "fine for prediction; to learn, name the label column with --label",
+            Message::from("fine for prediction; to learn, name the label column").with([Setting::Label]),
         );
         return;
     }
     if let Some(target) = &found.target {
         if target.min == target.max {
             let message = format!("every bag has the target {}", target.min);
-            add(Level::Warning, "one_value", message, "there is nothing to learn; check the label column");
+            add(
+                Level::Warning,
+                "one_value",
+                message,
+                "there is nothing to learn; check the label column".into(),
+            );
         }
         return;
     }
     let used: Vec<&(String, usize)> = found.classes.iter().filter(|c| c.1 > 0).collect();
     if let [(only, _)] = used[..] {
         let message = format!("every bag is of class {only}");
-        add(Level::Warning, "one_class", message, "there is nothing to learn; check the label column");
+        add(Level::Warning, "one_class", message, "there is nothing to learn; check the label column".into());
         return;
     }
     if used.len() > 20 && used.len() * 2 > found.bags {
         let message = format!("{} classes for {} bags", used.len(), found.bags);
-        let remedy =
-            "if the label is a measurement, say --task regression; if it is an id, name the right column";
+        let remedy = Message::from("if the label is a measurement, learn it as a number")
+            .with([Setting::Task("regression")])
+            .and("; if it is an id, name the right column")
+            .with([Setting::Label]);
         add(Level::Warning, "many_classes", message, remedy);
         return;
     }
     let small: Vec<&str> = used.iter().filter(|c| c.1 < 5).map(|c| c.0.as_str()).collect();
     if !small.is_empty() {
         let message = format!("fewer than 5 bags of {}", list("class", "classes", &small));
-        add(Level::Warning, "small_class", message, "collect more bags, or merge or drop the class");
+        add(Level::Warning, "small_class", message, "collect more bags, or merge or drop the class".into());
     }
     let largest = used.iter().map(|c| c.1).max().unwrap_or(0);
     if used.len() == 2 && largest * 10 > found.bags * 9 {
         let share = 100.0 * largest as f64 / found.bags as f64;
         let message = format!("{share:.0} % of the bags are of one class");
-        add(Level::Note, "imbalance", message, "judge by balanced accuracy or AUC, not by accuracy");
+        add(Level::Note, "imbalance", message, "judge by balanced accuracy or AUC, not by accuracy".into());
     }
 }
 
@@ -103,7 +111,8 @@ fn columns(found: &Inspection, add: Add<'_>) {
         let names = names_where(&found.columns, |c| c.reveals_label == Some(reveals));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
-            let remedy = "if it would not be known for new bags, leave it out with --ignore";
+            let remedy = Message::from("if it would not be known for new bags, leave it out")
+                .with([Setting::Ignore(None)]);
             add(Level::Warning, "reveals_label", message, remedy);
         }
     }
@@ -116,8 +125,10 @@ fn columns(found: &Inspection, add: Add<'_>) {
         let names = names_where(&found.columns, |c| c.looks_like == Some(looks));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
-            let remedy =
-                "ids are not measurements: leave it out with --ignore, or carry it along with --keep";
+            let remedy = Message::from("ids are not measurements: leave it out")
+                .with([Setting::Ignore(None)])
+                .or("carry it along")
+                .with([Setting::Keep]);
             add(Level::Warning, "looks_like_id", message, remedy);
         }
     }
@@ -132,33 +143,40 @@ fn columns(found: &Inspection, add: Add<'_>) {
             Level::Warning,
             "many_categories",
             message,
-            "names and ids teach nothing: use --ignore or --keep",
+            Message::from("names and ids teach nothing: leave it out or carry it along")
+                .with([Setting::Ignore(None), Setting::Keep]),
         );
     }
     if !found.constant.is_empty() {
         let names: Vec<&str> = found.constant.iter().map(String::as_str).collect();
         let message = format!("{} has one value everywhere", list("attribute", "attributes", &names));
-        add(Level::Note, "constant", message, "harmless; leave out with --ignore to save time");
+        let remedy =
+            Message::from("harmless; leave it out").with([Setting::Ignore(None)]).and(" to save time");
+        add(Level::Note, "constant", message, remedy);
     }
     if found.missing > 0 {
         let message = format!("{} values are missing", found.missing);
-        add(Level::Note, "missing", message, "--missing median fills them with medians of the training bags");
+        let remedy =
+            Message::from("fill them with medians of the training bags").with([Setting::FillMissing]);
+        add(Level::Note, "missing", message, remedy);
     }
     if found.attributes > found.bags {
         let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);
         let remedy = "chance patterns are likely: trust nested cross-validation, not the fit on these bags";
-        add(Level::Note, "wide", message, remedy);
+        add(Level::Note, "wide", message, remedy.into());
     }
 }
 
 fn sizes(found: &Inspection, add: Add<'_>) {
     let spread = &found.bag_sizes.spread;
     if spread.max == 1.0 && found.bags > 1 {
-        let remedy = "then any ordinary classifier will do; check that --bag names the right column";
+        let remedy =
+            Message::from("then any ordinary classifier will do; check the bag column, or name another")
+                .with([Setting::Bag]);
         add(Level::Warning, "single_instances", "every bag has one instance".into(), remedy);
     } else if found.bags > 10 && spread.max * 2.0 > found.instances as f64 {
         let message = format!("one bag holds {} of the {} instances", spread.max, found.instances);
-        add(Level::Note, "giant_bag", message, "check that it is one bag");
+        add(Level::Note, "giant_bag", message, "check that it is one bag".into());
     }
     // Three standard errors are rare by chance; an area under 0.65 is of little use to a method all the same.
     if let Some(p) = &found.bag_sizes.predicts
@@ -171,7 +189,7 @@ fn sizes(found: &Inspection, add: Add<'_>) {
             format!("bags of class {} are {more}: the number of instances alone has AUC {area:.2}", p.class);
         let remedy =
             "if size comes from how the data were collected, a method can learn it instead of the instances";
-        add(Level::Warning, "size_predicts", message, remedy);
+        add(Level::Warning, "size_predicts", message, remedy.into());
     }
 }
 
@@ -183,11 +201,14 @@ fn groups(found: &Inspection, add: Add<'_>) {
             Level::Warning,
             "one_group",
             message,
-            "groups are never split, so nothing can be tested; check --group",
+            Message::from("groups are never split, so nothing can be tested; name another group column")
+                .with([Setting::Group]),
         );
     } else if groups.count == found.bags {
         let message = "every bag is a group of its own".into();
-        add(Level::Note, "groups_are_bags", message, "the group column changes nothing; check --group");
+        let remedy = Message::from("the group column changes nothing; leave it out, or name another")
+            .with([Setting::Group]);
+        add(Level::Note, "groups_are_bags", message, remedy);
     }
     if groups.mixed > 0 && groups.count > 1 {
         let message = format!("{} of {} groups hold bags of more than one class", groups.mixed, groups.count);
@@ -195,7 +216,7 @@ fn groups(found: &Inspection, add: Add<'_>) {
             Level::Note,
             "mixed_groups",
             message,
-            "expected for patients or scaffolds, an error if a group has one label",
+            "expected for patients or scaffolds, an error if a group has one label".into(),
         );
     }
 }
@@ -213,7 +234,7 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             Level::Warning,
             "clashing_bags",
             message,
-            "one of the labels is wrong, or the attributes cannot tell them apart",
+            "one of the labels is wrong, or the attributes cannot tell them apart".into(),
         );
     }
     if twice.bags > 0 {
@@ -222,14 +243,15 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             Level::Warning,
             "duplicate_bags",
             message,
-            "a copy in training and test flatters every method: drop it, or group the copies with --group",
+            Message::from("a copy in training and test flatters every method: drop it, or group the copies")
+                .with([Setting::Group]),
         );
     }
     // Sharing background instances is what multi-instance data do; only a flood of them is news.
     if twice.instances * 20 > found.instances {
         let share = 100.0 * twice.instances as f64 / found.instances as f64;
         let message = format!("{} instances ({share:.0} %) equal an earlier one", twice.instances);
-        add(Level::Note, "duplicate_instances", message, "check that rows were not exported twice");
+        add(Level::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
     }
 }
 

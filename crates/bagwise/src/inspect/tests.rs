@@ -32,12 +32,16 @@ fn with_column(data: &Dataset, value: impl Fn(usize, usize, usize) -> f64) -> Da
     let mut rows = Mat::zeros(bags.instance_count(), bags.width());
     for bag in 0..bags.len() {
         for (i, row) in bags.rows(bag).enumerate() {
-            bags.instances().row_into(row, rows.row_mut(row));
+            bags.instances().row_into(row, rows.row_mut(row)).unwrap();
             rows.set(row, 0, value(bag, i, row));
         }
     }
     let bags = bags.with_instances(Instances::F64(rows), bags.features().clone()).unwrap();
     Dataset { bags, ..data.clone() }
+}
+
+fn inspect(data: &Dataset) -> Inspection {
+    super::inspect(data).unwrap()
 }
 
 fn kinds(found: &Inspection) -> Vec<&'static str> {

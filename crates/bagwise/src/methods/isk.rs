@@ -26,7 +26,7 @@ use crate::families::svm::{self, SvmParams};
 use crate::method::{Info, Method, Model, Needs, Offer, POOL, Prepared, Scope, State, draws_on_all};
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Result};
+use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
 use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
 
 /// The method, for the registry.
@@ -284,7 +284,7 @@ fn represent(
             .collect();
     }
     let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
-    ctx.reserve("the cells of all instances", bytes, "raise --memory, or choose a smaller psi or t")?;
+    ctx.reserve("the cells of all instances", bytes, Message::more_memory().or("choose a smaller psi or t"))?;
     let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
     let mut ready: Vec<Option<MappedBags>> = wanted.iter().map(|_| None).collect();
     let offsets = bags.offsets();

@@ -100,9 +100,9 @@ impl Model for Constants {
         Ok((0..bags.len()).map(|b| self.0.iter().map(|bias| one(b, bias)).collect()).collect())
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         state.put_mat("constants", &Mat::new(1, self.0.len(), self.0.clone()));
-        state
+        Ok(state)
     }
 }

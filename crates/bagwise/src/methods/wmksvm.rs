@@ -1,4 +1,4 @@
-//! WMKSVM: instances in the middle of their bag count more.
+//! WMKSVM, the weighted matrix kernel: instances in the middle of their bag count more.
 //!
 //! With `S_i` the sum of squared distances from instance `i` to the others of its bag, its weight is
 //! `w_i = (1 / S_i) / sum_j (1 / S_j)`, and `K(X, Y) = sum_{i, j} w_i w_j exp(-gamma |x_i - z_j|^2)`.
@@ -28,7 +28,7 @@ static INFO: Info = Info {
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
             of the sum of squared distances to the other instances of the bag; a support vector machine learns on \
             the bags.",
-    reference: "Weighted multi-instance kernel SVM (WMKSVM)",
+    reference: "Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel",
     family: "set kernel + SVM",
     complexity: 30,
     offers: &[Offer::Kernel],
@@ -68,14 +68,14 @@ impl SetKernel for Wmksvm {
     }
 }
 
-fn inverse_spread(bag: BagRef<'_>) -> Vec<f64> {
+fn inverse_spread(bag: BagRef<'_>) -> Result<Vec<f64>> {
     let n = bag.len();
-    let squared = within::squared_distances(bag);
+    let squared = within::squared_distances(bag)?;
     let spread: Vec<f64> = (0..n).map(|i| squared.row(i).iter().sum()).collect();
     // Either every sum is positive or the bag is a singleton or all duplicates: distances come from differences.
     if spread.contains(&0.0) {
-        return vec![1.0 / n as f64; n];
+        return Ok(vec![1.0 / n as f64; n]);
     }
     let total: f64 = spread.iter().map(|s| 1.0 / s).sum();
-    spread.iter().map(|s| 1.0 / s / total).collect()
+    Ok(spread.iter().map(|s| 1.0 / s / total).collect())
 }

@@ -4,9 +4,15 @@
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 
+mod picture;
+mod reasons;
+mod store;
 mod verdict;
 
-pub use verdict::{BASELINE, Standing, Verdict, ranked};
+pub use picture::{GramPicture, picture};
+pub use store::Keep;
+pub(crate) use store::Store;
+pub use verdict::{Standing, Verdict, ranked};
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,8 +27,8 @@ use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Record, Roster, Scored, Splits,
-    Status, Threshold,
+    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Reason, Record, Roster, Scored,
+    Splits, Status, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -94,6 +100,7 @@ pub struct Run<'a> {
 
 #[derive(Serialize)]
 struct Configuration<'a> {
+    version: &'a str,
     data: &'a str,
     plan: &'a Plan,
     folds: &'a FoldPlan,
@@ -136,10 +143,12 @@ impl<'a> Run<'a> {
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
         // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
         if let (Some(first), false) = (folds.repeats[0].first(), plan.protocol.optimistic()) {
-            plan.protocol
-                .inner
-                .inner(pool, &first.train, plan.seed, 0, 0)
-                .map_err(|e| Error::Invalid(format!("inner folds of the first training part: {e}")))?;
+            plan.protocol.inner.inner(pool, &first.train, plan.seed, 0, 0).map_err(|e| match e {
+                Error::Refused { found, remedy } => {
+                    Error::refused(format!("inner folds of the first training part: {found}"), remedy)
+                }
+                other => other,
+            })?;
         }
         let roster = Roster::new(data, plan.positive.as_deref())?;
         let describe = |setup: &'a Setup| SetupText {
@@ -151,6 +160,7 @@ impl<'a> Run<'a> {
             impute: setup.impute,
         };
         let configuration = Configuration {
+            version: env!("CARGO_PKG_VERSION"),
             data: &roster.fingerprint,
             plan,
             folds: &folds,
@@ -245,8 +255,10 @@ impl<'a> Run<'a> {
         let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
-        let outputs = learner.outputs(frame, machines, &fold.train, &fold.test, ctx)?;
-        let mut judged = Judged::new(learner, &fold.test, &outputs, &learned.calibration, learned.threshold);
+        let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
+        let mut judged =
+            Judged::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
+        judged.reasons = reasons::reasons(learner, &fold.test, judged.scored.labels.as_deref(), &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best];
         judged.on_edge = learned.tuned.on_edge;
@@ -258,7 +270,8 @@ impl<'a> Run<'a> {
         Ok(judged)
     }
 
-    /// The best point on the folds themselves, as some papers do it.
+    /// The best point on the folds themselves, as some papers do it. When it is known, the models of all points are gone, so
+    /// these records have no reasons.
     fn best_on_cv(
         &self,
         contender: &Contender,
@@ -330,6 +343,7 @@ impl<'a> Run<'a> {
             parameters: judged.parameters,
             trained: fold.train.len(),
             scored: judged.scored,
+            reasons: judged.reasons,
             metrics,
             inner: judged.inner,
             threshold: judged.threshold,
@@ -344,6 +358,7 @@ impl<'a> Run<'a> {
 struct Judged {
     parameters: BTreeMap<String, serde_json::Value>,
     scored: Scored,
+    reasons: Vec<Reason>,
     inner: Option<f64>,
     threshold: Option<f64>,
     on_edge: Vec<String>,
@@ -355,6 +370,7 @@ impl Default for Judged {
         Judged {
             parameters: BTreeMap::new(),
             scored: Scored::default(),
+            reasons: Vec::new(),
             inner: None,
             threshold: None,
             on_edge: Vec::new(),

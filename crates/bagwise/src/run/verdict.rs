@@ -1,12 +1,10 @@
 //! What a comparison says in the end: methods from best to worst, which of them could be the best as well, and one
 //! sentence. Terminal and report take it from here, so that they never differ.
 
+use crate::config::BASELINE;
 use crate::methods;
 use bagwise_core::{Error, Result};
 use bagwise_judge::{MethodSummary, Metric, Record, Roster, compare, summarise, that_saw_test_bags};
-
-/// The method that looks at labels only; what is not better than it has learned nothing.
-pub const BASELINE: &str = "majority";
 
 /// Rank from simple to elaborate; what is not a single method comes last.
 fn complexity(method: &str) -> u32 {

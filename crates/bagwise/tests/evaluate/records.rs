@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bagwise::judge::{Key, Outcome, Record, RecordFile, Scored, Status, read_records};
+use bagwise::judge::{Key, Outcome, Reason, Record, RecordFile, Scored, Status, read_records};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -18,6 +18,7 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
         parameters: BTreeMap::from([("gamma".into(), json!(0.1)), ("c".into(), json!(100))]),
         trained: 9,
         scored: Scored { bags: vec![3], labels: Some(vec![1]), scores: vec![0.1 + 0.2], probabilities: None },
+        reasons: vec![Reason { parts: vec![(4, 0.5), (0, -0.25)], bias: Some(0.1), ..Reason::default() }],
         metrics: BTreeMap::from([("accuracy".into(), Some(1.0)), ("roc_auc".into(), None)]),
         inner: Some(0.5),
         threshold: None,
@@ -183,6 +184,8 @@ proptest! {
         r.scored = Scored {
             bags: (0..scores.len()).collect(), labels: None, probabilities: Some(scores.clone()), scores,
         };
+        let reason = |v: &f64| Reason { machine: Some((2, None)), bias: None, parts: vec![(7, *v)], rest: (3, *v) };
+        r.reasons = r.scored.scores.iter().map(reason).collect();
         r.seed = seed;
         r.outcome.message = message;
         r.outcome.objective = objective;
@@ -192,6 +195,36 @@ proptest! {
         let bits = |r: &Record| r.scored.scores.iter().map(|s| s.to_bits()).collect::<Vec<_>>();
         prop_assert_eq!(bits(&back[0]), bits(&r));
     }
+}
+
+#[test]
+fn reasons_are_short_and_checked() {
+    let folder = Folder::new();
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    file.append(record("a", 0, 0, None)).unwrap();
+    let line = std::fs::read_to_string(folder.file()).unwrap();
+    let reasons = "\"reasons\":[{\"b\":0.1,\"p\":[[4,0.5],[0,-0.25]]}],";
+    assert!(line.contains(reasons), "{line}");
+    // Records from before have none.
+    std::fs::write(folder.file(), line.replace(reasons, "")).unwrap();
+    assert!(read_records(&folder.file()).unwrap()[0].reasons.is_empty());
+    for (wrong, why) in [
+        ("[{},{}]", "reasons do not match the bags"),
+        ("[{\"p\":[[1,0.5],[1,0.25]]}]", "a reason has more than ten parts, or an instance twice"),
+        (
+            "[{\"p\":[[0,1],[1,1],[2,1],[3,1],[4,1],[5,1],[6,1],[7,1],[8,1],[9,1],[10,1]]}]",
+            "a reason has more than ten parts, or an instance twice",
+        ),
+        ("[{\"p\":[[1,null]]}]", "not a record"),
+    ] {
+        std::fs::write(folder.file(), line.replace(reasons, &format!("\"reasons\":{wrong},"))).unwrap();
+        let error = read_records(&folder.file()).unwrap_err().to_string();
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
+    let mut endless = record("b", 0, 0, None);
+    endless.reasons[0].rest = (1, f64::INFINITY);
+    let error = file.append(endless).unwrap_err().to_string();
+    assert!(error.contains("a part of a reason is not a finite number"), "{error}");
 }
 
 #[test]

@@ -280,12 +280,12 @@ fn what_cannot_be_divided_is_refused_with_a_remedy() {
     };
     assert_eq!(
         refused(Splits::KFold(5), None, &all),
-        "4 bags cannot be divided into 5 parts; ask for at most 4 folds (--folds, --inner), or leave one out"
+        "4 bags cannot be divided into 5 parts; ask for at most 4 folds, or leave one out"
     );
     let (one, three) = (groups(&[3, 3, 3, 3]), groups(&[0, 0, 1, 2]));
     assert_eq!(
         refused(Splits::KFold(4), Some(&three), &all),
-        "3 groups cannot be divided into 4 parts; ask for at most 3 folds (--folds, --inner), or leave one out"
+        "3 groups cannot be divided into 4 parts; ask for at most 3 folds, or leave one out"
     );
     for splits in [Splits::KFold(2), Splits::LeaveOneOut, Splits::Half(1)] {
         assert!(refused(splits, Some(&one), &all).starts_with("one group cannot be divided into 2 parts"));

@@ -176,7 +176,7 @@ pub(crate) fn prepare(
     // to see to who divide a grid by `needs`.)
     let values = |widths: usize| gram_bytes(rows).saturating_mul(widths as u64 + u64::from(few));
     let roomy = gram_fits(rows) && values(1) <= ctx.memory;
-    let distances = (few && roomy).then(|| Distances::new(stock)).flatten().map(Arc::new);
+    let distances = if few && roomy { Distances::new(stock)?.map(Arc::new) } else { None };
     if distances.is_some() {
         ctx.reserve(
             "kernel values of instances",
@@ -292,7 +292,7 @@ impl Kernel {
         if let (Kernel::Linear, Some(weights)) = (self, &solved.weights) {
             let mut row = vec![0.0; stock.cols()];
             for &i in asked {
-                stock.row_into(i, &mut row);
+                stock.row_into(i, &mut row)?;
                 out[i] = row.iter().zip(weights).map(|(x, w)| x * w).sum();
             }
             return Ok(());
@@ -365,14 +365,14 @@ impl Kernel {
             Kernel::Linear => {
                 let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
                 for (&i, w) in at.iter().zip(weights) {
-                    stock.row_into(i, &mut row);
+                    stock.row_into(i, &mut row)?;
                     sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
                 }
                 let mut product = |&i: &usize| {
-                    stock.row_into(i, &mut row);
-                    row.iter().zip(&sum).map(|(x, s)| x * s).sum()
+                    stock.row_into(i, &mut row)?;
+                    Ok(row.iter().zip(&sum).map(|(x, s)| x * s).sum())
                 };
-                Ok(at.iter().map(&mut product).collect())
+                at.iter().map(&mut product).collect()
             }
         }
     }

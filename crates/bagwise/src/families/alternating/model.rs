@@ -123,7 +123,7 @@ impl AlternatingModel {
             Kept::Linear(weights) => {
                 let mut row = vec![0.0; bags.width()];
                 for i in 0..n {
-                    bags.instances().row_into(i, &mut row);
+                    bags.instances().row_into(i, &mut row)?;
                     for k in 0..outputs {
                         let sum: f64 = row.iter().zip(weights.row(k)).map(|(x, w)| x * w).sum();
                         all.set(i, k, sum + self.biases[k]);
@@ -196,7 +196,7 @@ impl Model for AlternatingModel {
         &self.representatives
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         match &self.kept {
             Kept::Linear(weights) => state.put_mat("weights", weights),
@@ -217,6 +217,6 @@ impl Model for AlternatingModel {
         inside.put_counts("length", all.iter().map(|r| r.bag.len()));
         inside.put_counts("letters", all.iter().flat_map(|r| r.bag.bytes().map(usize::from)));
         state.nest("representatives", inside);
-        state
+        Ok(state)
     }
 }

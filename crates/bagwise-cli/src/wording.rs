@@ -1,0 +1,81 @@
+//! What the command line calls the settings that messages of the library name.
+
+use bagwise::Setting;
+
+use crate::output::quoted;
+
+/// The option that sets it, with the value that would help or what stands for one.
+pub(crate) fn option(setting: &Setting) -> String {
+    let named = |option: &str, name: &Option<String>| match name {
+        Some(name) => format!("{option} {}", quoted(name)),
+        None => option.into(),
+    };
+    match setting {
+        Setting::Memory => "--memory".into(),
+        Setting::MaxInstances => "--max-instances".into(),
+        Setting::AllowMissing | Setting::FillMissing => "--missing median".into(),
+        Setting::Scale(names) => format!("--scale {}", names.join(" or ")),
+        Setting::Parameter(name, value) => format!("-p {name}={value}"),
+        Setting::Task(name) => format!("--task {name}"),
+        Setting::Folds => "--folds".into(),
+        Setting::Inner => "--inner".into(),
+        Setting::GivenFolds => "--fold-column COLUMN or --fold-file FILE".into(),
+        Setting::Protocol(name) => format!("--protocol {name}"),
+        Setting::InputFormat => "--input-format".into(),
+        Setting::Header => "--header".into(),
+        Setting::Labels => "--labels FILE".into(),
+        Setting::Bag => "--bag COLUMN".into(),
+        Setting::Label => "--label COLUMN".into(),
+        Setting::Group => "--group COLUMN".into(),
+        Setting::InstanceLabel => "--instance-label COLUMN".into(),
+        Setting::Keep => "--keep".into(),
+        Setting::Ignore(name) => named("--ignore", name),
+        Setting::Categorical(name) => named("--categorical", name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_option_that_is_named_exists() {
+        let settings = [
+            Setting::Memory,
+            Setting::MaxInstances,
+            Setting::AllowMissing,
+            Setting::FillMissing,
+            Setting::Scale(&["none", "maxabs"]),
+            Setting::Parameter("tol", "1e-6"),
+            Setting::Task("regression"),
+            Setting::Folds,
+            Setting::Inner,
+            Setting::GivenFolds,
+            Setting::Protocol("nested"),
+            Setting::InputFormat,
+            Setting::Header,
+            Setting::Labels,
+            Setting::Bag,
+            Setting::Label,
+            Setting::Group,
+            Setting::InstanceLabel,
+            Setting::Keep,
+            Setting::Ignore(None),
+            Setting::Categorical(Some("a b".into())),
+        ];
+        let cli = crate::Cli::command();
+        let verb = cli.get_subcommands().find(|v| v.get_name() == "evaluate").unwrap();
+        for setting in settings {
+            let option = option(&setting);
+            let name = option.split(' ').next().unwrap();
+            let exists = cli.get_arguments().chain(verb.get_arguments()).any(|a| {
+                let long = a.get_long().map(|l| format!("--{l}"));
+                let short = a.get_short().map(|s| format!("-{s}"));
+                [long, short].into_iter().flatten().any(|o| o == name)
+            });
+            assert!(exists, "{setting:?} is called {option}, and evaluate has no {name}");
+        }
+    }
+}

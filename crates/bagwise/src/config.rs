@@ -1,0 +1,253 @@
+//! What a user says of a method: its name, parameters, scaling, and the choices around it. [`MethodConfig`] is the one place
+//! where that becomes grids of points that fit the data; `auto` and the baselines of a comparison are defined here too.
+
+use bagwise_core::{Dataset, Error, Result, Target};
+
+use crate::fold::Setup;
+use crate::method::Method;
+use crate::methods::{self, METHODS};
+use crate::multiclass::Scheme;
+use crate::params::{Fill, Grid};
+use crate::preprocess::Scale;
+
+/// The name that stands for the choice among all methods.
+pub const AUTO: &str = "auto";
+
+/// The method that looks at labels only; what is not better than it has learned nothing.
+pub const BASELINE: &str = "majority";
+
+/// What stands in every comparison: the labels alone, and the simplest method that looks at instances.
+pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
+
+/// A value of a parameter, or several to choose from: numbers, text such as `2^-5..2^5`, or lists of them.
+pub trait ParamText {
+    /// As the command line would write it.
+    fn text(&self) -> String;
+}
+
+macro_rules! param_text {
+    ($($type:ty),*) => {
+        $(impl ParamText for $type {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+param_text!(f64, f32, i32, i64, u32, u64, usize, str, String);
+
+impl<T: ParamText + ?Sized> ParamText for &T {
+    fn text(&self) -> String {
+        (**self).text()
+    }
+}
+
+impl<T: ParamText> ParamText for [T] {
+    fn text(&self) -> String {
+        self.iter().map(ParamText::text).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl<T: ParamText, const N: usize> ParamText for [T; N] {
+    fn text(&self) -> String {
+        self.as_slice().text()
+    }
+}
+
+impl<T: ParamText> ParamText for Vec<T> {
+    fn text(&self) -> String {
+        self.as_slice().text()
+    }
+}
+
+/// A method and what is said of it. Nothing is checked before it meets data.
+///
+/// ```
+/// # fn main() -> bagwise::Result<()> {
+/// let data = bagwise::read("musk1")?;
+/// let model = bagwise::method("mi-kernel")?.param("gamma", "1/median").param("c", [1.0, 10.0]).fit(&data)?;
+/// assert_eq!(model.predict(&data.bags)?.len(), 92);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MethodConfig {
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) params: Vec<(String, String)>,
+    scale: Option<Scale>,
+    multiclass: Option<Scheme>,
+    balanced: bool,
+    impute: bool,
+    tuned: Option<bool>,
+}
+
+impl MethodConfig {
+    /// A method by name or alias, or `auto`.
+    pub fn new(name: impl Into<String>) -> MethodConfig {
+        MethodConfig { name: name.into(), ..MethodConfig::default() }
+    }
+
+    /// The same said of another method.
+    pub(crate) fn of(mut self, name: &str) -> MethodConfig {
+        (self.name, self.title) = (name.into(), None);
+        self
+    }
+
+    /// The name in tables; the method's own if none is given.
+    pub fn called(mut self, title: impl Into<String>) -> MethodConfig {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// One value of a parameter, or several to choose from. For `auto` the key is `METHOD.KEY`.
+    pub fn param(mut self, key: impl Into<String>, value: impl ParamText) -> MethodConfig {
+        self.params.push((key.into(), value.text()));
+        self
+    }
+
+    /// How columns are scaled; what suits the method if it is not said.
+    pub fn scale(mut self, scale: Scale) -> MethodConfig {
+        self.scale = Some(scale);
+        self
+    }
+
+    /// How several classes become machines; what suits the method if it is not said.
+    pub fn multiclass(mut self, scheme: Scheme) -> MethodConfig {
+        self.multiclass = Some(scheme);
+        self
+    }
+
+    /// Gives every class the same total cost, however rare.
+    pub fn balanced(mut self, balanced: bool) -> MethodConfig {
+        self.balanced = balanced;
+        self
+    }
+
+    /// Fills missing values by the medians of training bags; without it they are refused.
+    pub fn fill_missing(mut self, fill: bool) -> MethodConfig {
+        self.impute = fill;
+        self
+    }
+
+    /// Whether parameters that are not given are chosen from their grids (the default where anything is chosen) or have
+    /// their defaults.
+    pub fn tuned(mut self, tuned: bool) -> MethodConfig {
+        self.tuned = Some(tuned);
+        self
+    }
+
+    /// True for the choice among all methods.
+    pub fn is_auto(&self) -> bool {
+        self.name == AUTO
+    }
+
+    /// True if nothing is said but the name.
+    pub(crate) fn is_plain(&self) -> bool {
+        let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, name: _ } = self;
+        title.is_none()
+            && params.is_empty()
+            && scale.is_none()
+            && multiclass.is_none()
+            && tuned.is_none()
+            && !balanced
+            && !impute
+    }
+
+    /// The name in tables: an alias becomes the method's own name.
+    pub(crate) fn shown(&self) -> Result<String> {
+        Ok(match (&self.title, self.is_auto()) {
+            (Some(title), _) => title.clone(),
+            (None, true) => AUTO.into(),
+            (None, false) => methods::find(&self.name)?.info().name.into(),
+        })
+    }
+
+    /// What is chosen from: the method's own grid, or, for `auto`, that of every method that can learn these data.
+    pub fn setups(&self, data: &Dataset, tuned: bool) -> Result<Vec<Setup>> {
+        if self.balanced && matches!(data.target, Some(Target::Values(_))) {
+            return Err(Error::Invalid(format!(
+                "balanced classes are asked for, and {} has numbers to predict; leave it out",
+                data.name
+            )));
+        }
+        if !self.is_auto() {
+            return Ok(vec![self.setup(methods::find(&self.name)?, data.target.as_ref(), tuned)?]);
+        }
+        for (key, _) in &self.params {
+            let Some((of, _)) = key.split_once('.') else {
+                return Err(Error::Invalid(format!(
+                    "parameter {key} needs a method where several are tried; name one, or write METHOD.{key}"
+                )));
+            };
+            methods::find(of)?;
+        }
+        able(data).map(|method| self.setup(method, data.target.as_ref(), tuned)).collect()
+    }
+
+    /// The method at a single point, for what is made of one: a Gram, a map. Parameters that are not given have their
+    /// defaults.
+    pub fn single(&self, target: Option<&Target>) -> Result<Setup> {
+        let setup = self.setup(methods::find(&self.name)?, target, false)?;
+        match setup.grid.points.len() {
+            1 => Ok(setup),
+            points => Err(Error::Invalid(format!(
+                "{points} points are given, and this is made of one; give every parameter a single value"
+            ))),
+        }
+    }
+
+    /// One method with its grid.
+    fn setup(&self, method: &'static dyn Method, target: Option<&Target>, tuned: bool) -> Result<Setup> {
+        let info = method.info();
+        let own = |(key, value): &(String, String)| match key.split_once('.') {
+            None => Some((table_name(method, key), value.clone())),
+            Some((of, key)) => {
+                let this = methods::find(of).is_ok_and(|m| m.info().name == info.name);
+                this.then(|| (table_name(method, key), value.clone()))
+            }
+        };
+        let given: Vec<(String, String)> = self.params.iter().filter_map(own).collect();
+        let regression = matches!(target, Some(Target::Values(_)));
+        let tuned = self.tuned.unwrap_or(tuned);
+        let grid = Grid::new(info.name, method.params(), &given, Fill::when_tuned(tuned), regression)?;
+        if self.tuned == Some(false) && grid.points.len() > 1 {
+            return Err(Error::Invalid(format!(
+                "{} has fixed parameters and is given {} points; give every parameter one value",
+                info.name,
+                grid.points.len()
+            )));
+        }
+        let scale = self.scale.unwrap_or_else(|| method.scale(&grid.points));
+        if let Some(why) = method.refuses(&grid.points, scale) {
+            return Err(why);
+        }
+        let scheme = self.multiclass.unwrap_or_else(|| method.scheme());
+        Ok(Setup { method, grid, scale, scheme, balanced: self.balanced, impute: self.impute })
+    }
+}
+
+impl From<&str> for MethodConfig {
+    fn from(name: &str) -> MethodConfig {
+        MethodConfig::new(name)
+    }
+}
+
+impl From<String> for MethodConfig {
+    fn from(name: String) -> MethodConfig {
+        MethodConfig::new(name)
+    }
+}
+
+/// A parameter's name in the method's table. Programs in which names cannot have hyphens write underscores, one at the end of
+/// a word that is theirs (`lambda_`).
+fn table_name(method: &dyn Method, key: &str) -> String {
+    let same = |name: &&str| name.replace('-', "_") == key.trim_end_matches('_');
+    method.params().iter().map(|p| p.name).find(same).unwrap_or(key).to_string()
+}
+
+/// The methods that can learn what is to be predicted: some tell classes apart and no more.
+pub(crate) fn able(data: &Dataset) -> impl Iterator<Item = &'static dyn Method> {
+    let numbers = matches!(data.target, Some(Target::Values(_)));
+    METHODS.iter().copied().filter(move |m| m.info().regression || !numbers)
+}

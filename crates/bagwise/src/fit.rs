@@ -1,0 +1,142 @@
+//! `bagwise::fit`: learns from all bags of a data set, for use.
+
+use bagwise_core::{Ctx, Dataset, Error, Result, Target};
+use bagwise_judge::{Metric, Pool, Splits, Threshold};
+
+use crate::config::{AUTO, MethodConfig};
+use crate::fold::{Learner, Wanted, train};
+use crate::model::Trained;
+
+/// Inner folds where nothing is said: enough to tell points apart, and five fits instead of ten.
+pub const INNER_FOLDS: usize = 5;
+
+/// What is to be learned, and how; [`Fit::run`] does it.
+pub struct Fit<'a> {
+    data: &'a Dataset,
+    method: MethodConfig,
+    inner: usize,
+    metric: Option<Metric>,
+    threshold: Option<Threshold>,
+    best: bool,
+    positive: Option<String>,
+    weights: Option<Vec<f64>>,
+    ctx: Ctx,
+}
+
+impl<'a> Fit<'a> {
+    pub(crate) fn new(data: &'a Dataset) -> Fit<'a> {
+        Fit {
+            data,
+            method: MethodConfig::new(AUTO),
+            inner: INNER_FOLDS,
+            metric: None,
+            threshold: None,
+            best: false,
+            positive: None,
+            weights: None,
+            ctx: Ctx::default(),
+        }
+    }
+
+    /// The method; without one, the simplest of all that is as good as the best.
+    pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
+        self.method = method.into();
+        self
+    }
+
+    /// Inner folds, by which parameters are chosen and probabilities calibrated.
+    pub fn inner(mut self, folds: usize) -> Fit<'a> {
+        self.inner = folds;
+        self
+    }
+
+    /// What parameters (and methods) are chosen by; accuracy, or the mean squared error of numbers, if it is not said.
+    pub fn optimize(mut self, metric: impl Into<Option<Metric>>) -> Fit<'a> {
+        self.metric = metric.into();
+        self
+    }
+
+    /// Where the positive class begins, chosen on training bags.
+    pub fn threshold(mut self, rule: impl Into<Option<Threshold>>) -> Fit<'a> {
+        self.threshold = rule.into();
+        self
+    }
+
+    /// Among several methods takes the best, even if a simpler one is within a standard error of it.
+    pub fn best(mut self, best: bool) -> Fit<'a> {
+        self.best = best;
+        self
+    }
+
+    /// The positive class of two; the last if it is not said.
+    pub fn positive(mut self, class: impl Into<Option<String>>) -> Fit<'a> {
+        self.positive = class.into();
+        self
+    }
+
+    /// What an error on each bag costs, relative to the others.
+    pub fn bag_weights(mut self, weights: Vec<f64>) -> Fit<'a> {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The seed of everything random.
+    pub fn seed(mut self, seed: u64) -> Fit<'a> {
+        self.ctx.seed = seed;
+        self
+    }
+
+    /// Seed, memory, precision, progress and the flag to stop.
+    pub fn ctx(mut self, ctx: &Ctx) -> Fit<'a> {
+        self.ctx = ctx.clone();
+        self
+    }
+
+    /// Chooses, trains and calibrates.
+    pub fn run(self) -> Result<Trained> {
+        let target = self.data.require_target()?;
+        let setups = self.method.setups(self.data, true)?;
+        check_best(self.best, setups.len())?;
+        let mut learners = Vec::with_capacity(setups.len());
+        for setup in &setups {
+            let learner = Learner::new(self.data, setup, self.positive.as_deref())?;
+            learners.push(match &self.weights {
+                Some(weights) => learner.with_bag_weights(weights.clone())?,
+                None => learner,
+            });
+        }
+        let wanted =
+            Wanted { metric: metric_for(self.metric, target), threshold: self.threshold, best: self.best };
+        wanted.check(target)?;
+        let all: Vec<usize> = (0..self.data.bags.len()).collect();
+        let splits = Splits::KFold(self.inner);
+        // Found out here, because a message about folds would not say which they are.
+        let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
+        splits
+            .inner(pool, &all, self.ctx.seed, 0, 0)
+            .map_err(|e| Error::Invalid(format!("{} inner folds: {e}", self.inner)))?;
+        train(&learners, &all, splits, &wanted, &self.ctx)
+    }
+}
+
+impl MethodConfig {
+    /// Learns from all bags, parameters chosen by five inner folds; [`fit`](crate::fit) has more to say.
+    pub fn fit(self, data: &Dataset) -> Result<Trained> {
+        Fit::new(data).method(self).run()
+    }
+}
+
+/// The metric that was asked for, or the usual one for what is to be predicted.
+pub(crate) fn metric_for(asked: Option<Metric>, target: &Target) -> Metric {
+    asked.unwrap_or(Metric::default_for(matches!(target, Target::Values(_))))
+}
+
+/// Refuses to take the best of one.
+pub(crate) fn check_best(best: bool, choices: usize) -> Result<()> {
+    if best && choices == 1 {
+        return Err(Error::Invalid(format!(
+            "the best is asked for, and one method is no choice; leave that out, or name the method {AUTO}"
+        )));
+    }
+    Ok(())
+}

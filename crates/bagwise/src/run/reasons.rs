@@ -1,0 +1,99 @@
+//! Why bags got their answers, shortened to what a record keeps ([`Reason`]).
+
+use crate::fold::{Answers, Learner};
+use crate::method::Explanation;
+use bagwise_judge::Reason;
+
+/// One reason per answered bag; empty if the method cannot tell, or not in finite numbers.
+pub(super) fn reasons(
+    learner: &Learner<'_>,
+    bags: &[usize],
+    labels: Option<&[u32]>,
+    answers: &Answers,
+) -> Vec<Reason> {
+    let one = |row: usize| {
+        let all = answers.reasons.as_ref()?;
+        let machine = decisive(learner, answers, row, labels.map(|l| l[row]))?;
+        let duel = learner.duels[answers.machines[machine]];
+        let number = |i: usize| learner.data.instance_number(bags[row], i) - 1;
+        let reason = Reason {
+            machine: (learner.duels.len() > 1).then_some((duel.plus, duel.minus)),
+            ..shortened(&all[row][machine], number)
+        };
+        reason.is_finite().then_some(reason)
+    };
+    (0..bags.len()).map(one).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// Of the machines there are, the one that speaks least for the label among those that know it; the only one there can be.
+fn decisive(learner: &Learner<'_>, answers: &Answers, row: usize, label: Option<u32>) -> Option<usize> {
+    if learner.duels.len() == 1 {
+        return Some(0);
+    }
+    let label = label?;
+    let speaks = |(at, &k): (usize, &usize)| {
+        let (duel, output) = (learner.duels[k], answers.outputs.get(row, k));
+        match duel.plus == label {
+            true => Some((at, output)),
+            false => (duel.minus == Some(label)).then_some((at, -output)),
+        }
+    };
+    let known = answers.machines.iter().enumerate().filter_map(speaks);
+    known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+fn shortened(explanation: &Explanation, number: impl Fn(usize) -> usize) -> Reason {
+    let (values, bias, mut order): (_, _, Vec<usize>) = match explanation {
+        Explanation::Additive { bias, parts } => {
+            let mut order: Vec<usize> = (0..parts.len()).filter(|&i| parts[i] != 0.0).collect();
+            order.sort_by(|&a, &b| parts[b].abs().total_cmp(&parts[a].abs()).then(a.cmp(&b)));
+            (parts, Some(*bias), order)
+        }
+        Explanation::Witness { outputs, chosen } => {
+            let mut order: Vec<usize> = (0..outputs.len()).collect();
+            let later = |i: usize| i != *chosen;
+            order.sort_by(|&a, &b| {
+                later(a).cmp(&later(b)).then(outputs[b].total_cmp(&outputs[a])).then(a.cmp(&b))
+            });
+            (outputs, None, order)
+        }
+    };
+    let left = order.split_off(order.len().min(Reason::MOST));
+    let sum = if bias.is_some() { left.iter().map(|&i| values[i]).sum() } else { 0.0 };
+    Reason {
+        machine: None,
+        bias,
+        rest: (values.len() - order.len(), sum),
+        parts: order.into_iter().map(|i| (number(i), values[i])).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_parts_are_kept_and_all_add_up() {
+        let mut parts: Vec<f64> =
+            (0..14).map(|i| f64::from(i) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        parts.push(0.0);
+        let sum = 0.5 + parts.iter().sum::<f64>();
+        let reason = shortened(&Explanation::Additive { bias: 0.5, parts }, |i| i + 100);
+        assert_eq!(reason.parts[..2], [(113, -13.0), (112, 12.0)]);
+        // Of 15 instances two have no part; 1, 2 and 3 are the smallest of the others.
+        assert_eq!((reason.parts.len(), reason.rest, reason.instances()), (10, (5, -2.0), 15));
+        assert_eq!(reason.output(), sum);
+        let nothing = shortened(&Explanation::Additive { bias: -1.0, parts: vec![0.0; 3] }, |i| i);
+        assert_eq!((nothing.parts.len(), nothing.rest, nothing.output()), (0, (3, 0.0), -1.0));
+    }
+
+    #[test]
+    fn the_instance_that_decides_comes_first() {
+        let outputs: Vec<f64> = vec![0.25, 3.0, -9.0, 0.5];
+        let reason = shortened(&Explanation::Witness { outputs, chosen: 3 }, |i| i);
+        assert_eq!(reason.parts, [(3, 0.5), (1, 3.0), (0, 0.25), (2, -9.0)]);
+        assert_eq!((reason.bias, reason.rest, reason.output()), (None, (0, 0.0), 0.5));
+        let many = shortened(&Explanation::Witness { outputs: vec![1.0; 12], chosen: 11 }, |i| i);
+        assert_eq!((many.parts[..2].to_vec(), many.rest), (vec![(11, 1.0), (0, 1.0)], (2, 0.0)));
+    }
+}

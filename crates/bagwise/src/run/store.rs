@@ -1,0 +1,164 @@
+//! Where the records of a run are kept while it goes on, so that the same call goes on where it was stopped: in a folder
+//! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
+//!
+//! A folder holds `run.json` (whose run it is), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
+//! `predictions.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use bagwise_core::{Error, Place, Result};
+use bagwise_io::save_whole;
+use bagwise_judge::{Record, RecordFile, Roster, prediction_rows, write_predictions};
+use serde::{Deserialize, Serialize};
+
+use super::Run;
+
+/// Where a run keeps its records.
+#[derive(Clone, Debug, Default)]
+pub enum Keep {
+    /// In the user's cache until the run is done.
+    #[default]
+    Cache,
+    /// In this folder.
+    Folder(PathBuf),
+    /// In a folder of this name, or, where that belongs to another run, of this name and a number.
+    FolderNamed(PathBuf),
+}
+
+/// Whose run a folder holds.
+#[derive(Serialize, Deserialize)]
+struct Owner {
+    run: String,
+    version: String,
+}
+
+const OWNER: &str = "run.json";
+const RECORDS: &str = "records.jsonl";
+
+/// The records of a run, those of earlier sessions included.
+pub(crate) struct Store {
+    file: Option<RecordFile>,
+    kept: Vec<Record>,
+    pub(crate) folder: Option<PathBuf>,
+    /// To be removed when the run is done.
+    cached: Option<PathBuf>,
+}
+
+impl Store {
+    /// Opens what there is of the run, or begins.
+    pub(crate) fn open(keep: &Keep, run: &Run<'_>) -> Result<Store> {
+        let folder = match keep {
+            Keep::Cache => return Ok(Store::in_cache(run)),
+            Keep::Folder(folder) => folder.clone(),
+            Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
+        };
+        std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
+        let file = RecordFile::open(&folder.join(RECORDS), &run.fingerprint)?;
+        let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
+        save_whole(&folder.join(OWNER), &json(&owner)?)?;
+        save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
+        save_whole(&folder.join("roster.json"), &json(&run.roster)?)?;
+        Ok(Store { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: None })
+    }
+
+    /// Without a folder a run must not fail because its cache does: it goes on in memory then.
+    fn in_cache(run: &Run<'_>) -> Store {
+        let path = cache_folder().and_then(|folder| {
+            std::fs::create_dir_all(&folder).ok()?;
+            remove_old(&folder);
+            Some(folder.join(format!("{}.jsonl", run.fingerprint)))
+        });
+        let file = path.as_ref().and_then(|path| RecordFile::open(path, &run.fingerprint).ok());
+        let cached = path.filter(|_| file.is_some());
+        Store { file, kept: Vec::new(), folder: None, cached }
+    }
+
+    /// The records there are, sorted by key.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.file.iter().flat_map(RecordFile::records).chain(&self.kept)
+    }
+
+    /// The file whose last line was torn when the run ended, if it was.
+    pub(crate) fn torn(&self) -> Option<PathBuf> {
+        let torn = self.file.as_ref().is_some_and(|file| file.torn() > 0);
+        self.folder.as_ref().filter(|_| torn).map(|folder| folder.join(RECORDS))
+    }
+
+    /// Keeps a record.
+    pub(crate) fn append(&mut self, record: Record) -> Result<()> {
+        match &mut self.file {
+            Some(file) => file.append(record),
+            None => {
+                self.kept.push(record);
+                Ok(())
+            }
+        }
+    }
+
+    /// All records of a run that is done, sorted by key; its folder gets the predictions.
+    pub(crate) fn finish(self, roster: &Roster) -> Result<(Vec<Record>, Option<PathBuf>)> {
+        let mut records = self.file.map_or(self.kept, RecordFile::into_records);
+        records.sort_by(|a, b| a.key.cmp(&b.key));
+        if let Some(folder) = &self.folder {
+            let rows = prediction_rows(&records, roster)?;
+            let mut bytes = Vec::new();
+            write_predictions(&rows, &mut bytes)?;
+            save_whole(&folder.join("predictions.csv"), &bytes)?;
+        }
+        if let Some(path) = self.cached {
+            let _ = std::fs::remove_file(path);
+        }
+        Ok((records, self.folder))
+    }
+}
+
+/// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
+fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
+    let numbered = |n: usize| match n {
+        1 => name.to_path_buf(),
+        n => PathBuf::from(format!("{}-{n}", name.display())),
+    };
+    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|run| run == fingerprint);
+    (1..).map(numbered).find(fits).unwrap_or_else(|| name.to_path_buf())
+}
+
+/// The fingerprint of the run that a folder holds.
+fn owner(folder: &Path) -> Option<String> {
+    let bytes = std::fs::read(folder.join(OWNER)).ok()?;
+    serde_json::from_slice::<Owner>(&bytes).ok().map(|owner| owner.run)
+}
+
+/// Where unfinished runs without a folder are kept: `$BAGWISE_CACHE` (nowhere if it is empty), else the system's place.
+fn cache_folder() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if let Some(own) = std::env::var_os("BAGWISE_CACHE") {
+        return Some(PathBuf::from(own)).filter(|p| !p.as_os_str().is_empty());
+    }
+    let system = if cfg!(windows) {
+        named("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        named("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))
+    };
+    system.map(|folder| folder.join("bagwise"))
+}
+
+/// Runs that nobody went on with for a month are forgotten.
+fn remove_old(folder: &Path) {
+    const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "jsonl")) {
+        let changed = std::fs::metadata(&path).and_then(|m| m.modified());
+        let age = changed.ok().and_then(|t| SystemTime::now().duration_since(t).ok());
+        if age.is_some_and(|age| age > MONTH) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec_pretty(value)
+        .map_err(|e| Error::data(Place::default(), format!("the run's folder: {e}"), "report this as a bug"))
+}
