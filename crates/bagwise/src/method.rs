@@ -22,7 +22,7 @@ use crate::graph::Graph;
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
 use bagwise_engine::density::Concept;
 
 pub use crate::state::{State, Tensor};

@@ -22,7 +22,7 @@ use crate::multiclass::{Duel, elect};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::state::refuse;
-use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Place, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting};
 use bagwise_io::compress;
 
 /// Models of this and older formats can be read.
@@ -233,7 +233,6 @@ impl Trained {
                 all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
             });
         }
-        bags.check_read()?;
         all.ok_or_else(|| self.lacks(Offer::FeatureMap))
     }
 

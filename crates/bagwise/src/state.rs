@@ -109,13 +109,13 @@ impl State {
     }
 
     /// Adds instances and offsets, in their own precision.
-    pub(crate) fn put_bags(&mut self, bags: &Bags) {
+    pub(crate) fn put_bags(&mut self, bags: &Bags) -> Result<()> {
         self.put_counts("offsets", bags.offsets().iter().copied());
         let shape = vec![bags.instance_count(), bags.width()];
         let held;
         let instances = match bags.instances() {
             Instances::Stored(_) => {
-                held = bags.instances().clone().in_memory();
+                held = bags.instances().clone().in_memory()?;
                 &held
             }
             other => other,
@@ -125,11 +125,13 @@ impl State {
             Instances::F32(m) => Tensor::F32(shape, m.data().to_vec()),
             Instances::Sparse(m) => {
                 self.put_sparse(m);
-                return self.put_counts("width", [m.cols()]);
+                self.put_counts("width", [m.cols()]);
+                return Ok(());
             }
             Instances::Stored(_) => unreachable!("rows brought into memory are dense"),
         };
         self.tensors.insert("instances".into(), tensor);
+        Ok(())
     }
 
     /// Adds sparse rows without their width.

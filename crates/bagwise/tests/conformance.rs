@@ -197,14 +197,14 @@ fn explanations_add_up_to_the_decision_value() {
             let new = toy(24, 2, 5).bags;
             if let Explains::No(_) = explains {
                 assert!(
-                    model.explain(&new, &Ctx::default()).is_err(),
+                    model.explain_with(&new, &Ctx::default()).is_err(),
                     "{} says it cannot",
                     method.info().name
                 );
                 continue;
             }
-            let predictions = model.predict(&new, &Ctx::default()).unwrap();
-            let explanations = model.explain(&new, &Ctx::default()).unwrap();
+            let predictions = model.predict_with(&new, &Ctx::default()).unwrap();
+            let explanations = model.explain_with(&new, &Ctx::default()).unwrap();
             for (p, machines) in predictions.iter().zip(explanations) {
                 for (value, explanation) in p.outputs.iter().zip(machines) {
                     let witness = matches!(explanation, Explanation::Witness { .. });

@@ -230,8 +230,8 @@ impl<A: Alternating> Method for Alternation<A> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let bags = bags.in_memory(ctx)?;
-        let means = if self.method.wants_means() { Some(with_means(&bags)) } else { None };
-        let distinct = distinct(&bags);
+        let means = if self.method.wants_means() { Some(with_means(&bags)?) } else { None };
+        let distinct = distinct(&bags)?;
         let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
         let read = |p: &Point| Ok((self.method.at(p)?, SearchParams::read(p)?));
@@ -543,11 +543,11 @@ impl<A: Alternating> Follow for Alternation<A> {
         }
         let (method, params) = (self.method.at(point)?, SearchParams::read(point)?);
         let train: Vec<usize> = (0..bags.len()).collect();
-        let means = method.wants_means().then(|| with_means(bags));
+        let means = method.wants_means().then(|| with_means(bags)).transpose()?;
         let stock = means.as_ref().unwrap_or(bags.instances());
         let scope = Scope { train: &train, y: &[], pool: None };
         let kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
-        let distinct = distinct(bags);
+        let distinct = distinct(bags)?;
         let problem = Problem { bags, distinct: &distinct, train: &train, y, seed: ctx.seed };
         let start = start.map_or_else(|| method.start(&problem, 0), <[u32]>::to_vec);
         let search = Search {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::graph::{Graph, Orient};
 use crate::method::State;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
+use bagwise_core::{Bags, Ctx, Instances, Mat, Message, Result, Setting};
 use bagwise_engine::dot;
 use bagwise_engine::edge_map::EdgeMap;
 use bagwise_engine::{Output, Side};
@@ -179,7 +179,7 @@ impl Way {
                 state.put("width", &[*gamma]);
                 state.put("weights", &points.weights[0]);
                 let mut inside = State::default();
-                inside.put_bags(&points.bags);
+                inside.put_bags(&points.bags)?;
                 state.nest("points", inside);
             }
             (Way::Map(map), Edges::Moments(moments)) => {

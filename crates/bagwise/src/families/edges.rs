@@ -9,7 +9,7 @@ use crate::families::edge_sums::{Edges, Points, Way};
 use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::method::State;
 use crate::params::index_in;
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 
 /// Which instances of a bag are joined.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,11 +28,11 @@ impl Drawing {
         ctx.reserve(
             "the graphs of bags",
             edges + distances,
-            "raise --memory, or choose a method that keeps no edges",
+            Message::more_memory().or("choose a method that keeps no edges"),
         )?;
         let draw = |b: usize| {
             ctx.check()?;
-            Ok(Graph::of(bags.bag(b), self.eps, self.zero))
+            Graph::of(bags.bag(b), self.eps, self.zero)
         };
         (0..bags.len()).into_par_iter().map(draw).collect()
     }
@@ -162,7 +162,7 @@ impl KeptEdges {
         self.way.halves(&new.graphs, self.orient, &self.edges, parts, ctx)
     }
 
-    pub(crate) fn save(&self) -> State {
+    pub(crate) fn save(&self) -> Result<State> {
         self.way.save(&self.edges)
     }
 

@@ -89,7 +89,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
             self.0.learn(&mut learned, &bags, scope, ctx)?;
             let vectors = Arc::new(singles(self.0.vectors(&learned, &bags, ctx)?)?);
             let here: Vec<Width> = alike.iter().map(|&i| widths[i]).collect();
-            let gammas = Width::resolve(&here, &vectors, bags.width(), scope, ctx);
+            let gammas = Width::resolve(&here, &vectors, bags.width(), scope, ctx)?;
             let kernel = |(&i, gamma): (&usize, f64)| {
                 if linear[i] { VectorKernel::Linear } else { VectorKernel::Rbf(gamma) }
             };
@@ -239,13 +239,13 @@ impl<E: Embedding> Bank for KeptVectors<E> {
         self.embedding.concepts(&self.params)
     }
 
-    fn save(&self) -> State {
+    fn save(&self) -> Result<State> {
         let mut state = State::default();
         self.embedding.save(&self.params, &mut state);
         state.put_mat("vectors", rows(&self.vectors));
         if let VectorKernel::Rbf(gamma) = self.kernel {
             state.put("gamma", &[gamma]);
         }
-        state
+        Ok(state)
     }
 }

@@ -16,7 +16,7 @@ use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training};
 use crate::state::refuse;
-use bagwise_core::{Bags, Csr, Ctx, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
 
 /// How bags are mapped.
@@ -436,7 +436,7 @@ impl Model for MapModel {
         let centres = self.map.partitions.centres();
         let mut own = State::default();
         let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
-        own.put_bags(&bags);
+        own.put_bags(&bags)?;
         state.nest("centres", own);
         state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
         state.put("biases", &self.biases);

@@ -35,7 +35,7 @@ use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
 use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
 
@@ -198,7 +198,7 @@ impl SetKernel for Marginalized {
         ctx.reserve(
             "the label vectors of instances",
             8 * (bags.instance_count() * held) as u64,
-            "raise --memory, or use fewer bags",
+            Message::more_memory().or("use fewer bags"),
         )
     }
 

@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::method::{Believed, Needs, Scope, State};
 use crate::params::{Point, index_in};
 use crate::state::refuse;
-use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Result};
+use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Message, Result};
 use bagwise_engine::{Output, Side};
 
 /// What the sum is divided by.
@@ -147,16 +147,17 @@ impl Weights {
         points: usize,
         bags: &Bags,
         ctx: &Ctx,
-        of: impl Fn(BagRef<'_>) -> Vec<Vec<f64>> + Sync,
+        of: impl Fn(BagRef<'_>) -> Result<Vec<Vec<f64>>> + Sync,
     ) -> Result<Weights> {
         let largest = bags.offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as u64;
         // Distances and, for cliques, as many dissimilarities of pairs.
         ctx.reserve(
             "comparing all instances of the largest bag",
             12 * largest * largest,
-            "raise --memory, or choose a method that does not look inside bags",
+            Message::more_memory().or("choose a method that does not look inside bags"),
         )?;
-        let per_bag: Vec<Vec<Vec<f64>>> = (0..bags.len()).into_par_iter().map(|b| of(bags.bag(b))).collect();
+        let per_bag: Vec<Vec<Vec<f64>>> =
+            (0..bags.len()).into_par_iter().map(|b| of(bags.bag(b))).collect::<Result<_>>()?;
         let mut vectors: Vec<Vec<f64>> = Vec::new();
         let terms = (0..points)
             .map(|p| {
@@ -192,7 +193,7 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
         let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
-        let gammas = Width::resolve(&widths, &bags, bags.width(), scope, ctx);
+        let gammas = Width::resolve(&widths, &bags, bags.width(), scope, ctx)?;
         let mut params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
         self.0.learn(&mut params, &bags, scope, ctx)?;
         let points: Vec<(S::Params, f64)> = params.into_iter().zip(gammas).collect();
@@ -416,15 +417,15 @@ impl<S: SetKernel> Bank for KeptBags<S> {
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
-        state.put_bags(&self.bags);
+        state.put_bags(&self.bags)?;
         self.kernel.save(&self.point.0, self.bags.width(), &mut state);
         state.put_mat("weights", &Mat::from_rows(&self.weights));
         state.put("factors", &self.factors);
         state.put("own", &self.own);
         state.put("gamma", &[self.point.1]);
         if let Some(edges) = &self.edges {
-            state.nest("edges", edges.save());
+            state.nest("edges", edges.save()?);
         }
-        state
+        Ok(state)
     }
 }

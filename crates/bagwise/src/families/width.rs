@@ -51,45 +51,48 @@ impl Width {
         attributes: usize,
         scope: &Scope<'_>,
         ctx: &Ctx,
-    ) -> Vec<f64> {
-        let mut known = None;
-        let mut median =
-            || *known.get_or_insert_with(|| median_squared_distance(bags, scope.train, ctx.seed));
+    ) -> Result<Vec<f64>> {
+        let relative =
+            |width: &Width| matches!(width, Width::GammaOverMedian(_) | Width::SigmaTimesMedian(_));
+        let median = match widths.iter().any(relative) {
+            true => median_squared_distance(bags, scope.train, ctx.seed)?,
+            false => 1.0,
+        };
         // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
         let clamp = |gamma: f64| gamma.clamp(f64::MIN_POSITIVE, f64::MAX);
-        let mut number = |width: &Width| match *width {
+        let number = |width: &Width| match *width {
             Width::Gamma(gamma) => gamma,
-            Width::GammaOverMedian(n) => n / median(),
+            Width::GammaOverMedian(n) => n / median,
             Width::GammaOverAttributes(n) => n / attributes as f64,
             Width::Sigma(sigma) => clamp(0.5 / (sigma * sigma)),
-            Width::SigmaTimesMedian(n) => clamp(0.5 / (n * n * median())),
+            Width::SigmaTimesMedian(n) => clamp(0.5 / (n * n * median)),
         };
-        widths.iter().map(&mut number).collect()
+        Ok(widths.iter().map(number).collect())
     }
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> f64 {
+fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> Result<f64> {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
     let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
     if rows.len() < 2 {
-        return 1.0;
+        return Ok(1.0);
     }
     let mut rng = Rng::new(seed, "median", &[]);
     let (mut x, mut z) = (vec![0.0; bags.width()], vec![0.0; bags.width()]);
-    let mut squared: Vec<f64> = (0..PAIRS)
+    let mut squared = (0..PAIRS)
         .map(|_| {
             let a = rng.below(rows.len());
             let b = (a + 1 + rng.below(rows.len() - 1)) % rows.len();
-            bags.instances().row_into(rows[a], &mut x);
-            bags.instances().row_into(rows[b], &mut z);
-            x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum()
+            bags.instances().row_into(rows[a], &mut x)?;
+            bags.instances().row_into(rows[b], &mut z)?;
+            Ok(x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum())
         })
-        .collect();
+        .collect::<Result<Vec<f64>>>()?;
     let mean = squared.iter().sum::<f64>() / PAIRS as f64;
-    [median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
+    Ok([median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
 }
 
 /// Multiply-adds of one pass of the pairs engine: products, and some three for each width.

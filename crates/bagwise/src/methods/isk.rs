@@ -163,11 +163,12 @@ impl Method for Isk {
         if is_text(points) { Scale::None } else { INFO.scale }
     }
 
-    fn refuses(&self, points: &[Point], scale: Scale) -> Option<String> {
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
         (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
-            format!(
-                "scaling {} moves zeros, which distance=text takes for absent words; use --scale none or maxabs",
-                scale.name()
+            Error::refused(
+                format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
+                Message::from("choose a scaling that keeps zeros")
+                    .with([Setting::Scale(&["none", "maxabs"])]),
             )
         })
     }

@@ -114,8 +114,8 @@ impl SetKernel for MiGraph {
 
     fn weigh(&self, points: &[(MiGraphParams, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
         Weights::within(points.len(), bags, ctx, |bag| {
-            let squared = within::squared_distances(bag);
-            points.iter().map(|(params, gamma)| clique_weights(&squared, params, *gamma)).collect()
+            let squared = within::squared_distances(bag)?;
+            Ok(points.iter().map(|(params, gamma)| clique_weights(&squared, params, *gamma)).collect())
         })
     }
 

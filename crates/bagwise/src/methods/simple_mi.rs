@@ -85,7 +85,8 @@ impl Embedding for SimpleMi {
 
     fn vectors(&self, embed: &Embed, bags: &Bags, _: &Ctx) -> Result<Mat> {
         let one = |b: usize| vector(*embed, bags.bag(b));
-        Ok(Mat::from_rows(&(0..bags.len()).into_par_iter().map(one).collect::<Vec<_>>()))
+        let rows: Vec<Vec<f64>> = (0..bags.len()).into_par_iter().map(one).collect::<Result<_>>()?;
+        Ok(Mat::from_rows(&rows))
     }
 
     fn columns(&self, embed: &Embed, length: usize) -> usize {
@@ -105,7 +106,7 @@ impl Embedding for SimpleMi {
         for b in 0..bags.len() {
             let share = 1.0 / bags.rows(b).len() as f64;
             for i in bags.rows(b) {
-                bags.instances().row_into(i, &mut row);
+                bags.instances().row_into(i, &mut row)?;
                 for k in 0..kept.rows() {
                     let dot: f64 = row.iter().zip(kept.row(k)).map(|(x, v)| x * v).sum();
                     parts.set(i, k, share * dot);
@@ -116,7 +117,7 @@ impl Embedding for SimpleMi {
     }
 }
 
-fn vector(embed: Embed, bag: BagRef<'_>) -> Vec<f64> {
+fn vector(embed: Embed, bag: BagRef<'_>) -> Result<Vec<f64>> {
     let width = bag.width();
     let (mut sum, mut low, mut high) =
         (vec![0.0; width], vec![f64::INFINITY; width], vec![f64::NEG_INFINITY; width]);
@@ -127,10 +128,10 @@ fn vector(embed: Embed, bag: BagRef<'_>) -> Vec<f64> {
             low[j] = low[j].min(x);
             high[j] = high[j].max(x);
         }
-    });
-    match embed {
+    })?;
+    Ok(match embed {
         Embed::Mean => sum.iter().map(|s| s / bag.len() as f64).collect(),
         Embed::Geometric => low.iter().zip(&high).map(|(l, h)| 0.5 * (l + h)).collect(),
         Embed::MinMax => [low, high].concat(),
-    }
+    })
 }

@@ -60,7 +60,7 @@ impl SetKernel for Wmksvm {
     }
 
     fn weigh(&self, points: &[(Norm, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
-        Weights::within(points.len(), bags, ctx, |bag| vec![inverse_spread(bag); points.len()])
+        Weights::within(points.len(), bags, ctx, |bag| Ok(vec![inverse_spread(bag)?; points.len()]))
     }
 
     fn looks_within(&self) -> bool {

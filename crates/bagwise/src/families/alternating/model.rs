@@ -204,7 +204,7 @@ impl Model for AlternatingModel {
                 state.put_mat("coefficients", coefficients);
                 state.put("gamma", &[*gamma]);
                 let mut inside = State::default();
-                inside.put_bags(rows);
+                inside.put_bags(rows)?;
                 state.nest("rows", inside);
             }
         }
