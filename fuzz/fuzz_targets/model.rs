@@ -3,7 +3,7 @@
 #![no_main]
 
 use bagwise::method::{State, Tensor};
-use bagwise::model::{Trained, pack};
+use bagwise::model::{Model, pack};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use safetensors::{Dtype, SafeTensors};
 
@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 });
 
 fn use_it(bytes: &[u8]) {
-    let Ok(model) = Trained::from_bytes(bytes) else { return };
+    let Ok(model) = Model::from_bytes(bytes) else { return };
     let width = model.header.features.len();
     if width == 0 || width > 1000 {
         return;

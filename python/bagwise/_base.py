@@ -133,7 +133,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
     def _warn(self, stacklevel: int) -> None:
         """Says what was not as it should be when the model was learned; `stacklevel` reaches the caller's caller."""
         header = json.loads(self.model_.header())
-        training, machines = header["training"], len(header["duels"])
+        training, machines = header["training"], len(header["tasks"])
         who = f"machines of {type(self).__name__}"
         if training["not_converged"] > 0:
             steps = "iterations" in header["parameters"]

@@ -2476,7 +2476,7 @@ class MGDDVClassifier(BagClassifier):
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
     density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned anew in every fold and for every class.
+    two labels. Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
@@ -2609,7 +2609,7 @@ class MGDDVRegressor(BagRegressor):
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
     density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned anew in every fold and for every class.
+    two labels. Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 

@@ -163,8 +163,7 @@ def compare(
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
 
-    Parameters are chosen by inner folds on training bags, so the estimates are honest. A method whose difference from
-    the best could be luck (paired corrected t-test) says so.
+    Parameters are chosen by inner folds on training bags, so the estimates are honest. Methods without a clear difference from the best (paired corrected t-test) are marked.
 
     Parameters
     ----------
@@ -183,7 +182,7 @@ def compare(
     inner : int, default=5
         Inner folds, by which parameters are chosen.
     repeats : int, default=1
-        How often the folds are drawn anew.
+        How often the folds are drawn again.
     protocol : str, optional
         nested, kfold (fixed parameters), loo, half, given, train-test or best-on-cv (optimistic).
     optimize : str, optional

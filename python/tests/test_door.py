@@ -1,4 +1,4 @@
-"""The door to Rust: other threads run, Ctrl-C is heeded, errors and warnings have their kinds."""
+"""The door to Rust: other threads run, Ctrl-C stops it, errors and warnings have their kinds."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ pub(crate) struct Judged {
     pub(crate) folds: usize,
     /// Inner folds.
     pub(crate) inner: usize,
-    /// How often folds are drawn anew.
+    /// How often folds are drawn again.
     pub(crate) repeats: usize,
     /// Runs, each with a seed of its own.
     pub(crate) seeds: usize,
@@ -435,7 +435,7 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use bagwise::params::{Fill, Grid};
+    use bagwise::params::{Grid, WhenUnset};
 
     use super::*;
 
@@ -525,8 +525,13 @@ printed = { images = 82.6 }
                     let method = methods::find(name).unwrap();
                     let learning = entry.learning(&data.name).unwrap();
                     let regression = data.options().unwrap().task == Task::Regression;
-                    let grid =
-                        Grid::new(name, method.params(), &learning.seeing.params, Fill::Grid, regression);
+                    let grid = Grid::new(
+                        name,
+                        method.params(),
+                        &learning.seeing.params,
+                        WhenUnset::Grid,
+                        regression,
+                    );
                     let grid = grid.unwrap_or_else(|e| panic!("{}, {}: {e}", path.display(), entry.name));
                     assert!(!grid.points.is_empty());
                 }

@@ -29,7 +29,7 @@ pub(crate) struct Judging {
     /// Inner folds, by which parameters are chosen
     #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     pub(crate) inner: usize,
-    /// How often the folds are drawn anew
+    /// How often the folds are drawn again
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeats: usize,
     /// Column with the fold of each bag, for protocol given or train-test

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use bagwise::fold::Setup;
+use bagwise::fold::ResolvedConfig;
 use bagwise::judge::{Metric, Threshold};
 use bagwise::methods;
 use bagwise::multiclass::Scheme;
@@ -84,7 +84,7 @@ impl Choosing {
 impl Learning {
     /// The options that were given, as they would be typed again for one method. Where setups are `fixed`, all of their
     /// parameters.
-    pub(crate) fn words(&self, method: &str, fixed: &[Setup]) -> String {
+    pub(crate) fn words(&self, method: &str, fixed: &[ResolvedConfig]) -> String {
         let mut words = String::new();
         for setup in fixed {
             let of = if method == AUTO { format!("{}.", setup.method.info().name) } else { String::new() };
@@ -150,7 +150,12 @@ impl Seeing {
     }
 
     /// One method at one point.
-    pub(crate) fn single(&self, method: &str, data: &Dataset, read: &Data) -> Result<(Setup, Point)> {
+    pub(crate) fn single(
+        &self,
+        method: &str,
+        data: &Dataset,
+        read: &Data,
+    ) -> Result<(ResolvedConfig, Point)> {
         let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
         let config = self.params.iter().fold(self.config(method, read), named);
         let setup = config.single(data.target.as_ref())?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bagwise::io::save_whole;
-use bagwise::run::{Contender, Plan};
+use bagwise::run::{Candidate, Plan};
 use bagwise::{Ctx, Dataset, Error, Evaluation, Result};
 use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
 
@@ -34,7 +34,7 @@ pub(crate) fn complete(folder: &Path) -> bool {
 pub(crate) fn begin(
     folder: &Path,
     data: &Dataset,
-    contenders: &[Contender],
+    candidates: &[Candidate],
     plan: &Plan,
     level: f64,
 ) -> Result<Context> {
@@ -46,7 +46,7 @@ pub(crate) fn begin(
     let known = Context {
         command: command.join(" "),
         threads: rayon::current_num_threads(),
-        ..basics(data, contenders, plan, level)?
+        ..basics(data, candidates, plan, level)?
     };
     save(folder, &known)?;
     Ok(known)
@@ -63,7 +63,7 @@ pub(crate) fn finish(
 ) -> Result<()> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let Evaluation { candidates, plan, records, roster, elapsed, .. } = evaluation;
-    let run = Finished { data, contenders: candidates, plan, level, records, roster };
+    let run = Finished { data, candidates: candidates, plan, level, records, roster };
     let context = gather(&run, known, ctx)?;
     let finished = now.ok().map(|d| d.as_secs());
     save(folder, &Context { finished, seconds: Some(elapsed.as_secs_f64()), ..context })

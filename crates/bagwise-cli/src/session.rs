@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
 use bagwise::io::ReadOptions;
-use bagwise::model::Trained;
+use bagwise::model::Model;
 use bagwise::{Ctx, Dataset};
 
 use crate::args::{Format, General};
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Reads bags that a model is to answer for: the columns it learned from, by name; labels are not needed.
-    pub(crate) fn read_for(&self, model: &Trained, name: &str, options: ReadOptions) -> Result<Dataset> {
+    pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
         let features = model.header.features.iter().map(|f| f.name.clone()).collect();
         let allow_missing = options.allow_missing || model.header.transform.fills_gaps();
         self.read(name, &ReadOptions { unlabelled: true, features, allow_missing, ..options })

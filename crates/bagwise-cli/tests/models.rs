@@ -9,7 +9,7 @@ use std::path::Path;
 use bagwise::io::{ReadOptions, read};
 use bagwise::methods;
 use bagwise::model::{pack, unpack};
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, Dataset};
 
@@ -270,7 +270,7 @@ fn read_npy(path: &Path) -> (usize, usize, Vec<f64>) {
 fn library_gram(method: &str, given: &[(&str, &str)], rows: &Dataset, cols: Option<&Dataset>) -> Vec<f64> {
     let method = methods::find(method).unwrap();
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap();
+    let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).unwrap();
     let target = cols.unwrap_or(rows).target.as_ref();
     let ctx = Ctx::default();
     let (point, columns) = (&grid.points[0], cols.map(|c| &c.bags));
@@ -328,7 +328,7 @@ fn maps_are_those_of_the_library_and_of_the_model() {
     let method = methods::find("isk").unwrap();
     let given =
         [("psi", "16"), ("epsilon", "11/20"), ("t", "50")].map(|(k, v)| (k.to_string(), v.to_string()));
-    let grid = Grid::new("isk", method.params(), &given, Fill::Default, false).unwrap();
+    let grid = Grid::new("isk", method.params(), &given, WhenUnset::Default, false).unwrap();
     let musk = read("musk1", &ReadOptions::default()).unwrap();
     let map = bagwise::feature_map(
         method,

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
 use super::columns::{self, Roles};
 use super::text::{is_missing, shown};
@@ -171,7 +171,7 @@ impl Arrays<'_> {
                 Some(beside) => Cow::Borrowed(&self.beside[beside].1),
             })
         };
-        let taken = Taken {
+        let taken = FeatureTable {
             bag: column(roles.bag)?,
             label: roles.label.map(column).transpose()?,
             group: roles.group.map(column).transpose()?,
@@ -189,16 +189,16 @@ impl Arrays<'_> {
             return taken.finish(self.source, instances, features, &options, roles.warnings);
         }
         let Roles { features, categorical, mut warnings, .. } = roles;
-        let picked: Vec<Picked> = features
+        let picked: Vec<SelectedColumn> = features
             .iter()
             .zip(categorical)
-            .map(|(&c, is)| Ok(Picked::new(names[c].clone(), &*column(c)?, is)))
+            .map(|(&c, is)| Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is)))
             .collect::<Result<_>>()?;
         let found: Vec<String> = picked.iter().filter(|p| p.found).map(|p| p.feature.name.clone()).collect();
         if !found.is_empty() && options.features.is_empty() {
             warnings.push(columns::taken_as_categories("arrays", &found));
         }
-        let (instances, features) = Picked::join(picked, self.instances.rows());
+        let (instances, features) = SelectedColumn::join(picked, self.instances.rows());
         taken.finish(self.source, instances, features, &options, warnings)
     }
 
@@ -349,7 +349,7 @@ impl Arrays<'_> {
 }
 
 /// The columns that have a role, with an entry per instance.
-pub(crate) struct Taken<'a> {
+pub(crate) struct FeatureTable<'a> {
     pub(crate) bag: Cow<'a, Values>,
     pub(crate) label: Option<Cow<'a, Values>>,
     pub(crate) group: Option<Cow<'a, Values>>,
@@ -363,7 +363,7 @@ const MAX_TEXT: usize = 1000;
 /// Bytes that the texts of a column carried along may have together.
 const MAX_KEPT: u64 = 4_000_000_000;
 
-impl Taken<'_> {
+impl FeatureTable<'_> {
     /// A text is stored once and may stand in every row: what that comes to is checked before.
     fn check_texts(&self, source: &str) -> Result<()> {
         let refuse = |found: String, remedy: &str| Err(Error::data(Place::of(source), found, remedy));
@@ -398,7 +398,7 @@ impl Taken<'_> {
         warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
-        let mut book = Book::new(source, options).counting("row");
+        let mut book = BagBuilder::new(source, options).counting("row");
         for row in 0..instances.rows() {
             let (label, group) =
                 (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
@@ -439,7 +439,7 @@ impl Taken<'_> {
             });
         }
         let all = |values: &Values| (0..instances.rows()).map(|r| values.text(r).into_owned()).collect();
-        let beside = Beside {
+        let beside = SideColumns {
             kept: self
                 .kept
                 .iter()
@@ -452,20 +452,20 @@ impl Taken<'_> {
 }
 
 /// A column that became a feature.
-pub(crate) struct Picked {
+pub(crate) struct SelectedColumn {
     pub(crate) feature: Feature,
     values: Vec<f64>,
     /// Texts that were not declared to be categories.
     found: bool,
 }
 
-impl Picked {
+impl SelectedColumn {
     /// A feature of categories if it is declared to be one or has texts.
-    pub(crate) fn new(name: String, column: &Values, declared: bool) -> Picked {
+    pub(crate) fn new(name: String, column: &Values, declared: bool) -> SelectedColumn {
         let is_text = matches!(column, Values::Texts { .. });
         if !declared && !is_text {
             let values = (0..column.len()).map(|i| column.number(i).unwrap_or(f64::NAN)).collect();
-            return Picked { feature: Feature::numeric(name), values, found: false };
+            return SelectedColumn { feature: Feature::numeric(name), values, found: false };
         }
         let mut codes = HashMap::new();
         let mut values: Vec<f64> = (0..column.len())
@@ -478,11 +478,11 @@ impl Picked {
         let (names, rank) = sorted(&codes);
         values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = rank[*v as usize]);
         let feature = Feature { name, kind: FeatureKind::Categorical { values: names } };
-        Picked { feature, values, found: is_text && !declared }
+        SelectedColumn { feature, values, found: is_text && !declared }
     }
 
     /// Columns side by side.
-    pub(crate) fn join(columns: Vec<Picked>, rows: usize) -> (Instances, Arc<[Feature]>) {
+    pub(crate) fn join(columns: Vec<SelectedColumn>, rows: usize) -> (Instances, Arc<[Feature]>) {
         let width = columns.len();
         let mut out = Mat::zeros(rows, width);
         let data = out.data_mut();

@@ -24,7 +24,7 @@ struct Entry {
 }
 
 /// The bag of every row so far, with the labels and groups of the bags.
-pub(crate) struct Book {
+pub(crate) struct BagBuilder {
     source: String,
     /// What rows are counted in, for messages: lines of text, or rows of arrays.
     unit: &'static str,
@@ -41,14 +41,14 @@ pub(crate) struct Book {
 
 /// What stands beside the features of a row, in file order.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct SideColumns {
     pub(crate) kept: Vec<Kept>,
     pub(crate) instance_labels: Option<Vec<String>>,
 }
 
-impl Book {
-    pub(crate) fn new(source: &str, options: &ReadOptions) -> Book {
-        Book {
+impl BagBuilder {
+    pub(crate) fn new(source: &str, options: &ReadOptions) -> BagBuilder {
+        BagBuilder {
             source: source.into(),
             unit: "line",
             unlabelled: options.unlabelled,
@@ -63,8 +63,8 @@ impl Book {
     }
 
     /// The same for data without lines.
-    pub(crate) fn counting(self, unit: &'static str) -> Book {
-        Book { unit, ..self }
+    pub(crate) fn counting(self, unit: &'static str) -> BagBuilder {
+        BagBuilder { unit, ..self }
     }
 
     /// Number of rows so far.
@@ -179,7 +179,7 @@ impl Book {
         self,
         instances: Instances,
         features: Arc<[Feature]>,
-        beside: Beside,
+        beside: SideColumns,
         options: &ReadOptions,
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {

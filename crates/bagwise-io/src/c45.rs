@@ -11,7 +11,7 @@
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::text::{check_head, next_line, shown, utf8};
 use super::{Column, ReadOptions, Reader, columns, compress};
@@ -61,7 +61,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         options.keep.push(kept);
     }
 
-    let mut book = Book::new(source, &options);
+    let mut book = BagBuilder::new(source, &options);
     let mut table = None;
     let (mut row, mut line) = (Vec::new(), 0);
     while next_line(&mut input, &mut row).map_err(|e| compress::explain(Place::line(source, line + 1), e))? {
@@ -122,7 +122,7 @@ fn start(
     line: u64,
     width: usize,
     options: &ReadOptions,
-) -> Result<(columns::Roles, Cells, Beside, usize)> {
+) -> Result<(columns::Roles, Cells, SideColumns, usize)> {
     let place = Place::line(source, line);
     if !(4..=MAX_COLUMNS).contains(&width) {
         return Err(Error::data(
@@ -139,7 +139,7 @@ fn start(
     let roles = columns::find(&place, Some(&names), width, options)?;
     let declared = roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), is));
     let cells = Cells::new(source, declared.collect(), options.allow_missing);
-    let beside = Beside {
+    let beside = SideColumns {
         kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
         instance_labels: roles.instance_label.map(|_| Vec::new()),
     };

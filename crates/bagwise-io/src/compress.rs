@@ -28,14 +28,14 @@ const BUFFER: usize = 1 << 16;
 
 /// Bytes that may still come out of a file whose pieces are compressed one by one: what the limits allow for its length,
 /// for all pieces together.
-pub struct Room(u64);
+pub struct DecompressBudget(u64);
 
-impl Room {
+impl DecompressBudget {
     /// For a file of so many bytes.
-    pub fn of(length: u64) -> Room {
+    pub fn of(length: u64) -> DecompressBudget {
         // A large file may well hold a little more than its own length.
         let most = MAX_TOTAL.max(length.saturating_mul(2));
-        Room(length.saturating_mul(MAX_RATIO).clamp(RATIO_FROM, most))
+        DecompressBudget(length.saturating_mul(MAX_RATIO).clamp(RATIO_FROM, most))
     }
 
     /// Bytes left.

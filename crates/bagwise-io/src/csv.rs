@@ -16,7 +16,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::text::{MAX_ROW, Parsed, check_head, is_missing, number, shown, too_long, utf8, wrong};
@@ -217,8 +217,8 @@ fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions
     };
     let declared = features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), is));
     let mut cells = Cells::new(source, declared.collect(), options.allow_missing);
-    let mut book = Book::new(source, options);
-    let mut beside = Beside {
+    let mut book = BagBuilder::new(source, options);
+    let mut beside = SideColumns {
         kept: keep
             .iter()
             .map(|&c| Kept {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::npy::{Header, read_at};
 use super::{ReadOptions, Reader, compress, labels};
 use bagwise_core::{
@@ -60,7 +60,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     match &options.labels {
         Some(table) => {
             let table = labels::read(table, options)?;
-            book = Book::new(&table.source, options);
+            book = BagBuilder::new(&table.source, options);
             kept_names = table.kept;
             let (mut without_file, mut seen) = (Vec::new(), HashSet::new());
             for row in table.rows {
@@ -121,7 +121,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             ));
         }
         None if options.unlabelled => {
-            book = Book::new(&source, options);
+            book = BagBuilder::new(&source, options);
             for (line, (name, path)) in (1..).zip(files) {
                 book.row(line, &name, None, None)?;
                 chosen.push((name, path));
@@ -163,7 +163,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
         }
         kept.extend(coordinates);
     }
-    let beside = Beside { kept, instance_labels: None };
+    let beside = SideColumns { kept, instance_labels: None };
     let instances = Instances::Stored(Stored::new(Arc::new(rows)));
     let data = book.finish(instances, features, beside, options, warnings).map_err(|e| e.of_data(&source))?;
     Ok(Dataset { name: source, ..data })

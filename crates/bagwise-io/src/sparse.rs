@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
 use super::{ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target};
@@ -61,7 +61,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
     let text = check_head(source, &head)?.to_vec();
     let mut input = BufReader::new(Cursor::new(text).chain(input));
-    let mut book = Book::new(source, options);
+    let mut book = BagBuilder::new(source, options);
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut width = 0;
     let mut row = Vec::new();
@@ -111,7 +111,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let width = width as usize;
     let features: Arc<[Feature]> = (1..=width).map(|f| Feature::numeric(format!("f{f}"))).collect();
     let instances = Instances::Sparse(Csr::new(width, indptr, indices, values));
-    book.finish(instances, features, Beside::default(), options, Vec::new())
+    book.finish(instances, features, SideColumns::default(), options, Vec::new())
 }
 
 /// Options that name columns make no sense here, and ignoring them would mislead.

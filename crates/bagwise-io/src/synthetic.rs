@@ -84,7 +84,12 @@ pub static GENERATORS: &[Generator] = &[
             whole("classes", 2.0, (2.0, 1000.0), "number of classes"),
             whole("groups", 0.0, (0.0, 1e7), "number of groups that bags are dealt to; 0 for none"),
             real("shift", 0.0, (0.0, 1e6), "standard deviation of a shift that a group's instances share"),
-            real("noise", 0.0, (0.0, 1.0), "share of bags whose label is drawn anew among the other classes"),
+            real(
+                "noise",
+                0.0,
+                (0.0, 1.0),
+                "share of bags whose label is drawn again among the other classes",
+            ),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
         ],

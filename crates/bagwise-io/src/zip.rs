@@ -13,7 +13,7 @@ use std::path::Path;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use super::compress::{self, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal, Room};
+use super::compress::{self, DecompressBudget, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal};
 use super::text::shown;
 use bagwise_core::{Place, Result, human_bytes};
 
@@ -45,7 +45,7 @@ pub(crate) struct Archive {
     file: File,
     pub(crate) members: Vec<Member>,
     /// Members may lie over each other, so that the length of the file does not bound them.
-    room: Room,
+    room: DecompressBudget,
 }
 
 fn damaged(what: impl Into<String>) -> io::Error {
@@ -124,7 +124,7 @@ impl Archive {
             next = after;
             members.push(member);
         }
-        Ok(Archive { file, members, room: Room::of(length) })
+        Ok(Archive { file, members, room: DecompressBudget::of(length) })
     }
 
     /// The bytes of a member, decompressed as they are read; the end is only reached if they are whole.

@@ -27,7 +27,7 @@ pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
 pub use record::{Key, Outcome, POOL, Reason, Record, RecordFile, Scored, Status, read_records};
-pub use roster::{Answer, Roster, Truth};
+pub use roster::{Answer, GroundTruth, Truth};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
     Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,

@@ -25,7 +25,7 @@ pub enum Truth {
 
 /// The bags of one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Roster {
+pub struct GroundTruth {
     /// The data set's name.
     pub data: String,
     /// Its fingerprint.
@@ -51,9 +51,9 @@ pub struct Answer {
     pub probability: Option<f64>,
 }
 
-impl Roster {
+impl GroundTruth {
     /// The roster of a data set. Of two classes `positive` names the positive one, else it is the last.
-    pub fn new(data: &Dataset, positive: Option<&str>) -> Result<Roster> {
+    pub fn new(data: &Dataset, positive: Option<&str>) -> Result<GroundTruth> {
         let truth = match data.require_target()? {
             Target::Classes { codes, names } => Truth::Classes { codes: codes.clone(), names: names.clone() },
             Target::Values(values) => Truth::Values(values.clone()),
@@ -82,7 +82,7 @@ impl Roster {
             }
             (Truth::Values(_), None) => None,
         };
-        Ok(Roster {
+        Ok(GroundTruth {
             data: data.name.clone(),
             fingerprint: data_fingerprint(data)?,
             bags: data.bags.ids().to_vec(),
@@ -127,8 +127,8 @@ impl Roster {
     }
 }
 
-impl Roster {
-    /// What was said of the bag in a row of a record that fits this roster ([`Roster::predictions`] checks that).
+impl GroundTruth {
+    /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
     pub fn answer(&self, scored: &Scored, row: usize) -> Answer {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {

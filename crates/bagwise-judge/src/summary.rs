@@ -18,7 +18,7 @@ use super::intervals::{
 use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::record::{Record, Scored, Status};
-use super::roster::{Answer, Roster, Truth};
+use super::roster::{Answer, GroundTruth, Truth};
 use bagwise_core::{Error, Result};
 
 /// Everything one repeat tested.
@@ -91,7 +91,7 @@ impl Comparison {
 /// The judged records of a data set, by method, repeat and fold.
 fn judged<'r>(
     records: &'r [Record],
-    roster: &Roster,
+    roster: &GroundTruth,
 ) -> Result<BTreeMap<&'r str, BTreeMap<(usize, usize), &'r Record>>> {
     let mut by_method: BTreeMap<&str, BTreeMap<(usize, usize), &Record>> = BTreeMap::new();
     for record in records.iter().filter(|r| r.key.data == roster.data) {
@@ -114,7 +114,7 @@ fn judged<'r>(
 
 fn of_method<'r>(
     records: &'r [Record],
-    roster: &Roster,
+    roster: &GroundTruth,
     method: &str,
 ) -> Result<BTreeMap<(usize, usize), &'r Record>> {
     let mut all = judged(records, roster)?;
@@ -125,7 +125,7 @@ fn of_method<'r>(
 }
 
 /// What each repeat of a method tested, put together.
-pub fn pooled(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Repeat>> {
+pub fn pooled(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec<Repeat>> {
     pool(&of_method(records, roster, method)?, roster, fold_count(&judged(records, roster)?))
 }
 
@@ -134,7 +134,7 @@ fn fold_count(all: &BTreeMap<&str, BTreeMap<(usize, usize), &Record>>) -> usize 
     all.values().flat_map(|own| own.keys()).map(|&(_, fold)| fold + 1).max().unwrap_or(0)
 }
 
-fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &Roster, count: usize) -> Result<Vec<Repeat>> {
+fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: usize) -> Result<Vec<Repeat>> {
     let mut by_repeat: BTreeMap<usize, Vec<&Record>> = BTreeMap::new();
     for record in own.values() {
         by_repeat.entry(record.key.repeat).or_default().push(record);
@@ -181,7 +181,7 @@ fn joined<'r>(parts: impl Iterator<Item = &'r Scored> + Clone) -> Scored {
 /// not exist.
 fn fold_values(
     own: &BTreeMap<(usize, usize), &Record>,
-    roster: &Roster,
+    roster: &GroundTruth,
     metric: Metric,
 ) -> Result<BTreeMap<(usize, usize), Option<(f64, f64)>>> {
     own.iter()
@@ -224,7 +224,7 @@ fn about(shown: Option<f64>, interval: Option<Interval>) -> Option<Interval> {
 /// The table: one line per method, sorted by name.
 pub fn summarise(
     records: &[Record],
-    roster: &Roster,
+    roster: &GroundTruth,
     metrics: &[Metric],
     level: f64,
 ) -> Result<Vec<MethodSummary>> {
@@ -277,7 +277,7 @@ pub fn summarise(
 /// Every other method against `reference`, by the corrected paired t-test on the folds both have.
 pub fn compare(
     records: &[Record],
-    roster: &Roster,
+    roster: &GroundTruth,
     metric: Metric,
     reference: &str,
     level: f64,
@@ -310,7 +310,7 @@ pub fn compare(
 /// A bag takes its predictions of all repeats along. The same seed gives every method the same samples.
 pub fn bootstrap_method(
     records: &[Record],
-    roster: &Roster,
+    roster: &GroundTruth,
     method: &str,
     metric: Metric,
     draws: usize,
@@ -370,7 +370,7 @@ pub struct PredictionRow {
 }
 
 /// The judged bags of all methods, by method, repeat, fold and position.
-pub fn prediction_rows(records: &[Record], roster: &Roster) -> Result<Vec<PredictionRow>> {
+pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<PredictionRow>> {
     let mut rows = Vec::new();
     for (method, own) in judged(records, roster)? {
         for record in own.values().filter(|r| r.succeeded()) {

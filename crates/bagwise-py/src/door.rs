@@ -24,14 +24,14 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The surroundings of a computation, as Python gives them: a dictionary with these keys.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Around {
+pub(crate) struct RunConfig {
     pub(crate) seed: u64,
     memory: u64,
     precision: String,
     threads: Option<usize>,
 }
 
-impl Around {
+impl RunConfig {
     pub(crate) fn precision(&self) -> PyResult<Precision> {
         self.precision.parse().map_err(exception)
     }
@@ -44,10 +44,10 @@ impl Around {
     }
 }
 
-/// Carries work out behind the door.
+/// Runs work behind the door.
 pub(crate) fn enter<T: Send + 'static>(
     py: Python<'_>,
-    around: &Around,
+    around: &RunConfig,
     work: impl FnOnce(&Ctx) -> bagwise::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let ctx = around.ctx()?;

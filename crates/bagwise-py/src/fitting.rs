@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bagwise::Model as Trained;
 use bagwise::judge::{Metric, Threshold};
 use bagwise::method::Explanation;
-use bagwise::model::Trained;
-use bagwise::multiclass::{Duel, class_scores};
+use bagwise::multiclass::{BinaryTask, class_scores};
 use bagwise::{Dataset, Error, Evaluate, Groups, Mat, MethodConfig, Target};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::bags::{NativeBags, matrix, sparse};
-use crate::door::{Around, enter, exception};
+use crate::door::{RunConfig, enter, exception};
 
 /// How methods learn: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -113,7 +113,7 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     inner: usize,
     learning: Learning,
-    around: Around,
+    around: RunConfig,
 ) -> PyResult<Model> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
@@ -131,14 +131,14 @@ pub(crate) fn fit(
 
 /// One decision value per class, the largest that of the elected class unless votes tie. Pairs of classes vote, and the
 /// sum of the outputs in favour of a class, squeezed to less than half a vote, orders classes with equal votes.
-fn decision_values(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
-    let mut values = class_scores(outputs, duels, classes);
-    if duels.iter().all(|d| d.minus.is_none()) {
+fn decision_values(outputs: &[f64], tasks: &[BinaryTask], classes: usize) -> Vec<f64> {
+    let mut values = class_scores(outputs, tasks, classes);
+    if tasks.iter().all(|d| d.minus.is_none()) {
         return values;
     }
     values.iter_mut().for_each(|v| *v /= 3.0 * (v.abs() + 1.0));
-    for (output, duel) in outputs.iter().zip(duels) {
-        let winner = if *output > 0.0 { duel.plus } else { duel.minus.unwrap_or(duel.plus) };
+    for (output, task) in outputs.iter().zip(tasks) {
+        let winner = if *output > 0.0 { task.plus } else { task.minus.unwrap_or(task.plus) };
         values[winner as usize] += 1.0;
     }
     values
@@ -168,7 +168,7 @@ impl Model {
     /// class, as everywhere in scikit-learn, so decision values and what explains them are turned round then.
     fn turned(&self) -> bool {
         let header = &self.trained.header;
-        header.classes.len() == 2 && matches!(header.duels.as_slice(), [duel] if duel.plus == 0)
+        header.classes.len() == 2 && matches!(header.tasks.as_slice(), [task] if task.plus == 0)
     }
 }
 
@@ -210,7 +210,7 @@ impl Model {
         if let ([first, second], true) = (self.trained.header.classes.as_slice(), self.turned()) {
             return vec![format!("{second} vs {first}")];
         }
-        (0..self.trained.header.duels.len()).map(|k| self.trained.machine_name(k)).collect()
+        (0..self.trained.header.tasks.len()).map(|k| self.trained.machine_name(k)).collect()
     }
 
     /// What the model says of bags.
@@ -218,16 +218,16 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: Around,
+        around: RunConfig,
     ) -> PyResult<Answers<'py>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let said = enter(py, &around, move |ctx| trained.predict_with(&bags, ctx))?;
         let header = &self.trained.header;
         let classes = header.classes.len();
-        let scores: Vec<Vec<f64>> = match header.duels.as_slice() {
+        let scores: Vec<Vec<f64>> = match header.tasks.as_slice() {
             [_] if self.turned() => said.iter().map(|p| vec![-p.outputs[0]]).collect(),
             [_] => said.iter().map(|p| p.outputs.clone()).collect(),
-            _ => said.iter().map(|p| decision_values(&p.outputs, &header.duels, classes)).collect(),
+            _ => said.iter().map(|p| decision_values(&p.outputs, &header.tasks, classes)).collect(),
         };
         let code = |label: &Option<String>| {
             label.as_ref().and_then(|l| header.classes.iter().position(|c| c == l)).map_or(-1, |c| c as i64)
@@ -246,7 +246,7 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: Around,
+        around: RunConfig,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let map = enter(py, &around, move |ctx| trained.map(&bags, ctx))?;
@@ -258,7 +258,7 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: Around,
+        around: RunConfig,
     ) -> PyResult<Vec<Vec<Reason<'py>>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let said = enter(py, &around, move |ctx| trained.explain_with(&bags, ctx))?;

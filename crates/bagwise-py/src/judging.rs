@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use bagwise::io::save_whole;
-use bagwise::judge::{MethodSummary, Metric, ProtocolName, Record, Roster};
+use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
 use bagwise::{Ctx, Dataset, Error, Evaluate};
 use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
 use numpy::PyReadonlyArray1;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
-use crate::door::{Around, enter, exception};
+use crate::door::{RunConfig, enter, exception};
 use crate::fitting::{Learning, dataset};
 
 /// How methods are judged: a dictionary with these keys.
@@ -76,12 +76,12 @@ struct Judged {
     /// How each stands to the best.
     standing: Vec<String>,
     records: Vec<Record>,
-    roster: Roster,
+    roster: GroundTruth,
     /// What a report shows besides.
     context: Context,
 }
 
-/// Carries an evaluation out, which the user called by `command`; JSON.
+/// Runs an evaluation, which the user called by `command`; JSON.
 #[pyfunction]
 #[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
 pub(crate) fn evaluate(
@@ -92,7 +92,7 @@ pub(crate) fn evaluate(
     groups: Option<Vec<String>>,
     learning: Learning,
     judging: Judging,
-    around: Around,
+    around: RunConfig,
     command: String,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
@@ -107,7 +107,7 @@ pub(crate) fn evaluate(
         };
         let finished = Finished {
             data: &data,
-            contenders: &found.candidates,
+            candidates: &found.candidates,
             plan: &found.plan,
             level: judging.level,
             records: &found.records,

@@ -1,7 +1,7 @@
 //! bagwise for Python: conversions and nothing else. What users see is in `python/bagwise`; the core knows nothing of
 //! Python.
 //!
-//! `door` is the only way to a computation: it lets other Python threads run, heeds Ctrl-C and turns every error
+//! `door` is the only way to a computation: it lets other Python threads run, reacts to Ctrl-C and turns every error
 //! into one kind of exception. `bags`, `fitting`, `judging` and `tables` convert what goes in and comes out.
 
 mod bags;

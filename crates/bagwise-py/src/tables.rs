@@ -10,7 +10,7 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 
 use crate::bags::{NativeBags, matrix};
-use crate::door::{Around, argument, enter, exception};
+use crate::door::{RunConfig, argument, enter, exception};
 use crate::fitting::Learning;
 
 /// The Gram matrix of one method at one point.
@@ -21,7 +21,7 @@ pub(crate) fn gram<'py>(
     bags: &Bound<'py, NativeBags>,
     against: Option<&Bound<'py, NativeBags>>,
     learning: Learning,
-    around: Around,
+    around: RunConfig,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let rows = Arc::clone(&bags.get().bags);
     let columns = against.map(|a| Arc::clone(&a.get().bags));
@@ -103,7 +103,7 @@ type Read = (
 
 /// Reads a file, a folder, a built-in name or a generator.
 #[pyfunction]
-pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: Around) -> PyResult<Read> {
+pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: RunConfig) -> PyResult<Read> {
     let options = reading.options(around.seed).map_err(exception)?;
     let data: Dataset = enter(py, &around, move |_| bagwise::io::read(&name, &options))?;
     let of = |codes: &[u32], names: &[String]| codes.iter().map(|&c| names[c as usize].clone()).collect();

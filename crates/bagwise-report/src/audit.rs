@@ -224,7 +224,7 @@ fn usual_point(view: &View<'_>) -> String {
         return String::new();
     }
     format!(
-        "{} (chosen in {n} of {fits} folds); chosen anew on all bags when the model is made",
+        "{} (chosen in {n} of {fits} folds); chosen again on all bags when the model is made",
         words.join(", ")
     )
 }

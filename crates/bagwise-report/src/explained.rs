@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bagwise::judge::{MethodSummary, Reason, Record, Roster, Truth};
+use bagwise::judge::{GroundTruth, MethodSummary, Reason, Record, Truth};
 use bagwise::run::Verdict;
 
 /// Wrong answers that are explained, and right ones of each class.
@@ -30,7 +30,7 @@ pub(crate) struct Explained<'r> {
 /// worth explaining. The records fit the roster.
 pub(crate) fn explained<'r>(
     records: &'r [Record],
-    roster: &'r Roster,
+    roster: &'r GroundTruth,
     verdict: &Verdict,
 ) -> Option<(usize, Vec<Explained<'r>>)> {
     let of = |(i, line): (usize, &MethodSummary)| (i, by_method(records, roster, &line.method));
@@ -38,7 +38,7 @@ pub(crate) fn explained<'r>(
 }
 
 /// The surest mistakes, and the surest right answers of each class; of real values the farthest from the truth.
-fn by_method<'r>(records: &'r [Record], roster: &'r Roster, method: &str) -> Vec<Explained<'r>> {
+fn by_method<'r>(records: &'r [Record], roster: &'r GroundTruth, method: &str) -> Vec<Explained<'r>> {
     let own = |r: &&Record| {
         r.key.method == method && r.key.repeat == 0 && r.key.inner.is_none() && r.key.point.is_empty()
     };
@@ -82,7 +82,7 @@ fn by_method<'r>(records: &'r [Record], roster: &'r Roster, method: &str) -> Vec
 }
 
 /// What a machine tells apart: what its reason says, or the two classes there are.
-fn sides<'r>(roster: &'r Roster, reason: &Reason) -> Option<(&'r str, &'r str)> {
+fn sides<'r>(roster: &'r GroundTruth, reason: &Reason) -> Option<(&'r str, &'r str)> {
     let Truth::Classes { names, .. } = &roster.truth else { return None };
     let (plus, minus) = match (reason.machine, roster.positive) {
         (Some(machine), _) => machine,

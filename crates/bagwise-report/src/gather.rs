@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use bagwise::inspect::{Level, inspect};
-use bagwise::judge::{Protocol, ProtocolName, Record, Roster, Splits};
-use bagwise::run::{Contender, Plan, Verdict, picture};
+use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits};
+use bagwise::run::{Candidate, Plan, Verdict, picture};
 use bagwise::{Ctx, Dataset, Error, Result};
 
 use crate::context::{Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
@@ -16,7 +16,7 @@ pub struct Finished<'a> {
     /// The data.
     pub data: &'a Dataset,
     /// What was compared.
-    pub contenders: &'a [Contender],
+    pub candidates: &'a [Candidate],
     /// How.
     pub plan: &'a Plan,
     /// The level of intervals and tests.
@@ -24,11 +24,11 @@ pub struct Finished<'a> {
     /// The records, sorted by key.
     pub records: &'a [Record],
     /// The bags.
-    pub roster: &'a Roster,
+    pub roster: &'a GroundTruth,
 }
 
 /// What is known of a run before its first fit. How it was started and how long it took are for the caller to add.
-pub fn basics(data: &Dataset, contenders: &[Contender], plan: &Plan, level: f64) -> Result<Context> {
+pub fn basics(data: &Dataset, candidates: &[Candidate], plan: &Plan, level: f64) -> Result<Context> {
     Ok(Context {
         version: env!("CARGO_PKG_VERSION").into(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -38,7 +38,7 @@ pub fn basics(data: &Dataset, contenders: &[Contender], plan: &Plan, level: f64)
         optimistic: plan.protocol.optimistic(),
         threshold: plan.threshold.map(|t| t.to_string()),
         precision: plan.precision.name().into(),
-        setups: contenders.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
+        setups: candidates.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
         data: Some(summary(data)?),
         ..Context::default()
     })
@@ -54,7 +54,7 @@ pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> 
         return Ok(context);
     };
     context.kept = kept(data, records, roster, &verdict);
-    if let Some(winner) = run.contenders.iter().find(|c| c.name == verdict.best().method) {
+    if let Some(winner) = run.candidates.iter().find(|c| c.name == verdict.best().method) {
         match picture(data, winner, records, ctx) {
             Ok(picture) => context.gram = picture,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -86,7 +86,7 @@ fn summary(data: &Dataset) -> Result<DataSummary> {
 }
 
 /// What the first kept column says of the instances that the page names.
-fn kept(data: &Dataset, records: &[Record], roster: &Roster, verdict: &Verdict) -> Option<KeptColumn> {
+fn kept(data: &Dataset, records: &[Record], roster: &GroundTruth, verdict: &Verdict) -> Option<KeptColumn> {
     let column = data.kept.first()?;
     let (_, shown) = explained(records, roster, verdict)?;
     let mut values: BTreeMap<usize, BTreeMap<usize, String>> = BTreeMap::new();
@@ -124,8 +124,8 @@ fn in_words(protocol: &Protocol) -> String {
 }
 
 /// A method's grid, parameter by parameter; none for a choice among methods.
-fn setup(contender: &Contender) -> Option<SetupSummary> {
-    let [setup] = contender.setups.as_slice() else { return None };
+fn setup(candidate: &Candidate) -> Option<SetupSummary> {
+    let [setup] = candidate.setups.as_slice() else { return None };
     let mut grid: Vec<(String, Vec<String>)> = Vec::new();
     for point in &setup.grid.points {
         for (name, value) in point.to_map() {

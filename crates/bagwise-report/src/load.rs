@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bagwise::judge::{Metric, Record, Roster, Truth, read_records};
+use bagwise::judge::{GroundTruth, Metric, Record, Truth, read_records};
 use bagwise::{Error, Place, Result};
 
 use crate::context::{CONTEXT_FILE, Context};
@@ -14,7 +14,7 @@ pub struct Comparison {
     /// The records of the run.
     pub records: Vec<Record>,
     /// The bags.
-    pub roster: Roster,
+    pub roster: GroundTruth,
     /// What else is known.
     pub context: Context,
 }
@@ -35,7 +35,7 @@ impl Comparison {
             ));
         }
         let records = read_records(&file)?;
-        let roster: Roster = json(&folder.join("roster.json"))?;
+        let roster: GroundTruth = json(&folder.join("roster.json"))?;
         let context = Context::read(&folder)?;
         Comparison::new(records, roster, context).map_err(|e| match e {
             Error::Invalid(found) => Error::data(
@@ -48,7 +48,7 @@ impl Comparison {
     }
 
     /// Records of the roster's data; there must be some.
-    pub fn new(records: Vec<Record>, roster: Roster, mut context: Context) -> Result<Comparison> {
+    pub fn new(records: Vec<Record>, roster: GroundTruth, mut context: Context) -> Result<Comparison> {
         let records: Vec<Record> = records.into_iter().filter(|r| r.key.data == roster.data).collect();
         if records.is_empty() {
             return Err(Error::Invalid(format!("there are no records of {}", roster.data)));

@@ -268,7 +268,7 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
         None => {
             let all: u64 = counts.iter().flatten().sum();
             let right: u64 = (0..counts.len()).map(|i| counts[i][i]).sum();
-            let were = if unit == "bag" { "were answered rightly" } else { "were right" };
+            let were = if unit == "bag" { "were predicted correctly" } else { "were right" };
             format!("{right} of {} {were}{over}.{rule}", count(all as usize, unit))
         }
     }

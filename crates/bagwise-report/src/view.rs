@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bagwise::BASELINE;
 use bagwise::Result;
-use bagwise::judge::{Answer, Confusion, Record, Roster, Truth};
+use bagwise::judge::{Answer, Confusion, GroundTruth, Record, Truth};
 use bagwise::run::Verdict;
 
 use crate::load::Comparison;
@@ -58,7 +58,7 @@ impl<'a> View<'a> {
         Ok(View { run, verdict, answers, id, hide, alone, colours })
     }
 
-    pub(crate) fn roster(&self) -> &Roster {
+    pub(crate) fn roster(&self) -> &GroundTruth {
         &self.run.roster
     }
 
@@ -156,7 +156,7 @@ fn judged<'r>(records: &'r [Record], method: &'r str) -> impl Iterator<Item = &'
 }
 
 /// By repeat, fold and position; checked against the roster.
-fn answers(records: &[Record], roster: &Roster, method: &str) -> Result<Vec<Judged>> {
+fn answers(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec<Judged>> {
     let mut sorted: BTreeMap<(usize, usize), &Record> = BTreeMap::new();
     for record in judged(records, method).filter(|r| r.succeeded()) {
         sorted.insert((record.key.repeat, record.key.fold), record);

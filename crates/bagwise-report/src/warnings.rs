@@ -98,7 +98,7 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
         let why = if view.hide { String::new() } else { format!(" The first: {why}.") };
         let message =
             format!("{} of {method} failed, so it has no value in those repeats.{why}", count(n, "fit"));
-        all.push(warning(true, message, "Mend the cause, or leave the method out."));
+        all.push(warning(true, message, "Fix the cause, or leave the method out."));
     }
     for (method, n) in limited {
         let fits = view.records(method).count();

@@ -4,7 +4,7 @@
 use bagwise_svm::Platt;
 use serde::{Deserialize, Serialize};
 
-use crate::multiclass::{Duel, couple};
+use crate::multiclass::{BinaryTask, couple};
 use bagwise_core::{Mat, Target};
 
 /// The sigmoid of each machine.
@@ -21,15 +21,15 @@ struct Sigmoid {
 }
 
 impl Calibration {
-    /// Fits every machine on the bags of its own duel; `outputs` are bags x machines, in the order of `truth`.
-    pub fn fit(truth: &Target, outputs: &Mat, duels: &[Duel]) -> Calibration {
+    /// Fits every machine on the bags of its own classes; `outputs` are bags x machines, in the order of `truth`.
+    pub fn fit(truth: &Target, outputs: &Mat, tasks: &[BinaryTask]) -> Calibration {
         let Target::Classes { codes, .. } = truth else { return Calibration::default() };
         let bags: Vec<usize> = (0..codes.len()).collect();
-        let machines = duels
+        let machines = tasks
             .iter()
             .enumerate()
-            .map(|(k, duel)| {
-                let (own, y) = duel.problem(codes, &bags);
+            .map(|(k, task)| {
+                let (own, y) = task.problem(codes, &bags);
                 let (scores, labels): (Vec<f64>, Vec<f64>) = own
                     .iter()
                     .zip(y)
@@ -53,13 +53,13 @@ impl Calibration {
     }
 
     /// Probabilities: bags x 1 (of the plus class) for one machine, else bags x classes.
-    pub fn probabilities(&self, outputs: &Mat, duels: &[Duel], classes: usize) -> Mat {
+    pub fn probabilities(&self, outputs: &Mat, tasks: &[BinaryTask], classes: usize) -> Mat {
         let probability = |k: usize, f: f64| {
             self.machines.get(k).copied().flatten().map_or(f64::NAN, |s| {
                 Platt { slope: s.slope, offset: s.offset, converged: true }.probability(f)
             })
         };
-        if duels.len() == 1 {
+        if tasks.len() == 1 {
             let column =
                 outputs.data().iter().map(|&f| probability(0, f)).map(|p| if p.is_nan() { 0.5 } else { p });
             return Mat::new(outputs.rows(), 1, column.collect());
@@ -67,7 +67,7 @@ impl Calibration {
         let row = |b: usize| {
             let machine: Vec<f64> =
                 outputs.row(b).iter().enumerate().map(|(k, &f)| probability(k, f)).collect();
-            couple(&machine, duels, classes)
+            couple(&machine, tasks, classes)
         };
         Mat::from_rows(&(0..outputs.rows()).map(row).collect::<Vec<_>>())
     }
@@ -76,18 +76,18 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::multiclass::{Scheme, duels};
+    use crate::multiclass::{Scheme, tasks};
 
     #[test]
     fn probabilities_never_run_against_the_outputs() {
         let truth = Target::from_labels(&["a", "b", "a", "b", "a", "a"]);
-        let duels = duels(2, Scheme::OneVsOne, 1);
+        let tasks = tasks(2, Scheme::OneVsOne, 1);
         let against = Mat::new(6, 1, vec![1.0, -1.0, 0.8, -0.7, 0.9, 1.1]);
-        let p = Calibration::fit(&truth, &against, &duels).probabilities(&against, &duels, 2);
+        let p = Calibration::fit(&truth, &against, &tasks).probabilities(&against, &tasks, 2);
         // Two of six are positive; with one added to each class, three of eight.
         assert!(p.data().iter().all(|v| (v - 3.0 / 8.0).abs() < 1e-12), "{p:?}");
         let along = Mat::new(6, 1, against.data().iter().map(|v| -v).collect());
-        let p = Calibration::fit(&truth, &along, &duels).probabilities(&along, &duels, 2);
+        let p = Calibration::fit(&truth, &along, &tasks).probabilities(&along, &tasks, 2);
         assert!(p.get(1, 0) > 0.5 && p.get(0, 0) < 0.5);
     }
 }

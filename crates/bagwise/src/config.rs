@@ -3,11 +3,11 @@
 
 use bagwise_core::{Dataset, Error, Result, Target};
 
-use crate::fold::Setup;
+use crate::fold::ResolvedConfig;
 use crate::method::Method;
 use crate::methods::{self, METHODS};
 use crate::multiclass::Scheme;
-use crate::params::{Fill, Grid};
+use crate::params::{Grid, WhenUnset};
 use crate::preprocess::Scale;
 
 /// The name that stands for the choice among all methods.
@@ -164,7 +164,7 @@ impl MethodConfig {
     }
 
     /// What is chosen from: the method's own grid, or, for `auto`, that of every method that can learn these data.
-    pub fn setups(&self, data: &Dataset, tuned: bool) -> Result<Vec<Setup>> {
+    pub fn setups(&self, data: &Dataset, tuned: bool) -> Result<Vec<ResolvedConfig>> {
         if self.balanced && matches!(data.target, Some(Target::Values(_))) {
             return Err(Error::Invalid(format!(
                 "balanced classes are asked for, and {} has numbers to predict; leave it out",
@@ -187,7 +187,7 @@ impl MethodConfig {
 
     /// The method at a single point, for what is made of one: a Gram, a map. Parameters that are not given have their
     /// defaults.
-    pub fn single(&self, target: Option<&Target>) -> Result<Setup> {
+    pub fn single(&self, target: Option<&Target>) -> Result<ResolvedConfig> {
         let setup = self.setup(methods::find(&self.name)?, target, false)?;
         match setup.grid.points.len() {
             1 => Ok(setup),
@@ -198,7 +198,12 @@ impl MethodConfig {
     }
 
     /// One method with its grid.
-    fn setup(&self, method: &'static dyn Method, target: Option<&Target>, tuned: bool) -> Result<Setup> {
+    fn setup(
+        &self,
+        method: &'static dyn Method,
+        target: Option<&Target>,
+        tuned: bool,
+    ) -> Result<ResolvedConfig> {
         let info = method.info();
         let own = |(key, value): &(String, String)| match key.split_once('.') {
             None => Some((table_name(method, key), value.clone())),
@@ -210,7 +215,7 @@ impl MethodConfig {
         let given: Vec<(String, String)> = self.params.iter().filter_map(own).collect();
         let regression = matches!(target, Some(Target::Values(_)));
         let tuned = self.tuned.unwrap_or(tuned);
-        let grid = Grid::new(info.name, method.params(), &given, Fill::when_tuned(tuned), regression)?;
+        let grid = Grid::new(info.name, method.params(), &given, WhenUnset::when_tuned(tuned), regression)?;
         if self.tuned == Some(false) && grid.points.len() > 1 {
             return Err(Error::Invalid(format!(
                 "{} has fixed parameters and is given {} points; give every parameter one value",
@@ -223,7 +228,7 @@ impl MethodConfig {
             return Err(why);
         }
         let scheme = self.multiclass.unwrap_or_else(|| method.scheme());
-        Ok(Setup { method, grid, scale, scheme, balanced: self.balanced, impute: self.impute })
+        Ok(ResolvedConfig { method, grid, scale, scheme, balanced: self.balanced, impute: self.impute })
     }
 }
 

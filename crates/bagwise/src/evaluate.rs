@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
 use bagwise_judge::{
-    FoldPlan, Key, Metric, Protocol, ProtocolName, Record, Roster, Threshold, often_on_edge,
+    FoldPlan, GroundTruth, Key, Metric, Protocol, ProtocolName, Record, Threshold, often_on_edge,
     that_saw_test_bags,
 };
 
 use crate::config::{AUTO, BASELINES, MethodConfig, ParamText, able};
 use crate::fit::{INNER_FOLDS, check_best, metric_for};
 use crate::methods;
-use crate::run::{Contender, Keep, Plan, Run, Store, Verdict, estimate_seconds};
+use crate::run::{Candidate, Keep, Plan, Run, Store, Verdict, estimate_seconds};
 
 /// Level of intervals and tests where nothing is said.
 pub const LEVEL: f64 = 0.95;
@@ -36,7 +36,7 @@ pub enum Event<'e> {
         /// The data.
         data: &'e Dataset,
         /// The methods.
-        candidates: &'e [Contender],
+        candidates: &'e [Candidate],
         /// How they are judged.
         plan: &'e Plan,
         /// Fits that are there already.
@@ -159,7 +159,7 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// How often the folds are drawn anew.
+    /// How often the folds are drawn again.
     pub fn repeats(mut self, repeats: usize) -> Evaluate<'a> {
         self.repeats = repeats;
         self
@@ -299,7 +299,7 @@ impl<'a> Evaluate<'a> {
     }
 
     /// Everybody who takes part, each once, with what it chooses from.
-    fn candidates(&self) -> Result<Vec<Contender>> {
+    fn candidates(&self) -> Result<Vec<Candidate>> {
         let named = |name: &str| self.each.clone().of(name);
         let mut configs: Vec<MethodConfig> = Vec::new();
         let all = [MethodConfig::new(ALL)];
@@ -325,8 +325,8 @@ impl<'a> Evaluate<'a> {
         }
         self.hand_out_params(&names, &mut unique)?;
         let tuned = self.protocol_name().tunes();
-        let candidate = |(name, config): (String, MethodConfig)| -> Result<Contender> {
-            Ok(Contender { name, setups: config.setups(&self.data, tuned)? })
+        let candidate = |(name, config): (String, MethodConfig)| -> Result<Candidate> {
+            Ok(Candidate { name, setups: config.setups(&self.data, tuned)? })
         };
         names.into_iter().zip(unique).map(candidate).collect()
     }
@@ -400,7 +400,7 @@ impl<'a> Evaluate<'a> {
         inside.progress = Arc::new(Silent);
         let what = format!("fits on {}", data.name);
         self.ctx.progress.step(&what, done as u64, total as u64);
-        run.carry_out(
+        run.execute(
             &|key| known.contains(key),
             &mut |record| {
                 done += 1;
@@ -434,12 +434,12 @@ impl<'a> Evaluate<'a> {
     /// Roughly how long the run takes, in seconds, and what was left out to stay within the budget.
     fn within_budget(
         &self,
-        candidates: &mut Vec<Contender>,
+        candidates: &mut Vec<Candidate>,
         plan: &Plan,
         tell: &mut dyn FnMut(&Event<'_>) -> Result<()>,
     ) -> Result<(f64, Vec<String>)> {
         let threads = rayon::current_num_threads() as f64;
-        let estimate = |c: &Contender| estimate_seconds(c, &self.data, plan) / threads;
+        let estimate = |c: &Candidate| estimate_seconds(c, &self.data, plan) / threads;
         let estimates: Vec<f64> = candidates.iter().map(estimate).collect();
         let Some(budget) = self.budget else { return Ok((estimates.iter().sum(), Vec::new())) };
         let mut left = budget.as_secs_f64();
@@ -474,11 +474,11 @@ pub struct Evaluation {
     /// How methods were judged.
     pub plan: Plan,
     /// Who took part.
-    pub candidates: Vec<Contender>,
+    pub candidates: Vec<Candidate>,
     /// One record per fit, sorted by key.
     pub records: Vec<Record>,
     /// The bags and their labels.
-    pub roster: Roster,
+    pub roster: GroundTruth,
     /// The folds.
     pub folds: FoldPlan,
     /// Methods that were left out to stay within the budget.

@@ -4,8 +4,8 @@ use bagwise_core::{Ctx, Dataset, Error, Result, Target};
 use bagwise_judge::{Metric, Pool, Splits, Threshold};
 
 use crate::config::{AUTO, MethodConfig};
-use crate::fold::{Learner, Wanted, train};
-use crate::model::Trained;
+use crate::fold::{TrainOptions, TrainingTask, train};
+use crate::model::Model;
 
 /// Inner folds where nothing is said: enough to tell points apart, and five fits instead of ten.
 pub const INNER_FOLDS: usize = 5;
@@ -93,20 +93,23 @@ impl<'a> Fit<'a> {
     }
 
     /// Chooses, trains and calibrates.
-    pub fn run(self) -> Result<Trained> {
+    pub fn run(self) -> Result<Model> {
         let target = self.data.require_target()?;
         let setups = self.method.setups(self.data, true)?;
         check_best(self.best, setups.len())?;
         let mut learners = Vec::with_capacity(setups.len());
         for setup in &setups {
-            let learner = Learner::new(self.data, setup, self.positive.as_deref())?;
+            let learner = TrainingTask::new(self.data, setup, self.positive.as_deref())?;
             learners.push(match &self.weights {
                 Some(weights) => learner.with_bag_weights(weights.clone())?,
                 None => learner,
             });
         }
-        let wanted =
-            Wanted { metric: metric_for(self.metric, target), threshold: self.threshold, best: self.best };
+        let wanted = TrainOptions {
+            metric: metric_for(self.metric, target),
+            threshold: self.threshold,
+            best: self.best,
+        };
         wanted.check(target)?;
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
         let splits = Splits::KFold(self.inner);
@@ -121,7 +124,7 @@ impl<'a> Fit<'a> {
 
 impl MethodConfig {
     /// Learns from all bags, parameters chosen by five inner folds; [`fit`](crate::fit) has more to say.
-    pub fn fit(self, data: &Dataset) -> Result<Trained> {
+    pub fn fit(self, data: &Dataset) -> Result<Model> {
         Fit::new(data).method(self).run()
     }
 }

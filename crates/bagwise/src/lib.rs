@@ -63,7 +63,7 @@ pub use config::{AUTO, BASELINE, BASELINES, MethodConfig, ParamText};
 pub use evaluate::{Evaluate, Evaluation, Event, LEVEL};
 pub use fit::{Fit, INNER_FOLDS};
 pub use gram::{feature_map, gram};
-pub use model::{Prediction, Trained as Model};
+pub use model::{Model, Prediction};
 pub use run::Keep;
 
 /// What most programs need: `use bagwise::prelude::*`.

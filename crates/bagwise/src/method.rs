@@ -5,7 +5,7 @@
 //! Prepared::fit     one training problem, points that share  ->  one Fit per point
 //!                   their representation
 //! Prepared::scores  a Fit, other bags of the prepared set    ->  decision values
-//! Prepared::model   the Fits of one point                    ->  Model: stands alone, saves, predicts, explains
+//! Prepared::model   the Fits of one point                    ->  Predictor: stands alone, saves, predicts, explains
 //! ```
 //!
 //! A training problem has targets +1 and -1, or real values: classes exist only in `multiclass.rs`. Scaling,
@@ -271,14 +271,14 @@ impl Fit {
 
 /// Bytes that `prepare` occupies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct MemoryEstimate {
     /// Whatever is prepared.
     pub fixed: u64,
     /// For each group of points that share their representation.
     pub each: u64,
 }
 
-impl Needs {
+impl MemoryEstimate {
     /// How many groups fit a budget together; at least one, which may then be refused.
     pub fn together(&self, budget: u64) -> usize {
         (budget.saturating_sub(self.fixed) / self.each.max(1)).max(1) as usize
@@ -331,7 +331,7 @@ pub trait Method: Send + Sync {
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
     /// Memory that `prepare` will need.
-    fn needs(&self, bags: &Bags) -> Needs;
+    fn needs(&self, bags: &Bags) -> MemoryEstimate;
 
     /// One pass over all bags that serves every point and every training problem. Only `scope` may be learned
     /// from; the other bags are there to be scored.
@@ -344,7 +344,7 @@ pub trait Method: Send + Sync {
     ) -> Result<Box<dyn Prepared>>;
 
     /// A model from its saved state. Must refuse, not trust, what does not fit.
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>>;
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>>;
 
     /// The search round by round, if the method alternates between training and choosing.
     fn alternation(&self) -> Option<&dyn Follow> {
@@ -393,7 +393,7 @@ pub trait Prepared: Send + Sync {
 
     /// A model that stands alone, with one output per fit; all fits are of one point, or of points that share their
     /// representation where these can be [joined](Prepared::joins_points). `train` lists the bags learned from.
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>>;
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
 }
 
 /// What a model says of some bags.
@@ -438,7 +438,7 @@ pub struct Representative {
 
 /// A place in instance space that a model is built on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Believed {
+pub struct WeightedConcept {
     /// The place, and what each attribute counts there; as the model sees attributes, scaled.
     pub concept: Concept,
     /// How much it is believed, in shares of 1.
@@ -450,7 +450,7 @@ pub struct Believed {
 }
 
 /// A trained model without its training data.
-pub trait Model: Send + Sync {
+pub trait Predictor: Send + Sync {
     /// Number of outputs.
     fn outputs(&self) -> usize;
 
@@ -479,7 +479,7 @@ pub trait Model: Send + Sync {
     }
 
     /// For each output the concepts it is made of, most believed first, if the method has such.
-    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+    fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         None
     }
 

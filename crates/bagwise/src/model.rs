@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
-use crate::method::{Believed, Explanation, Model, Offer, Representative, State, Tensor};
+use crate::method::{Explanation, Offer, Predictor, Representative, State, Tensor, WeightedConcept};
 use crate::methods;
-use crate::multiclass::{Duel, elect};
+use crate::multiclass::{BinaryTask, vote};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::state::refuse;
@@ -44,7 +44,7 @@ pub struct Header {
     /// Class names; empty for real values.
     pub classes: Vec<String>,
     /// What each output tells apart.
-    pub duels: Vec<Duel>,
+    pub tasks: Vec<BinaryTask>,
     /// Medians, categories and scaling.
     pub transform: Transform,
     /// Outputs to probabilities.
@@ -82,11 +82,11 @@ pub struct TrainingSummary {
 }
 
 /// A model and its header.
-pub struct Trained {
+pub struct Model {
     /// What the file says besides arrays.
     pub header: Header,
     /// One for all outputs, or one for each.
-    models: Vec<Box<dyn Model>>,
+    models: Vec<Box<dyn Predictor>>,
 }
 
 /// What a model says of one bag.
@@ -117,10 +117,10 @@ impl Prediction {
     }
 }
 
-impl Trained {
+impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
-    pub(crate) fn new(header: Header, models: Vec<Box<dyn Model>>) -> Trained {
-        Trained { header, models }
+    pub(crate) fn new(header: Header, models: Vec<Box<dyn Predictor>>) -> Model {
+        Model { header, models }
     }
 
     /// What the model says of bags whose columns are matched by name.
@@ -134,7 +134,7 @@ impl Trained {
         for (raw, ready) in self.ready(bags, ctx)? {
             let (raw, ready) = (raw, ready?);
             ctx.check()?;
-            let mut outputs = Mat::zeros(ready.len(), self.header.duels.len());
+            let mut outputs = Mat::zeros(ready.len(), self.header.tasks.len());
             let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
@@ -149,18 +149,18 @@ impl Trained {
                     *known = (*known).or(found);
                 }
             }
-            let Header { classes, duels, calibration, threshold, familiarity, .. } = &self.header;
-            let probabilities = calibration.probabilities(&outputs, duels, classes.len());
+            let Header { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
+            let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
             for b in 0..ready.len() {
                 let outside = familiarity.outside(&raw, b)?;
                 let nearest: Option<f64> = nearest[b];
                 all.push(Prediction {
                     bag: raw.ids()[b].clone(),
                     label: (!classes.is_empty()).then(|| {
-                        classes[elect(outputs.row(b), duels, classes.len(), *threshold) as usize].clone()
+                        classes[vote(outputs.row(b), tasks, classes.len(), *threshold) as usize].clone()
                     }),
                     outputs: outputs.row(b).to_vec(),
-                    probabilities: class_probabilities(probabilities.row(b), duels, classes.len()),
+                    probabilities: class_probabilities(probabilities.row(b), tasks, classes.len()),
                     nearest,
                     outside,
                     familiar: familiarity.is_familiar(outside, nearest),
@@ -237,7 +237,7 @@ impl Trained {
     }
 
     /// For each machine the concepts it is made of; an error if its method has none.
-    pub fn concepts(&self) -> Result<Vec<Vec<Believed>>> {
+    pub fn concepts(&self) -> Result<Vec<Vec<WeightedConcept>>> {
         let mut all = Vec::new();
         for model in &self.models {
             all.extend(model.concepts().ok_or_else(|| self.lacks(Offer::Concepts))?);
@@ -251,12 +251,12 @@ impl Trained {
 
     /// The class that the first machine says yes to; empty for real values.
     pub fn positive_name(&self) -> &str {
-        self.header.classes.get(self.header.duels[0].plus as usize).map_or("", String::as_str)
+        self.header.classes.get(self.header.tasks[0].plus as usize).map_or("", String::as_str)
     }
 
     /// The two sides of a machine, plus and minus: classes, or "rest"; nothing for real values.
     pub fn sides(&self, machine: usize) -> Option<(&str, &str)> {
-        let (Duel { plus, minus }, classes) = (self.header.duels[machine], &self.header.classes);
+        let (BinaryTask { plus, minus }, classes) = (self.header.tasks[machine], &self.header.classes);
         let minus = minus.map_or("rest", |m| classes[m as usize].as_str());
         Some((classes.get(plus as usize)?, minus))
     }
@@ -312,7 +312,7 @@ impl Trained {
     }
 
     /// Reads a file, compressed or not, refusing what is damaged or newer.
-    pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
         let mut bytes = Vec::new();
         let explain = |e: io::Error| match e.kind() {
@@ -322,7 +322,7 @@ impl Trained {
         };
         let file = File::open(path).map_err(explain)?;
         compress::decode(file).and_then(|mut input| input.read_to_end(&mut bytes)).map_err(explain)?;
-        Trained::from_bytes(&bytes).map_err(|e| match e {
+        Model::from_bytes(&bytes).map_err(|e| match e {
             Error::Model { problem, .. } => {
                 Error::Model { place: Place::of(path.display().to_string()), problem }
             }
@@ -333,7 +333,7 @@ impl Trained {
     }
 
     /// A model from the bytes of its file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
         let damaged = |what: String| refuse(format!("{what}; train it again"));
         let (header, state) = unpack(bytes)?;
         let format: Format =
@@ -351,7 +351,7 @@ impl Trained {
         header.parameters.check(method.info().name, method.params())?;
         let header = Header { parameters: header.parameters.ordered(method.params()), ..header };
         state.check_widths(header.transform.output_width())?;
-        let mut models: Vec<Box<dyn Model>> = Vec::new();
+        let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {
             let own = state.nested(&format!("model{}", models.len()));
             if own.tensors.is_empty() {
@@ -359,7 +359,7 @@ impl Trained {
             }
             models.push(method.load(&header.parameters, &own)?);
         }
-        let trained = Trained { header, models };
+        let trained = Model { header, models };
         trained.check()?;
         Ok(trained)
     }
@@ -367,8 +367,8 @@ impl Trained {
     /// The models have the outputs that the header promises and compare the columns that the transform gives.
     fn check(&self) -> Result<()> {
         let outputs: usize = self.models.iter().map(|m| m.outputs()).sum();
-        if outputs != self.header.duels.len() {
-            return Err(refuse(format!("{outputs} outputs for {} machines", self.header.duels.len())));
+        if outputs != self.header.tasks.len() {
+            return Err(refuse(format!("{outputs} outputs for {} machines", self.header.tasks.len())));
         }
         let width = self.header.transform.output_width();
         if let Some(other) = self.models.iter().filter_map(|m| m.width()).find(|w| *w != width) {
@@ -488,12 +488,12 @@ impl Header {
         let width = self.features.len();
         let classes = self.classes.len();
         let known = |code: u32| (code as usize) < classes;
-        let duels_fit = match classes {
-            0 => self.duels == [Duel { plus: 0, minus: None }],
+        let tasks_fit = match classes {
+            0 => self.tasks == [BinaryTask { plus: 0, minus: None }],
             1 => false,
             _ => {
-                !self.duels.is_empty()
-                    && self.duels.iter().all(|d| known(d.plus) && d.minus.is_none_or(known))
+                !self.tasks.is_empty()
+                    && self.tasks.iter().all(|d| known(d.plus) && d.minus.is_none_or(known))
             }
         };
         if width == 0 || self.transform.width() != width || self.familiarity.width() != Some(width) {
@@ -502,7 +502,7 @@ impl Header {
         if !self.transform.is_whole() {
             return Err(refuse("its categories do not fit together"));
         }
-        if !duels_fit {
+        if !tasks_fit {
             return Err(refuse("classes and machines do not fit each other"));
         }
         Ok(())
@@ -510,10 +510,10 @@ impl Header {
 }
 
 /// The probability of every class, also where a single machine gives only that of its plus class.
-fn class_probabilities(row: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
-    match (row, duels) {
+fn class_probabilities(row: &[f64], tasks: &[BinaryTask], classes: usize) -> Vec<f64> {
+    match (row, tasks) {
         _ if classes == 0 => Vec::new(),
-        ([p], [duel]) => (0..classes as u32).map(|c| if c == duel.plus { *p } else { 1.0 - *p }).collect(),
+        ([p], [task]) => (0..classes as u32).map(|c| if c == task.plus { *p } else { 1.0 - *p }).collect(),
         _ => row.to_vec(),
     }
 }

@@ -50,14 +50,14 @@ impl FromStr for Scheme {
 
 /// What a machine tells apart: class codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Duel {
+pub struct BinaryTask {
     /// The class that is +1.
     pub plus: u32,
     /// The class that is -1; all others if not given.
     pub minus: Option<u32>,
 }
 
-impl Duel {
+impl BinaryTask {
     /// The training bags of this machine among `train`, and their targets.
     pub fn problem(&self, codes: &[u32], train: &[usize]) -> (Vec<usize>, Vec<f64>) {
         let target = |&bag: &usize| {
@@ -72,33 +72,33 @@ impl Duel {
 }
 
 /// The machines for `classes` classes. `positive` is the +1 class of a two-class problem.
-pub fn duels(classes: usize, scheme: Scheme, positive: u32) -> Vec<Duel> {
+pub fn tasks(classes: usize, scheme: Scheme, positive: u32) -> Vec<BinaryTask> {
     let all = 0..classes as u32;
     match (classes, scheme) {
-        (0 | 1, _) => vec![Duel { plus: positive, minus: None }],
-        (2, _) => vec![Duel { plus: positive, minus: Some(1 - positive) }],
+        (0 | 1, _) => vec![BinaryTask { plus: positive, minus: None }],
+        (2, _) => vec![BinaryTask { plus: positive, minus: Some(1 - positive) }],
         (_, Scheme::OneVsOne) => all
             .clone()
-            .flat_map(|p| (p + 1..classes as u32).map(move |q| Duel { plus: p, minus: Some(q) }))
+            .flat_map(|p| (p + 1..classes as u32).map(move |q| BinaryTask { plus: p, minus: Some(q) }))
             .collect(),
-        (_, Scheme::OneVsRest) => all.map(|plus| Duel { plus, minus: None }).collect(),
+        (_, Scheme::OneVsRest) => all.map(|plus| BinaryTask { plus, minus: None }).collect(),
     }
 }
 
 /// The class that the outputs of the machines elect. A single machine says plus above 0, or from `threshold` on
 /// where one was chosen. An output that is not a number (a pair of which training saw neither class) does not vote.
-pub fn elect(outputs: &[f64], duels: &[Duel], classes: usize, threshold: Option<f64>) -> u32 {
-    if let ([output], [Duel { plus, minus }]) = (outputs, duels) {
+pub fn vote(outputs: &[f64], tasks: &[BinaryTask], classes: usize, threshold: Option<f64>) -> u32 {
+    if let ([output], [BinaryTask { plus, minus }]) = (outputs, tasks) {
         let yes = threshold.map_or(*output > 0.0, |t| *output >= t);
         return if yes { *plus } else { minus.unwrap_or(*plus) };
     }
     // Against the rest, a class without a machine cannot win; among pairs every class starts with no vote.
-    let rest = duels.iter().any(|d| d.minus.is_none());
+    let rest = tasks.iter().any(|d| d.minus.is_none());
     let mut votes = vec![if rest { f64::NEG_INFINITY } else { 0.0 }; classes];
-    for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
-        match duel.minus {
-            Some(minus) => votes[if *output > 0.0 { duel.plus } else { minus } as usize] += 1.0,
-            None => votes[duel.plus as usize] = *output,
+    for (output, task) in outputs.iter().zip(tasks).filter(|(o, _)| !o.is_nan()) {
+        match task.minus {
+            Some(minus) => votes[if *output > 0.0 { task.plus } else { minus } as usize] += 1.0,
+            None => votes[task.plus as usize] = *output,
         }
     }
     first_largest(&votes)
@@ -116,13 +116,13 @@ fn first_largest(values: &[f64]) -> u32 {
 
 /// One number per class that grows with the evidence for it, for ranking metrics: the sum of the outputs of the
 /// machines in its favour. A class that training did not see has the least.
-pub fn class_scores(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
+pub fn class_scores(outputs: &[f64], tasks: &[BinaryTask], classes: usize) -> Vec<f64> {
     let mut scores = vec![0.0; classes];
     let mut known = vec![false; classes];
-    for (output, duel) in outputs.iter().zip(duels).filter(|(o, _)| !o.is_nan()) {
-        scores[duel.plus as usize] += output;
-        known[duel.plus as usize] = true;
-        if let Some(minus) = duel.minus {
+    for (output, task) in outputs.iter().zip(tasks).filter(|(o, _)| !o.is_nan()) {
+        scores[task.plus as usize] += output;
+        known[task.plus as usize] = true;
+        if let Some(minus) = task.minus {
             scores[minus as usize] -= output;
             known[minus as usize] = true;
         }
@@ -133,19 +133,19 @@ pub fn class_scores(outputs: &[f64], duels: &[Duel], classes: usize) -> Vec<f64>
 
 /// Class probabilities from each machine's probability of its plus class. A machine that knows nothing (not a number)
 /// counts as undecided.
-pub fn couple(probabilities: &[f64], duels: &[Duel], classes: usize) -> Vec<f64> {
-    if duels.iter().any(|d| d.minus.is_none()) {
+pub fn couple(probabilities: &[f64], tasks: &[BinaryTask], classes: usize) -> Vec<f64> {
+    if tasks.iter().any(|d| d.minus.is_none()) {
         let mut mass = vec![0.0; classes];
-        for (p, duel) in probabilities.iter().zip(duels).filter(|(p, _)| !p.is_nan()) {
-            mass[duel.plus as usize] = *p;
+        for (p, task) in probabilities.iter().zip(tasks).filter(|(p, _)| !p.is_nan()) {
+            mass[task.plus as usize] = *p;
         }
         return normalised(mass);
     }
     // r[i][j]: the probability of i if it is i or j. Away from 0 and 1, so that the system below has one solution.
     const EDGE: f64 = 1e-7;
     let mut r = vec![vec![0.5; classes]; classes];
-    for (p, duel) in probabilities.iter().zip(duels).filter(|(p, _)| !p.is_nan()) {
-        let (plus, minus) = (duel.plus as usize, duel.minus.unwrap_or_default() as usize);
+    for (p, task) in probabilities.iter().zip(tasks).filter(|(p, _)| !p.is_nan()) {
+        let (plus, minus) = (task.plus as usize, task.minus.unwrap_or_default() as usize);
         r[plus][minus] = p.clamp(EDGE, 1.0 - EDGE);
         r[minus][plus] = 1.0 - r[plus][minus];
     }
@@ -200,42 +200,42 @@ mod tests {
 
     #[test]
     fn one_vs_one_counts_votes_and_gives_ties_to_the_smaller_class() {
-        let duels = duels(3, Scheme::OneVsOne, 0);
-        assert_eq!(duels.len(), 3);
-        assert_eq!(elect(&[1.0, 1.0, 1.0], &duels, 3, None), 0);
+        let tasks = tasks(3, Scheme::OneVsOne, 0);
+        assert_eq!(tasks.len(), 3);
+        assert_eq!(vote(&[1.0, 1.0, 1.0], &tasks, 3, None), 0);
         // 0 beats 1, 2 beats 0, 1 beats 2: a circle.
-        assert_eq!(elect(&[1.0, -1.0, 1.0], &duels, 3, None), 0);
-        assert_eq!(elect(&[-1.0, -1.0, -1.0], &duels, 3, None), 2);
+        assert_eq!(vote(&[1.0, -1.0, 1.0], &tasks, 3, None), 0);
+        assert_eq!(vote(&[-1.0, -1.0, -1.0], &tasks, 3, None), 2);
         // An output of exactly 0 is a vote for the second.
-        assert_eq!(elect(&[0.0, -1.0, 1.0], &duels, 3, None), 1);
+        assert_eq!(vote(&[0.0, -1.0, 1.0], &tasks, 3, None), 1);
     }
 
     #[test]
     fn a_pair_that_training_did_not_see_has_no_vote() {
-        let duels = duels(3, Scheme::OneVsOne, 0);
-        assert_eq!(elect(&[1.0, f64::NAN, f64::NAN], &duels, 3, None), 0);
+        let tasks = tasks(3, Scheme::OneVsOne, 0);
+        assert_eq!(vote(&[1.0, f64::NAN, f64::NAN], &tasks, 3, None), 0);
     }
 
     #[test]
     fn two_classes_are_one_machine_with_a_threshold() {
-        let duels = duels(2, Scheme::OneVsOne, 1);
-        assert_eq!(duels, [Duel { plus: 1, minus: Some(0) }]);
-        assert_eq!((elect(&[0.3], &duels, 2, None), elect(&[0.3], &duels, 2, Some(0.5))), (1, 0));
-        assert_eq!(duels[0].problem(&[0, 1, 1], &[0, 2]), (vec![0, 2], vec![-1.0, 1.0]));
+        let tasks = tasks(2, Scheme::OneVsOne, 1);
+        assert_eq!(tasks, [BinaryTask { plus: 1, minus: Some(0) }]);
+        assert_eq!((vote(&[0.3], &tasks, 2, None), vote(&[0.3], &tasks, 2, Some(0.5))), (1, 0));
+        assert_eq!(tasks[0].problem(&[0, 1, 1], &[0, 2]), (vec![0, 2], vec![-1.0, 1.0]));
     }
 
     #[test]
     fn one_vs_rest_takes_the_largest_output() {
-        let duels = duels(3, Scheme::OneVsRest, 0);
-        assert_eq!(elect(&[-2.0, -0.5, -1.0], &duels, 3, None), 1);
-        assert_eq!(duels[1].problem(&[0, 1, 2], &[0, 1, 2]).1, [-1.0, 1.0, -1.0]);
+        let tasks = tasks(3, Scheme::OneVsRest, 0);
+        assert_eq!(vote(&[-2.0, -0.5, -1.0], &tasks, 3, None), 1);
+        assert_eq!(tasks[1].problem(&[0, 1, 2], &[0, 1, 2]).1, [-1.0, 1.0, -1.0]);
         // Class 2 was not seen: it cannot win, however negative the others are.
-        assert_eq!(elect(&[-5.0, -4.0, f64::NAN], &duels, 3, None), 1);
+        assert_eq!(vote(&[-5.0, -4.0, f64::NAN], &tasks, 3, None), 1);
     }
 
     #[test]
     fn probabilities_sum_to_one() {
-        let p = couple(&[0.9, 0.8, 0.5], &duels(3, Scheme::OneVsOne, 0), 3);
+        let p = couple(&[0.9, 0.8, 0.5], &tasks(3, Scheme::OneVsOne, 0), 3);
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         assert!(p[0] > p[1] && p[0] > p[2]);
     }
@@ -244,18 +244,18 @@ mod tests {
     fn coupling_finds_the_probabilities_that_made_the_pairs() {
         // Consistent pairs r_ij = p_i / (p_i + p_j) come from exactly one p.
         let truth = [0.5, 0.3, 0.15, 0.05];
-        let duels = duels(4, Scheme::OneVsOne, 0);
-        let ratio = |d: &Duel| {
+        let tasks = tasks(4, Scheme::OneVsOne, 0);
+        let ratio = |d: &BinaryTask| {
             let (i, j) = (d.plus as usize, d.minus.unwrap() as usize);
             truth[i] / (truth[i] + truth[j])
         };
-        let found = couple(&duels.iter().map(ratio).collect::<Vec<_>>(), &duels, 4);
+        let found = couple(&tasks.iter().map(ratio).collect::<Vec<_>>(), &tasks, 4);
         for (f, t) in found.iter().zip(truth) {
             assert!((f - t).abs() < 1e-12, "{found:?}");
         }
         // Certain pairs give a certain class, not a fifth of one.
-        let certain: Vec<f64> = duels.iter().map(|d| if d.plus == 0 { 1.0 } else { 0.5 }).collect();
-        assert!(couple(&certain, &duels, 4)[0] > 0.999);
-        assert_eq!(couple(&[f64::NAN; 6], &duels, 4), [0.25; 4]);
+        let certain: Vec<f64> = tasks.iter().map(|d| if d.plus == 0 { 1.0 } else { 0.5 }).collect();
+        assert!(couple(&certain, &tasks, 4)[0] > 0.999);
+        assert_eq!(couple(&[f64::NAN; 6], &tasks, 4), [0.25; 4]);
     }
 }

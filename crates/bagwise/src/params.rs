@@ -282,17 +282,17 @@ pub struct Grid {
 
 /// What stands in for a parameter the user did not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
+pub enum WhenUnset {
     /// Its default: one point.
     Default,
     /// Its grid: to be tuned.
     Grid,
 }
 
-impl Fill {
+impl WhenUnset {
     /// The grid where parameters are tuned, else the defaults.
-    pub fn when_tuned(tuned: bool) -> Fill {
-        if tuned { Fill::Grid } else { Fill::Default }
+    pub fn when_tuned(tuned: bool) -> WhenUnset {
+        if tuned { WhenUnset::Grid } else { WhenUnset::Default }
     }
 }
 
@@ -302,7 +302,7 @@ impl Grid {
         method: &str,
         table: &[ParamSpec],
         given: &[(String, String)],
-        fill: Fill,
+        fill: WhenUnset,
         regression: bool,
     ) -> Result<Grid> {
         for (name, _) in given {
@@ -338,7 +338,7 @@ impl Grid {
             }
             let text = match given.iter().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
-                None if fill == Fill::Grid => spec.grid,
+                None if fill == WhenUnset::Grid => spec.grid,
                 None => spec.default,
             };
             let values = parse_values(spec, method, text)?;
@@ -451,7 +451,7 @@ mod tests {
         },
     ];
 
-    fn grid(given: &[(&str, &str)], fill: Fill) -> Result<Grid> {
+    fn grid(given: &[(&str, &str)], fill: WhenUnset) -> Result<Grid> {
         let given: Vec<(String, String)> =
             given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
         Grid::new("toy", TABLE, &given, fill, false)
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn the_first_parameter_is_the_outer_loop_and_numbers_ascend() {
-        let g = grid(&[("gamma", "4,2^-1"), ("c", "10,1")], Fill::Grid).unwrap();
+        let g = grid(&[("gamma", "4,2^-1"), ("c", "10,1")], WhenUnset::Grid).unwrap();
         let texts: Vec<String> = g.points.iter().map(Point::to_string).collect();
         assert_eq!(
             texts,
@@ -476,20 +476,20 @@ mod tests {
     #[test]
     fn defaults_give_one_point_and_grids_are_relative() {
         assert_eq!(
-            grid(&[], Fill::Default).unwrap().points[0].to_string(),
+            grid(&[], WhenUnset::Default).unwrap().points[0].to_string(),
             "gamma=1/median delta=mean c=100"
         );
-        let g = grid(&[], Fill::Grid).unwrap();
+        let g = grid(&[], WhenUnset::Grid).unwrap();
         assert_eq!((g.points.len(), g.groups.len()), (6, 3));
         assert!(matches!(g.points[0].get("gamma"), Ok(Value::OverMedian(_))));
-        let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], Fill::Default).unwrap();
+        let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], WhenUnset::Default).unwrap();
         let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").unwrap().to_string()).collect();
         assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
     }
 
     #[test]
     fn values_outside_the_table_say_what_would_do() {
-        let message = |given: &[(&str, &str)]| grid(given, Fill::Default).unwrap_err().to_string();
+        let message = |given: &[(&str, &str)]| grid(given, WhenUnset::Default).unwrap_err().to_string();
         assert_eq!(message(&[("c", "-1")]), "parameter c of toy: -1 will not do; it takes a number above 0");
         assert!(message(&[("gama", "1")]).contains("did you mean 'gamma'?"));
         assert!(message(&[("gamma", "2^5..2^-5")]).contains("ascending"));
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_winner_at_the_end_of_a_list_is_noticed() {
-        let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], Fill::Grid).unwrap();
+        let g = grid(&[("gamma", "1,2,4"), ("c", "1,10")], WhenUnset::Grid).unwrap();
         assert_eq!(g.edges(&g.points[0]), ["gamma"]);
         assert!(g.edges(&g.points[2]).is_empty());
     }
@@ -516,7 +516,7 @@ mod tests {
             level: Level::Representation,
             regression_only: false,
         }];
-        let grid = Grid::new("toy", LENGTH, &[], Fill::Grid, false).unwrap();
+        let grid = Grid::new("toy", LENGTH, &[], WhenUnset::Grid, false).unwrap();
         let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
         assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
         let back: Point = serde_json::from_str(&serde_json::to_string(&grid.points[0]).unwrap()).unwrap();
@@ -547,7 +547,7 @@ mod tests {
         }];
         let texts = |text: &str| {
             let given = [("epsilon".to_string(), text.to_string())];
-            let grid = Grid::new("toy", EPSILON, &given, Fill::Default, false)?;
+            let grid = Grid::new("toy", EPSILON, &given, WhenUnset::Default, false)?;
             Ok::<_, Error>(grid.points.iter().map(Point::to_string).collect::<Vec<_>>())
         };
         assert_eq!(
@@ -558,7 +558,7 @@ mod tests {
         for bad in ["21/20", "1/0", "-1", "0.1e1", "word", "1/2..1/3"] {
             assert!(texts(bad).is_err(), "{bad}");
         }
-        let point = &Grid::new("toy", EPSILON, &[], Fill::Default, false).unwrap().points[0];
+        let point = &Grid::new("toy", EPSILON, &[], WhenUnset::Default, false).unwrap().points[0];
         let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
         back.check("toy", EPSILON).unwrap();
         assert_eq!((&back, back.fraction("epsilon").unwrap()), (point, (1, 1)));
@@ -567,7 +567,7 @@ mod tests {
     #[test]
     fn a_point_survives_json() {
         for gamma in ["0.1", "0.1/median", "0.1/d"] {
-            let point = &grid(&[("gamma", gamma), ("delta", "0.3")], Fill::Default).unwrap().points[0];
+            let point = &grid(&[("gamma", gamma), ("delta", "0.3")], WhenUnset::Default).unwrap().points[0];
             let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
             back.check("toy", TABLE).unwrap();
             assert_eq!(&back.ordered(TABLE), point);

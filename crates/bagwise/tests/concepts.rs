@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bagwise::Rng;
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Metric, Splits};
 use bagwise::method::{Explanation, Scope};
 use bagwise::methods;
-use bagwise::model::Trained;
-use bagwise::params::{Fill, Grid};
+use bagwise::model::Model;
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::unstable::engine::density::{Concept, Evidence, Target as Known};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
@@ -40,7 +40,7 @@ fn with_values(data: &Dataset, values: Vec<f64>) -> Dataset {
     Dataset { target: Some(Target::Values(values)), ..data.clone() }
 }
 
-fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::Result<Trained> {
+fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::Result<Model> {
     let method = methods::find(method)?;
     let given: Vec<(String, String)> = given
         .iter()
@@ -48,15 +48,15 @@ fn fit(method: &str, given: &[(&str, &str)], data: &Dataset) -> bagwise::Result<
         .map(|(k, v)| (k.to_string(), v.to_string()))
         .collect();
     let regression = matches!(data.target, Some(Target::Values(_)));
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, regression)?;
-    let setup = Setup::new(method, grid);
-    let learners = [Learner::new(data, &setup, None)?];
+    let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, regression)?;
+    let setup = ResolvedConfig::new(method, grid);
+    let learners = [TrainingTask::new(data, &setup, None)?];
     let metric = if regression { Metric::Mse } else { Metric::Accuracy };
     let all: Vec<usize> = (0..data.bags.len()).collect();
-    train(&learners, &all, Splits::KFold(3), &Wanted::by(metric), &Ctx::seeded(1))
+    train(&learners, &all, Splits::KFold(3), &TrainOptions::by(metric), &Ctx::seeded(1))
 }
 
-fn outputs(model: &Trained, bags: &Bags) -> Vec<f64> {
+fn outputs(model: &Model, bags: &Bags) -> Vec<f64> {
     model.predict_with(bags, &Ctx::default()).unwrap().iter().map(|p| p.outputs[0]).collect()
 }
 
@@ -145,7 +145,7 @@ fn without_a_positive_bag_the_kernel_is_that_of_the_instances() {
         let method = methods::find(name).unwrap();
         let given: Vec<(String, String)> =
             [("gamma", "0.1")].iter().chain(extra).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        let grid = Grid::new(name, method.params(), &given, Fill::Default, false).unwrap();
+        let grid = Grid::new(name, method.params(), &given, WhenUnset::Default, false).unwrap();
         let scope = Scope { train: &all, y, pool: None };
         let prepared =
             method.prepare(Arc::new(data.bags.clone()), &grid.points, &scope, &Ctx::default()).unwrap();

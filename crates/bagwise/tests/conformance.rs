@@ -2,16 +2,16 @@
 
 use bagwise::Precision;
 use bagwise::Rng;
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Splits, Threshold};
 use bagwise::method::{Explains, Explanation, Method, Offer, Tensor};
 use bagwise::methods::{self, METHODS};
-use bagwise::model::{Trained, pack, unpack};
+use bagwise::model::{Model, pack, unpack};
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Contender, Plan, Run};
+use bagwise::run::{Candidate, Plan, Run};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
 /// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.
@@ -49,14 +49,19 @@ fn toy_values(bags: usize, seed: u64) -> Dataset {
     Dataset { target: Some(Target::Values(values)), ..data }
 }
 
-fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: &Dataset) -> Setup {
+fn setup(
+    method: &'static dyn Method,
+    given: &[(&str, &str)],
+    fill: WhenUnset,
+    data: &Dataset,
+) -> ResolvedConfig {
     let given: Vec<(String, String)> = given
         .iter()
         .filter(|(name, _)| method.params().iter().any(|p| p.name == *name))
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
     let regression = matches!(data.target, Some(Target::Values(_)));
-    Setup {
+    ResolvedConfig {
         method,
         grid: Grid::new(method.info().name, method.params(), &given, fill, regression).unwrap(),
         scale: method.info().scale,
@@ -66,10 +71,10 @@ fn setup(method: &'static dyn Method, given: &[(&str, &str)], fill: Fill, data: 
     }
 }
 
-fn fit(setup: &Setup, data: &Dataset, bags: &[usize]) -> Trained {
-    let learners = [Learner::new(data, setup, None).unwrap()];
+fn fit(setup: &ResolvedConfig, data: &Dataset, bags: &[usize]) -> Model {
+    let learners = [TrainingTask::new(data, setup, None).unwrap()];
     let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
-    let wanted = Wanted::by(metric);
+    let wanted = TrainOptions::by(metric);
     train(&learners, bags, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
 }
 
@@ -99,7 +104,7 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
             // Methods that ask for the class against the rest need not manage pairs.
             let either = [Scheme::OneVsOne, Scheme::OneVsRest].into_iter();
             for scheme in either.filter(|&s| s == Scheme::OneVsRest || method.scheme() == Scheme::OneVsOne) {
-                let setup = Setup { scheme, ..setup(*method, SMALL, Fill::Grid, &data) };
+                let setup = ResolvedConfig { scheme, ..setup(*method, SMALL, WhenUnset::Grid, &data) };
                 let model = fit(&setup, &data, &all(&data));
                 let wrong = model
                     .predict_with(&toy_from(first, 60, classes, 2).bags, &Ctx::default())
@@ -130,7 +135,7 @@ fn values_are_predicted_by_the_methods_that_say_so() {
     let (data, new) = (toy_values(40, 1), toy_values(40, 2));
     let Some(Target::Values(truth)) = &new.target else { unreachable!() };
     for method in METHODS.iter().filter(|m| m.info().regression && !is_baseline(**m)) {
-        let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+        let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
         let error: f64 = model
             .predict_with(&new.bags, &Ctx::default())
             .unwrap()
@@ -148,11 +153,10 @@ fn values_are_predicted_by_the_methods_that_say_so() {
 fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
     for data in [toy(24, 2, 3), toy(24, 3, 3), toy_values(24, 3)] {
         for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
-            let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+            let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
             let before = model.predict_with(&data.bags, &Ctx::default()).unwrap();
             let bytes = model.to_bytes().unwrap();
-            let loaded =
-                Trained::from_bytes(&bytes).unwrap_or_else(|e| panic!("{}: {e}", method.info().name));
+            let loaded = Model::from_bytes(&bytes).unwrap_or_else(|e| panic!("{}: {e}", method.info().name));
             assert_eq!(
                 loaded.predict_with(&data.bags, &Ctx::default()).unwrap(),
                 before,
@@ -163,11 +167,11 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
 
             // The fit itself, in the frame it was made in.
             let point = model.header.parameters.clone().ordered(method.params());
-            let fixed = Setup {
+            let fixed = ResolvedConfig {
                 grid: Grid::of(method.params(), vec![point]),
-                ..setup(*method, SMALL, Fill::Grid, &data)
+                ..setup(*method, SMALL, WhenUnset::Grid, &data)
             };
-            let learner = Learner::new(&data, &fixed, None).unwrap();
+            let learner = TrainingTask::new(&data, &fixed, None).unwrap();
             let frame = learner.frame(&all(&data), &fixed.grid.points, &Ctx::seeded(7)).unwrap();
             let machines = learner.fit(&frame, &[0], &all(&data), &Ctx::seeded(7)).unwrap().remove(0);
             let ctx = Ctx::default();
@@ -193,7 +197,7 @@ fn explanations_add_up_to_the_decision_value() {
                 given.retain(|(name, _)| values.iter().all(|(other, _)| other != name));
                 given.extend(values);
             }
-            let model = fit(&setup(*method, &given, Fill::Grid, &data), &data, &all(&data));
+            let model = fit(&setup(*method, &given, WhenUnset::Grid, &data), &data, &all(&data));
             let new = toy(24, 2, 5).bags;
             if let Explains::No(_) = explains {
                 assert!(
@@ -225,7 +229,7 @@ fn a_method_has_what_it_says_and_nothing_else() {
     let data = toy(12, 2, 4);
     for method in METHODS {
         let info = method.info();
-        let setup = setup(*method, &[], Fill::Default, &data);
+        let setup = setup(*method, &[], WhenUnset::Default, &data);
         let model = fit(&setup, &data, &all(&data));
         let ctx = Ctx::default();
         let grams =
@@ -254,7 +258,7 @@ fn the_order_of_instances_and_bags_changes_nothing_but_rounding() {
     }
     let shuffled = Bags::new(data.bags.instances().gather(&rows), data.bags.offsets().to_vec()).unwrap();
     for method in METHODS {
-        let model = fit(&setup(*method, SMALL, Fill::Grid, &data), &data, &all(&data));
+        let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
         let answers = |bags: &Bags| model.predict_with(bags, &Ctx::default()).unwrap();
         let reversed: Vec<usize> = (0..data.bags.len()).rev().collect();
         let straight = answers(&data.bags);
@@ -298,8 +302,10 @@ fn every_storage_gives_the_same_answers() {
                 let bags = Bags::new(instances.clone(), data.bags.offsets().to_vec()).unwrap();
                 let data = Dataset { bags, ..data.clone() };
                 // Unscaled, because scaled f32 rows are rounded to f32.
-                let setup =
-                    Setup { scale: Scale::None, ..setup(*method, &[("gamma", "0.3")], Fill::Default, &data) };
+                let setup = ResolvedConfig {
+                    scale: Scale::None,
+                    ..setup(*method, &[("gamma", "0.3")], WhenUnset::Default, &data)
+                };
                 let model = fit(&setup, &data, &all(&data));
                 model
                     .predict_with(&data.bags, &Ctx::default())
@@ -339,19 +345,19 @@ fn records_within(
         seed: 5,
         repeats: 2,
     };
-    let setups = vec![Setup { scale, ..setup(method, SMALL, Fill::Grid, data) }];
-    let contenders = [Contender { name: method.info().name.into(), setups }];
+    let setups = vec![ResolvedConfig { scale, ..setup(method, SMALL, WhenUnset::Grid, data) }];
+    let candidates = [Candidate { name: method.info().name.into(), setups }];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let mut kept = Vec::new();
     pool.install(|| {
-        let run = Run::new(data, &contenders, &plan, None).unwrap();
+        let run = Run::new(data, &candidates, &plan, None).unwrap();
         let keep = &mut |record: Record| {
             kept.push(Record { seconds: 0.0, ..record });
             Ok(())
         };
         let mut ctx = Ctx::seeded(5);
         ctx.memory = memory;
-        run.carry_out(&|_| false, keep, &ctx).unwrap();
+        run.execute(&|_| false, keep, &ctx).unwrap();
     });
     kept
 }
@@ -418,7 +424,7 @@ fn test_bags_reach_nothing_that_is_learned() {
             // Relative widths too: they are learned from training instances.
             for given in [SMALL, &[("c", "1,10")]] {
                 let bytes = |data: &Dataset| {
-                    let setup = Setup { scale, ..setup(*method, given, Fill::Grid, data) };
+                    let setup = ResolvedConfig { scale, ..setup(*method, given, WhenUnset::Grid, data) };
                     fit(&setup, data, &train).to_bytes().unwrap()
                 };
                 assert!(
@@ -458,15 +464,15 @@ fn test_bags_reach_no_choice_of_a_run() {
     for method in METHODS {
         for (_, scale) in Scale::ALL {
             let chosen = |data: &Dataset| {
-                let setups = vec![Setup { scale, ..setup(*method, SMALL, Fill::Grid, data) }];
-                let contenders = [Contender { name: method.info().name.into(), setups }];
-                let run = Run::new(data, &contenders, &plan, Some(&given)).unwrap();
+                let setups = vec![ResolvedConfig { scale, ..setup(*method, SMALL, WhenUnset::Grid, data) }];
+                let candidates = [Candidate { name: method.info().name.into(), setups }];
+                let run = Run::new(data, &candidates, &plan, Some(&given)).unwrap();
                 let mut found = None;
                 let keep = &mut |r: Record| {
                     found = Some((r.parameters, r.inner, r.threshold, r.on_edge));
                     Ok(())
                 };
-                run.carry_out(&|_| false, keep, &Ctx::seeded(5)).unwrap();
+                run.execute(&|_| false, keep, &Ctx::seeded(5)).unwrap();
                 found.unwrap()
             };
             assert_eq!(chosen(&data), chosen(&altered), "{} {scale:?}", method.info().name);
@@ -510,7 +516,8 @@ fn groups_are_whole_in_inner_folds_too() {
 fn a_damaged_model_is_refused_and_never_panics() {
     let data = toy(10, 2, 12);
     for method in METHODS {
-        let bytes = fit(&setup(*method, &[], Fill::Default, &data), &data, &all(&data)).to_bytes().unwrap();
+        let bytes =
+            fit(&setup(*method, &[], WhenUnset::Default, &data), &data, &all(&data)).to_bytes().unwrap();
         let mut rng = Rng::new(0, "damage", &[]);
         for round in 0..400 {
             let mut damaged = bytes.clone();
@@ -527,7 +534,7 @@ fn a_damaged_model_is_refused_and_never_panics() {
                 }
             }
             assert!(
-                Trained::from_bytes(&damaged).is_err(),
+                Model::from_bytes(&damaged).is_err(),
                 "{}: damage in round {round} went unseen",
                 method.info().name
             );
@@ -551,13 +558,13 @@ fn a_damaged_model_is_refused_and_never_panics() {
                 }
                 _ => continue,
             }
-            if let Ok(model) = Trained::from_bytes(&pack(&header, state).unwrap()) {
+            if let Ok(model) = Model::from_bytes(&pack(&header, state).unwrap()) {
                 let _ = model.predict_with(&data.bags, &Ctx::default());
                 let _ = model.explain_with(&data.bags, &Ctx::default());
             }
         }
         let newer = pack(&header.replacen("\"format\":1", "\"format\":9", 1), state).unwrap();
-        let error = Trained::from_bytes(&newer).err().expect("a newer format").to_string();
+        let error = Model::from_bytes(&newer).err().expect("a newer format").to_string();
         assert!(error.contains("format 9"), "{error}");
     }
 }
@@ -568,11 +575,11 @@ fn bad_parameters_fail_before_any_work() {
         for spec in method.params() {
             let given = [(spec.name.to_string(), "-1".to_string())];
             let error =
-                Grid::new(method.info().name, method.params(), &given, Fill::Default, true).unwrap_err();
+                Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, true).unwrap_err();
             assert!(error.to_string().contains(spec.name), "{error}");
         }
         let given = [("nonsense".to_string(), "1".to_string())];
-        assert!(Grid::new(method.info().name, method.params(), &given, Fill::Default, false).is_err());
+        assert!(Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).is_err());
     }
 }
 
@@ -580,7 +587,7 @@ fn bad_parameters_fail_before_any_work() {
 fn tables_agree_with_themselves() {
     for method in METHODS {
         let info = method.info();
-        for fill in [Fill::Default, Fill::Grid] {
+        for fill in [WhenUnset::Default, WhenUnset::Grid] {
             for regression in [false, true] {
                 Grid::new(info.name, method.params(), &[], fill, regression).unwrap();
             }
@@ -616,7 +623,7 @@ fn odd_data_have_defined_answers() {
         for method in METHODS {
             for gamma in ["1/median", "1/d", "1e300", "1e-300"] {
                 let model =
-                    fit(&setup(*method, &[("gamma", gamma)], Fill::Default, &data), &data, &all(&data));
+                    fit(&setup(*method, &[("gamma", gamma)], WhenUnset::Default, &data), &data, &all(&data));
                 for p in model.predict_with(&data.bags, &Ctx::default()).unwrap() {
                     assert!(
                         p.outputs.iter().all(|v| v.is_finite()),
@@ -642,9 +649,11 @@ fn class_and_bag_weights_move_the_border() {
     let data = Dataset { bags, ..data }.select(&keep);
     let method = methods::find("mi-kernel").unwrap();
     let mean_output = |balanced: bool, weights: Option<Vec<f64>>| {
-        let setup =
-            Setup { balanced, ..setup(method, &[("gamma", "0.1"), ("c", "0.1")], Fill::Default, &data) };
-        let mut learner = Learner::new(&data, &setup, None).unwrap();
+        let setup = ResolvedConfig {
+            balanced,
+            ..setup(method, &[("gamma", "0.1"), ("c", "0.1")], WhenUnset::Default, &data)
+        };
+        let mut learner = TrainingTask::new(&data, &setup, None).unwrap();
         if let Some(weights) = weights {
             learner = learner.with_bag_weights(weights).unwrap();
         }

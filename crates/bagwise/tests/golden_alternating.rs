@@ -5,7 +5,7 @@
 use bagwise::io::{ReadOptions, read};
 use bagwise::method::Ended;
 use bagwise::methods;
-use bagwise::params::{Fill, Grid, Point};
+use bagwise::params::{Grid, Point, WhenUnset};
 use bagwise::unstable::{Step, Trajectory, follow};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;
@@ -35,7 +35,10 @@ fn bags(value: &Value) -> Bags {
 fn point(method: &str, given: &[(&str, String)]) -> Point {
     let method = methods::find(method).unwrap();
     let given: Vec<(String, String)> = given.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
-    Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap().points.remove(0)
+    Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false)
+        .unwrap()
+        .points
+        .remove(0)
 }
 
 fn ended(status: &str) -> Ended {

@@ -2,7 +2,7 @@
 //! The reference's own error is below 1e-14; 1e-12 relative leaves room for another order of summation.
 
 use bagwise::graph::{Epsilon, Graph, Orient, Zero};
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Ctx, Instances, Mat, gram, methods};
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn check(method: &str, file: &str, extra: &[(&str, &str)]) -> usize {
             })
             .chain(extra.iter().map(|(name, value)| (name.to_string(), value.to_string())))
             .collect();
-        let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap();
+        let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).unwrap();
         assert_eq!(grid.points.len(), 1);
         let label = grid.points[0].to_string();
         let ctx = Ctx::default();

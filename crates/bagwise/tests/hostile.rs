@@ -1,13 +1,13 @@
 //! Model files from strangers: headers that are well-formed JSON and still lie. (Random damage is in
 //! `conformance.rs`; here every lie is a deliberate one, and each must be refused, not believed.)
 
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Metric, Splits};
 use bagwise::methods;
-use bagwise::model::{Trained, pack, unpack};
+use bagwise::model::{Model, pack, unpack};
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Ctx, Dataset, Feature, FeatureKind, Instances, Mat, Target};
 use serde_json::{Value, json};
@@ -31,17 +31,17 @@ fn data(target: Target) -> Dataset {
 fn model(method: &str, data: &Dataset) -> Vec<u8> {
     let method = methods::find(method).unwrap();
     let regression = matches!(data.target, Some(Target::Values(_)));
-    let setup = Setup {
+    let setup = ResolvedConfig {
         method,
-        grid: Grid::new(method.info().name, method.params(), &[], Fill::Default, regression).unwrap(),
+        grid: Grid::new(method.info().name, method.params(), &[], WhenUnset::Default, regression).unwrap(),
         scale: Scale::MinMax,
         scheme: Scheme::OneVsOne,
         balanced: false,
         impute: true,
     };
     let metric = if regression { Metric::Mse } else { Metric::Accuracy };
-    let learners = [Learner::new(data, &setup, None).unwrap()];
-    let wanted = Wanted::by(metric);
+    let learners = [TrainingTask::new(data, &setup, None).unwrap()];
+    let wanted = TrainOptions::by(metric);
     let all: Vec<usize> = (0..data.bags.len()).collect();
     train(&learners, &all, Splits::KFold(2), &wanted, &Ctx::default()).unwrap().to_bytes().unwrap()
 }
@@ -69,9 +69,8 @@ fn categories_and_gaps_survive_saving() {
             let bytes = model(method, &data);
             let same = with_header(&bytes, |_| {});
             let before =
-                Trained::from_bytes(&bytes).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
-            let after =
-                Trained::from_bytes(&same).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
+                Model::from_bytes(&bytes).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
+            let after = Model::from_bytes(&same).unwrap().predict_with(&data.bags, &Ctx::default()).unwrap();
             assert_eq!(before, after, "{method}");
             assert!(before.iter().all(|p| p.outputs[0].is_finite()), "{method}");
         }
@@ -90,13 +89,13 @@ fn a_header_that_lies_is_refused() {
         ("a category without columns", |h| h["transform"]["columns"][1]["category"]["names"] = json!([])),
         ("one column too few", |h| h["transform"]["columns"] = json!([])),
         ("no features", |h| h["features"] = json!([])),
-        ("no machines", |h| h["duels"] = json!([])),
+        ("no machines", |h| h["tasks"] = json!([])),
         ("a machine too many", |h| {
-            let duel = h["duels"][0].clone();
-            h["duels"] = json!([duel, duel]);
+            let task = h["tasks"][0].clone();
+            h["tasks"] = json!([task, task]);
         }),
-        ("a class that does not exist", |h| h["duels"][0]["plus"] = json!(77)),
-        ("an opponent that does not exist", |h| h["duels"][0]["minus"] = json!(77)),
+        ("a class that does not exist", |h| h["tasks"][0]["plus"] = json!(77)),
+        ("an opponent that does not exist", |h| h["tasks"][0]["minus"] = json!(77)),
         ("one class", |h| h["classes"] = json!(["p"])),
         ("an unknown method", |h| h["method"] = json!("nonsense")),
         ("a parameter out of range", |h| h["parameters"]["c"] = json!(-1)),
@@ -110,12 +109,12 @@ fn a_header_that_lies_is_refused() {
         for (what, lie) in lies {
             let lied = with_header(&bytes, lie);
             // With real values there are no classes for a machine to miss: an opponent of any kind is the lie.
-            let error = Trained::from_bytes(&lied).err();
+            let error = Model::from_bytes(&lied).err();
             assert!(error.is_some(), "{what}: believed");
         }
     }
-    let opponent = with_header(&model("mi-kernel", &values()), |h| h["duels"][0]["minus"] = json!(0));
-    assert!(Trained::from_bytes(&opponent).is_err(), "numbers have no opponent");
+    let opponent = with_header(&model("mi-kernel", &values()), |h| h["tasks"][0]["minus"] = json!(0));
+    assert!(Model::from_bytes(&opponent).is_err(), "numbers have no opponent");
 }
 
 /// A file of the container from its parts: the JSON of the arrays, and their bytes.
@@ -137,7 +136,7 @@ fn parts(bytes: &[u8]) -> (String, Vec<u8>) {
 fn a_container_that_lies_about_places_and_sizes_is_refused() {
     let good = model("mi-kernel", &classes());
     let (json, data) = parts(&good);
-    assert!(Trained::from_bytes(&container(&json, &data)).is_ok());
+    assert!(Model::from_bytes(&container(&json, &data)).is_ok());
     let listed: Value = serde_json::from_str(&json).unwrap();
     let first = listed.as_object().unwrap().keys().find(|k| *k != "__metadata__").unwrap().clone();
     let changed = |change: &dyn Fn(&mut Value)| {
@@ -189,7 +188,7 @@ fn a_container_that_lies_about_places_and_sizes_is_refused() {
     swapped[at] ^= 1;
     files.push(("one bit of a number", swapped));
     for (what, bytes) in files {
-        let error = Trained::from_bytes(&bytes).err().unwrap_or_else(|| panic!("{what}: believed"));
+        let error = Model::from_bytes(&bytes).err().unwrap_or_else(|| panic!("{what}: believed"));
         assert!(error.to_string().len() < 600, "{what}: {error}");
     }
 }
@@ -234,7 +233,7 @@ fn arrays_that_lie_are_refused_or_harmless() {
                 }
                 let sealed = pack(&header, lying).unwrap();
                 let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    if let Ok(model) = Trained::from_bytes(&sealed) {
+                    if let Ok(model) = Model::from_bytes(&sealed) {
                         let _ = model.predict_with(&data.bags, &Ctx::default());
                         let _ = model.explain_with(&data.bags, &Ctx::default());
                     }
@@ -255,16 +254,16 @@ fn a_width_that_no_scaling_gives_is_refused_before_anything_is_made_of_it() {
     let labels = ["p", "q", "p", "q", "p", "q", "p", "q"];
     let data = Dataset::new("sparse", bags).with_target(Target::from_labels(&labels)).unwrap();
     let method = methods::find("mi-kernel").unwrap();
-    let grid = Grid::new("mi-kernel", method.params(), &[], Fill::Default, false).unwrap();
-    let setup = Setup { scale: Scale::None, ..Setup::new(method, grid) };
-    let learners = [Learner::new(&data, &setup, None).unwrap()];
+    let grid = Grid::new("mi-kernel", method.params(), &[], WhenUnset::Default, false).unwrap();
+    let setup = ResolvedConfig { scale: Scale::None, ..ResolvedConfig::new(method, grid) };
+    let learners = [TrainingTask::new(&data, &setup, None).unwrap()];
     let all: Vec<usize> = (0..8).collect();
-    let wanted = Wanted::by(Metric::Accuracy);
+    let wanted = TrainOptions::by(Metric::Accuracy);
     let model = train(&learners, &all, Splits::KFold(2), &wanted, &Ctx::default()).unwrap();
     let (header, mut state) = unpack(&model.to_bytes().unwrap()).unwrap();
     let name = state.tensors.keys().find(|name| name.ends_with(".width")).unwrap().clone();
-    assert!(Trained::from_bytes(&pack(&header, state.clone()).unwrap()).is_ok());
+    assert!(Model::from_bytes(&pack(&header, state.clone()).unwrap()).is_ok());
     state.tensors.insert(name, Tensor::U64(vec![1], vec![u64::from(u32::MAX)]));
-    let error = Trained::from_bytes(&pack(&header, state).unwrap()).err().unwrap().to_string();
+    let error = Model::from_bytes(&pack(&header, state).unwrap()).err().unwrap().to_string();
     assert!(error.contains("4294967295, and its scaling gives 3 columns"), "{error}");
 }

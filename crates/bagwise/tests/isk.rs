@@ -2,28 +2,28 @@
 //! kernel adapts to density as the paper's figures show.
 
 use bagwise::Rng;
-use bagwise::fold::{Frames, Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{FoldScope, ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
 use bagwise::method::Explanation;
-use bagwise::model::Trained;
-use bagwise::params::{Fill, Grid};
+use bagwise::model::Model;
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
 use serde_json::Value;
 
-fn setup(given: &[(&str, &str)], fill: Fill, regression: bool) -> Setup {
+fn setup(given: &[(&str, &str)], fill: WhenUnset, regression: bool) -> ResolvedConfig {
     let method = methods::find("isk").unwrap();
     let given: Vec<(String, String)> = given.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-    Setup::new(method, Grid::new("isk", method.params(), &given, fill, regression).unwrap())
+    ResolvedConfig::new(method, Grid::new("isk", method.params(), &given, fill, regression).unwrap())
 }
 
-fn fit(setup: &Setup, data: &Dataset) -> Result<Trained, Error> {
-    let learners = [Learner::new(data, setup, None)?];
+fn fit(setup: &ResolvedConfig, data: &Dataset) -> Result<Model, Error> {
+    let learners = [TrainingTask::new(data, setup, None)?];
     let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
     let all: Vec<usize> = (0..data.bags.len()).collect();
-    train(&learners, &all, Splits::KFold(3), &Wanted::by(metric), &Ctx::seeded(7))
+    train(&learners, &all, Splits::KFold(3), &TrainOptions::by(metric), &Ctx::seeded(7))
 }
 
 fn data(query: &str) -> Dataset {
@@ -52,8 +52,8 @@ fn machines_on_maps_are_those_on_the_gram() {
             .iter()
             .map(|solver| {
                 let given = [("psi", "32"), ("epsilon", "11/20"), ("c", "2"), ("solver", solver)];
-                let model = fit(&setup(&given, Fill::Default, regression), &data).unwrap();
-                let loaded = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap();
+                let model = fit(&setup(&given, WhenUnset::Default, regression), &data).unwrap();
+                let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
                 let found = loaded.predict_with(&new.bags, &Ctx::default()).unwrap();
                 assert_eq!(found, model.predict_with(&new.bags, &Ctx::default()).unwrap());
                 for (p, machines) in
@@ -80,7 +80,8 @@ fn machines_on_maps_are_those_on_the_gram() {
 #[test]
 fn many_bags_are_learned_from_their_maps() {
     let data = data("bags=1000&min=1&max=3&seed=4");
-    let model = fit(&setup(&[("psi", "16"), ("t", "50"), ("c", "1")], Fill::Default, false), &data).unwrap();
+    let model =
+        fit(&setup(&[("psi", "16"), ("t", "50"), ("c", "1")], WhenUnset::Default, false), &data).unwrap();
     let found = model.predict_with(&data.bags, &Ctx::default()).unwrap();
     assert!(found.iter().all(|p| p.nearest.is_none()), "nobody compared a thousand bags with each other");
     let Some(Target::Classes { codes, names }) = &data.target else { unreachable!() };
@@ -88,7 +89,7 @@ fn many_bags_are_learned_from_their_maps() {
         found.iter().zip(codes).filter(|(p, c)| p.label.as_ref() == Some(&names[**c as usize])).count();
     assert!(right > 800, "{right} of 1000");
     // The Gram is made for those who ask for it.
-    let point = &setup(&[("psi", "16"), ("t", "50")], Fill::Default, false).grid.points[0];
+    let point = &setup(&[("psi", "16"), ("t", "50")], WhenUnset::Default, false).grid.points[0];
     let method = methods::find("isk").unwrap();
     let square = gram(method, point, Scale::None, false, &data.bags, None, None, &Ctx::default()).unwrap();
     assert_eq!((square.rows(), square.cols()), (1000, 1000));
@@ -106,7 +107,7 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
     let held = Bags::new(held, stored.bags.offsets().to_vec()).unwrap();
     let method = methods::find("isk").unwrap();
     for psi in ["16", "700"] {
-        let point = &setup(&[("psi", psi), ("epsilon", "3/5")], Fill::Default, false).grid.points[0];
+        let point = &setup(&[("psi", psi), ("epsilon", "3/5")], WhenUnset::Default, false).grid.points[0];
         let ctx = Ctx::default();
         let map = |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap();
         let found = map(&stored.bags);
@@ -126,13 +127,13 @@ fn psi_above_the_pool_is_left_out_of_a_list_and_refused_alone() {
     // About 40 instances, fewer in inner folds, which share the centres of the whole.
     let data = data("bags=20&min=2&max=2&seed=5");
     let tuned =
-        fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], Fill::Default, false), &data).unwrap();
+        fit(&setup(&[("psi", "8,40,64,4096"), ("epsilon", "1")], WhenUnset::Default, false), &data).unwrap();
     assert!(tuned.header.parameters.whole("psi").unwrap() <= Some(40));
     for psi in ["41", "64,128"] {
-        let error = fit(&setup(&[("psi", psi)], Fill::Default, false), &data).err().unwrap().to_string();
+        let error = fit(&setup(&[("psi", psi)], WhenUnset::Default, false), &data).err().unwrap().to_string();
         assert!(error.contains("cannot be drawn from 40 training instances"), "{error}");
     }
-    assert!(fit(&setup(&[("psi", "40")], Fill::Default, false), &data).is_ok());
+    assert!(fit(&setup(&[("psi", "40")], WhenUnset::Default, false), &data).is_ok());
 }
 
 #[test]
@@ -148,8 +149,8 @@ fn only_pool_all_sees_bags_that_are_not_trained_on() {
     let other = Dataset::new("other", other).with_target(data.target.clone().unwrap()).unwrap();
     let train: Vec<usize> = (0..20).collect();
     let outputs = |data: &Dataset, pool: &str| {
-        let setup = setup(&[("psi", "16"), ("pool", pool)], Fill::Default, false);
-        let learner = Learner::new(data, &setup, None).unwrap();
+        let setup = setup(&[("psi", "16"), ("pool", pool)], WhenUnset::Default, false);
+        let learner = TrainingTask::new(data, &setup, None).unwrap();
         let ctx = Ctx::seeded(7);
         let frame = learner.frame(&train, &setup.grid.points, &ctx).unwrap();
         let machines = learner.fit(&frame, &[0], &train, &ctx).unwrap().remove(0);
@@ -165,15 +166,17 @@ fn psi_is_bounded_by_what_it_is_drawn_from() {
     // The training bags of a fold of three have 26 or 28 of the 40 instances; pool=all draws from all.
     let data = data("bags=20&min=2&max=2&seed=5");
     let drawn = |pool: &str, given: &str| {
-        let setup = setup(&[("psi", given), ("pool", pool)], Fill::Default, false);
-        let learner = Learner::new(&data, &setup, None).unwrap();
+        let setup = setup(&[("psi", given), ("pool", pool)], WhenUnset::Default, false);
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
         let all: Vec<usize> = (0..20).collect();
         let fold = |k: usize| {
             let (test, train) = all.iter().partition(|&&b| b % 3 == k);
             Fold { train, test }
         };
         let inner: Vec<Fold> = (0..3).map(fold).collect();
-        learner.tune(&all, &inner, Metric::Accuracy, Frames::PerFold, &Ctx::default()).map(|tuned| tuned.best)
+        learner
+            .tune(&all, &inner, Metric::Accuracy, FoldScope::PerFold, &Ctx::default())
+            .map(|tuned| tuned.best)
     };
     let error = drawn("train", "36").unwrap_err().to_string();
     assert!(
@@ -187,7 +190,7 @@ fn psi_is_bounded_by_what_it_is_drawn_from() {
 #[test]
 fn a_gram_against_others_has_no_pool_of_all() {
     let data = data("bags=10&seed=5");
-    let setup = setup(&[("psi", "8"), ("pool", "all")], Fill::Default, false);
+    let setup = setup(&[("psi", "8"), ("pool", "all")], WhenUnset::Default, false);
     let gram = |against| {
         let (bags, ctx) = (&data.bags, Ctx::default());
         gram(setup.method, &setup.grid.points[0], setup.scale, false, bags, against, None, &ctx)
@@ -202,7 +205,7 @@ fn of_equally_good_points_the_smallest_psi_and_the_largest_epsilon_win() {
     // Labels that every point finds.
     let data = data("bags=40&distance=60&witness=1&seed=6");
     let given = [("psi", "16,32"), ("epsilon", "11/20,15/20,20/20"), ("c", "2,8")];
-    let model = fit(&setup(&given, Fill::Default, false), &data).unwrap();
+    let model = fit(&setup(&given, WhenUnset::Default, false), &data).unwrap();
     let point = &model.header.parameters;
     assert_eq!((point.whole("psi").unwrap(), point.fraction("epsilon").unwrap()), (Some(16), (1, 1)));
     assert_eq!(point.number("c").unwrap(), 2.0);
@@ -211,16 +214,16 @@ fn of_equally_good_points_the_smallest_psi_and_the_largest_epsilon_win() {
 #[test]
 fn text_keeps_its_zeros() {
     let data = data("bags=20&seed=7");
-    let text = setup(&[("distance", "text")], Fill::Default, false);
+    let text = setup(&[("distance", "text")], WhenUnset::Default, false);
     assert_eq!(text.scale, Scale::None);
     for scale in [Scale::ZScore, Scale::MinMax] {
-        let error = fit(&Setup { scale, ..text.clone() }, &data).err().unwrap().to_string();
+        let error = fit(&ResolvedConfig { scale, ..text.clone() }, &data).err().unwrap().to_string();
         assert!(error.contains("moves zeros"), "{error}");
     }
     for scale in [Scale::None, Scale::MaxAbs] {
-        fit(&Setup { scale, ..text.clone() }, &data).unwrap();
+        fit(&ResolvedConfig { scale, ..text.clone() }, &data).unwrap();
     }
-    assert_eq!(setup(&[], Fill::Default, false).scale, Scale::ZScore);
+    assert_eq!(setup(&[], WhenUnset::Default, false).scale, Scale::ZScore);
 }
 
 /// Points in the square, evenly or a hundred on the right and ten thousand on the left.

@@ -4,14 +4,14 @@
 
 use bagwise::Precision;
 use bagwise::Rng;
-use bagwise::fold::Setup;
+use bagwise::fold::ResolvedConfig;
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record};
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Contender, Plan, Run};
+use bagwise::run::{Candidate, Plan, Run};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const BAGS: usize = 40;
@@ -39,8 +39,9 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, protocol: 
     let known = |name: &str| method.params().iter().any(|p| p.name == name);
     let given: Vec<(String, String)> =
         wide.iter().filter(|(name, _)| known(name)).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Grid, false).unwrap();
-    let setup = Setup { method, grid, scale, scheme: Scheme::OneVsOne, balanced: false, impute: false };
+    let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Grid, false).unwrap();
+    let setup =
+        ResolvedConfig { method, grid, scale, scheme: Scheme::OneVsOne, balanced: false, impute: false };
     let plan = Plan {
         protocol: Protocol::new(protocol, 4, 3),
         metric: Metric::Accuracy,
@@ -51,14 +52,14 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, protocol: 
         seed: 1,
         repeats: REPEATS,
     };
-    let contenders = [Contender { name: method.info().name.into(), setups: vec![setup] }];
+    let candidates = [Candidate { name: method.info().name.into(), setups: vec![setup] }];
     let mut kept = Vec::new();
-    let run = Run::new(data, &contenders, &plan, None).unwrap();
+    let run = Run::new(data, &candidates, &plan, None).unwrap();
     let keep = &mut |record| {
         kept.push(record);
         Ok(())
     };
-    run.carry_out(&|_| false, keep, &Ctx::seeded(1)).unwrap();
+    run.execute(&|_| false, keep, &Ctx::seeded(1)).unwrap();
     assert!(kept.iter().all(Record::succeeded));
     kept
 }

@@ -2,15 +2,15 @@
 //! `conformance.rs` checks on small bags, where edges are summed directly.
 
 use bagwise::Rng;
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::io::{ReadOptions, read};
 use bagwise::judge::{Metric, Splits};
 use bagwise::method::Explanation;
 use bagwise::methods;
-use bagwise::model::Trained;
+use bagwise::model::Model;
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, Dataset, gram};
 
@@ -18,19 +18,19 @@ fn musk1() -> Dataset {
     read("musk1", &ReadOptions::default()).unwrap()
 }
 
-fn fit(data: &Dataset, given: &[(&str, &str)]) -> Trained {
+fn fit(data: &Dataset, given: &[(&str, &str)]) -> Model {
     let method = methods::find("migraph-explicit").unwrap();
     let given: Vec<(String, String)> = given.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-    let setup = Setup {
+    let setup = ResolvedConfig {
         method,
-        grid: Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap(),
+        grid: Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).unwrap(),
         scale: Scale::MinMax,
         scheme: Scheme::OneVsOne,
         balanced: false,
         impute: false,
     };
-    let learners = [Learner::new(data, &setup, None).unwrap()];
-    let wanted = Wanted { metric: Metric::Accuracy, threshold: None, best: false };
+    let learners = [TrainingTask::new(data, &setup, None).unwrap()];
+    let wanted = TrainOptions { metric: Metric::Accuracy, threshold: None, best: false };
     let all: Vec<usize> = (0..data.bags.len()).collect();
     train(&learners, &all, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
 }
@@ -47,7 +47,7 @@ fn a_model_with_a_map_survives_saving_and_explains_itself() {
         let bytes = model.to_bytes().unwrap();
         assert!(contains(&bytes, b"moments"), "{orient}: the map was not chosen, so nothing is tested");
         let before = model.predict_with(&data.bags, &Ctx::default()).unwrap();
-        let loaded = Trained::from_bytes(&bytes).unwrap();
+        let loaded = Model::from_bytes(&bytes).unwrap();
         assert_eq!(loaded.predict_with(&data.bags, &Ctx::default()).unwrap(), before);
         assert_eq!(loaded.to_bytes().unwrap(), bytes);
         let explanations = loaded.explain_with(&data.bags, &Ctx::default()).unwrap();
@@ -70,7 +70,8 @@ fn the_tolerance_is_kept_and_directly_summed_models_answer_alike() {
     for gamma in ["2^-5", "1", "8"] {
         let matrix = |tol: &str| {
             let given = [("gamma", gamma), ("tol", tol)].map(|(n, v)| (n.to_string(), v.to_string()));
-            let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap();
+            let grid =
+                Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).unwrap();
             gram(method, &grid.points[0], Scale::MinMax, false, &data.bags, None, None, &Ctx::default())
                 .unwrap()
         };
@@ -112,7 +113,7 @@ fn a_damaged_model_with_a_map_never_panics() {
             let end = if round % 2 == 0 { bytes.len().min(6000) } else { bytes.len() };
             damaged[rng.below(end)] ^= 1 << rng.below(8);
         }
-        if let Ok(model) = Trained::from_bytes(&damaged) {
+        if let Ok(model) = Model::from_bytes(&damaged) {
             let _ = model.predict_with(&few, &Ctx::default());
             let _ = model.explain_with(&few, &Ctx::default());
         }

@@ -3,7 +3,7 @@
 
 use bagwise::method::{Method, Offer};
 use bagwise::methods::METHODS;
-use bagwise::params::{Fill, Grid, Kind};
+use bagwise::params::{Grid, Kind, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Ctx, Instances, Mat, gram};
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
                 _ => None,
             })
             .collect();
-        let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false).unwrap();
+        let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false).unwrap();
         all.extend(grid.points.into_iter().map(|point| (*method, point)));
     }
     all

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bagwise::Rng;
-use bagwise::fold::{Frames, Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{FoldScope, ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
-use bagwise::method::{Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training};
+use bagwise::method::{Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State, Training};
 use bagwise::methods::{self, METHODS};
-use bagwise::params::{Fill, Grid, Kind, Level, ParamSpec, Point};
+use bagwise::params::{Grid, Kind, Level, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
 use bagwise::unstable::engine::density::{Batch, Evidence, Target as Known};
@@ -36,7 +36,7 @@ fn folds(bags: usize, count: usize) -> Vec<Fold> {
     (0..count).map(fold).collect()
 }
 
-fn grid(method: &dyn Method, given: &[(&str, &str)], fill: Fill, regression: bool) -> Grid {
+fn grid(method: &dyn Method, given: &[(&str, &str)], fill: WhenUnset, regression: bool) -> Grid {
     let known = |name: &str| method.params().iter().any(|p| p.name == name);
     let given: Vec<(String, String)> =
         given.iter().filter(|(k, _)| known(k)).map(|(k, v)| (k.to_string(), v.to_string())).collect();
@@ -90,8 +90,8 @@ impl Method for Watched {
     fn work(&self, _: &Bags, _: usize) -> f64 {
         0.0
     }
-    fn needs(&self, _: &Bags) -> Needs {
-        Needs { fixed: 0, each: 1000 }
+    fn needs(&self, _: &Bags) -> MemoryEstimate {
+        MemoryEstimate { fixed: 0, each: 1000 }
     }
     fn prepare(
         &self,
@@ -104,7 +104,7 @@ impl Method for Watched {
         let inner = majority().prepare(bags, points, scope, ctx)?;
         Ok(Box::new(WatchedFits { inner, heavy: self.heavy, fits: Arc::clone(&self.fits) }))
     }
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         majority().load(point, state)
     }
 }
@@ -131,18 +131,18 @@ impl Prepared for WatchedFits {
     fn fits_are_heavy(&self) -> bool {
         self.heavy
     }
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         self.inner.model(fits, train, ctx)
     }
 }
 
 fn tune(method: &'static dyn Method, data: &Dataset, ctx: &Ctx) {
-    let setup = Setup::new(method, grid(method, &[], Fill::Grid, false));
-    let learner = Learner::new(data, &setup, None).unwrap();
+    let setup = ResolvedConfig::new(method, grid(method, &[], WhenUnset::Grid, false));
+    let learner = TrainingTask::new(data, &setup, None).unwrap();
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     let inner = folds(all.len(), 3);
-    pool.install(|| learner.tune(&all, &inner, Metric::Accuracy, Frames::PerPart, ctx)).unwrap();
+    pool.install(|| learner.tune(&all, &inner, Metric::Accuracy, FoldScope::PerPart, ctx)).unwrap();
 }
 
 #[test]
@@ -182,11 +182,11 @@ fn points_that_answer_together_answer_as_they_do_alone() {
         ("solver", "gram,map"),
     ];
     for method in METHODS {
-        let grid = grid(*method, &given, Fill::Default, false);
-        let setup = Setup { scale: Scale::None, ..Setup::new(*method, grid) };
-        let learner = Learner::new(&data, &setup, None).unwrap();
+        let grid = grid(*method, &given, WhenUnset::Default, false);
+        let setup = ResolvedConfig { scale: Scale::None, ..ResolvedConfig::new(*method, grid) };
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
         let ctx = Ctx::seeded(1);
-        let together = learner.tune(&all, &folds, Metric::Accuracy, Frames::PerFold, &ctx).unwrap();
+        let together = learner.tune(&all, &folds, Metric::Accuracy, FoldScope::PerFold, &ctx).unwrap();
         let points = &setup.grid.points;
         let mut alone = vec![Mat::zeros(24, 3); points.len()];
         for fold in &folds {
@@ -230,9 +230,9 @@ fn thresholds_share_a_search() {
     for name in ["dd", "em-dd"] {
         let method = methods::find(name).unwrap();
         let given = [("threshold", "0.3,0.5,train"), ("concept", "positive,either")];
-        let setup = Setup::new(method, grid(method, &given, Fill::Default, false));
+        let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
         assert_eq!(setup.grid.groups, [vec![0, 1, 2, 3, 4, 5]]);
-        let learner = Learner::new(&data, &setup, None).unwrap();
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
         let ends = Arc::new(Ends(AtomicUsize::new(0)));
         let mut ctx = Ctx::seeded(1);
         ctx.progress = Arc::clone(&ends) as Arc<dyn Progress>;
@@ -270,7 +270,7 @@ fn what_is_large_is_reserved_where_it_is_made() {
 
     let isk = methods::find("isk").unwrap();
     let many = data(300, 4, 3, 2);
-    let point = &grid(isk, &[("psi", "16"), ("solver", "map")], Fill::Default, false).points[0];
+    let point = &grid(isk, &[("psi", "16"), ("solver", "map")], WhenUnset::Default, false).points[0];
     let mapped = |ctx: &Ctx| feature_map(isk, point, Scale::None, false, &many.bags, None, ctx);
     let entries = mapped(&within(1 << 40)).unwrap().nnz() as u64;
     assert!(mapped(&within(12 * entries)).is_ok());
@@ -278,7 +278,7 @@ fn what_is_large_is_reserved_where_it_is_made() {
 
     let graphs = methods::find("migraph-explicit").unwrap();
     let large = data(2, 300, 2, 2);
-    let point = &grid(graphs, &[], Fill::Default, false).points[0];
+    let point = &grid(graphs, &[], WhenUnset::Default, false).points[0];
     let drawn = |ctx: &Ctx| gram(graphs, point, Scale::None, false, &large.bags, None, None, ctx);
     assert!(drawn(&Ctx::default()).is_ok());
     // The distances of one bag, and not of a second nor any edge.
@@ -286,10 +286,10 @@ fn what_is_large_is_reserved_where_it_is_made() {
 
     let marginal = methods::find("mg-acc").unwrap();
     let values = Dataset { target: Some(Target::Values((0..10).map(f64::from).collect())), ..few };
-    let setup = Setup::new(marginal, grid(marginal, &[], Fill::Default, true));
-    let learner = Learner::new(&values, &setup, None).unwrap();
+    let setup = ResolvedConfig::new(marginal, grid(marginal, &[], WhenUnset::Default, true));
+    let learner = TrainingTask::new(&values, &setup, None).unwrap();
     let fitted = |ctx: &Ctx| {
-        train(std::slice::from_ref(&learner), &which, Splits::KFold(2), &Wanted::by(Metric::Mse), ctx)
+        train(std::slice::from_ref(&learner), &which, Splits::KFold(2), &TrainOptions::by(Metric::Mse), ctx)
     };
     assert!(fitted(&Ctx::default()).is_ok());
     // Enough for the search, and not for three copies of some twenty vectors of 50 numbers.
@@ -301,7 +301,7 @@ fn a_representation_takes_no_more_than_it_was_said_to_need() {
     // Large bags, and cells so small that most instances have one of their own.
     let data = data(2, 600, 3, 2);
     let isk = methods::find("isk").unwrap();
-    let point = &grid(isk, &[("psi", "512"), ("solver", "map")], Fill::Default, false).points[0];
+    let point = &grid(isk, &[("psi", "512"), ("solver", "map")], WhenUnset::Default, false).points[0];
     let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap();
     let needs = isk.needs(&data.bags);
     assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());

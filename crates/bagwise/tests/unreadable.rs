@@ -4,15 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bagwise::fold::{Learner, Setup, Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainOptions, TrainingTask, train};
 use bagwise::inspect::inspect;
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Splits, data_fingerprint};
 use bagwise::method::Method;
 use bagwise::methods::METHODS;
-use bagwise::model::Trained;
-use bagwise::params::{Fill, Grid};
+use bagwise::model::Model;
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Contender, Plan, Run};
+use bagwise::run::{Candidate, Plan, Run};
 use bagwise::{
     Bags, Ctx, Dataset, Error, Instances, Mat, Precision, Result, Rng, RowSource, Stored, Target,
     feature_map, gram,
@@ -79,7 +79,7 @@ fn stored() -> (Arc<Failing>, Dataset) {
     (disk, Dataset::new("stored", bags).with_target(Target::from_labels(&labels)).unwrap())
 }
 
-fn setup(method: &'static dyn Method, fill: Fill) -> Setup {
+fn setup(method: &'static dyn Method, fill: WhenUnset) -> ResolvedConfig {
     let known = |name: &str| method.params().iter().any(|p| p.name == name);
     let given: Vec<(String, String)> = [("psi", "4"), ("t", "20"), ("kernel", "linear"), ("embed", "mean")]
         .iter()
@@ -87,13 +87,13 @@ fn setup(method: &'static dyn Method, fill: Fill) -> Setup {
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
     let grid = Grid::new(method.info().name, method.params(), &given, fill, false);
-    Setup::new(method, grid.unwrap())
+    ResolvedConfig::new(method, grid.unwrap())
 }
 
-fn fit(setup: &Setup, data: &Dataset) -> Result<Trained> {
-    let learners = [Learner::new(data, setup, None)?];
+fn fit(setup: &ResolvedConfig, data: &Dataset) -> Result<Model> {
+    let learners = [TrainingTask::new(data, setup, None)?];
     let all: Vec<usize> = (0..BAGS).collect();
-    train(&learners, &all, Splits::KFold(3), &Wanted::by(Metric::Accuracy), &Ctx::seeded(7))
+    train(&learners, &all, Splits::KFold(3), &TrainOptions::by(Metric::Accuracy), &Ctx::seeded(7))
 }
 
 /// The majority method reads no instance to learn.
@@ -111,7 +111,7 @@ fn gone<T>(what: &str, result: Result<T>) {
 fn no_model_is_fitted_to_rows_that_cannot_be_read() {
     let (disk, data) = stored();
     for method in METHODS {
-        let setup = setup(*method, Fill::Default);
+        let setup = setup(*method, WhenUnset::Default);
         disk.break_at(BAGS * SIZE);
         fit(&setup, &data).unwrap();
         // The last row, the last bag, some bags, all of them.
@@ -130,7 +130,7 @@ fn no_model_answers_for_rows_that_cannot_be_read() {
     for method in METHODS {
         let name = method.info().name;
         disk.break_at(BAGS * SIZE);
-        let model = fit(&setup(*method, Fill::Default), &training).unwrap();
+        let model = fit(&setup(*method, WhenUnset::Default), &training).unwrap();
         let explains = model.explain_with(&new.bags, &ctx).is_ok();
         let draws = model.graphs(&new.bags, &ctx).is_ok();
         let maps = model.map(&new.bags, &ctx).is_ok();
@@ -158,7 +158,7 @@ fn no_model_is_written_or_used_with_training_rows_that_cannot_be_read() {
     let ctx = Ctx::default();
     for method in METHODS {
         let (disk, training) = stored();
-        let model = fit(&setup(*method, Fill::Default), &training).unwrap();
+        let model = fit(&setup(*method, WhenUnset::Default), &training).unwrap();
         let (bytes, answers) = (model.to_bytes().unwrap(), model.predict_with(&new.bags, &ctx).unwrap());
         disk.break_at(SIZE + 1);
         // What it needs is in memory, or it says that it is not there.
@@ -187,13 +187,13 @@ fn no_fold_is_judged_by_rows_that_cannot_be_read() {
     };
     for method in METHODS.iter().filter(|m| reads(**m)) {
         let (disk, data) = stored();
-        let contenders =
-            [Contender { name: method.info().name.into(), setups: vec![setup(*method, Fill::Default)] }];
+        let candidates =
+            [Candidate { name: method.info().name.into(), setups: vec![setup(*method, WhenUnset::Default)] }];
         let mut kept: Vec<Record> = Vec::new();
         let mut evaluate = || {
-            let run = Run::new(&data, &contenders, &plan, None)?;
+            let run = Run::new(&data, &candidates, &plan, None)?;
             kept.clear();
-            run.carry_out(
+            run.execute(
                 &|_| false,
                 &mut |record| {
                     kept.push(record);
@@ -223,7 +223,7 @@ fn no_gram_or_map_is_made_of_rows_that_cannot_be_read() {
     let ctx = Ctx::default();
     for method in METHODS {
         let name = method.info().name;
-        let point = &setup(*method, Fill::Default).grid.points[0];
+        let point = &setup(*method, WhenUnset::Default).grid.points[0];
         let ((disk, data), (other_disk, other)) = (stored(), stored());
         for scale in [Scale::None, Scale::ZScore] {
             let square = || gram(*method, point, scale, false, &data.bags, None, None, &ctx);
@@ -264,7 +264,7 @@ fn nothing_is_said_of_data_that_cannot_be_read() {
         gone("bag", data.bags.bag(BAGS - 1).to_dense());
         gone("check", Bags::new(data.bags.instances().clone(), data.bags.offsets().to_vec()));
         for method in METHODS.iter().filter(|m| m.info().name.starts_with("mi-svm")) {
-            let point = &setup(*method, Fill::Default).grid.points[0];
+            let point = &setup(*method, WhenUnset::Default).grid.points[0];
             let name = method.info().name;
             gone(name, bagwise::unstable::follow(name, point, &data.bags, &y, None, 1e-3, &ctx));
         }

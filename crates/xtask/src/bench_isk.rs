@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::io::read;
 use bagwise::judge::{Metric, Splits};
 use bagwise::method::Scope;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::unstable::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
 use bagwise::unstable::engine::instruction_set;
@@ -200,7 +200,7 @@ pub(crate) fn run_musk2() -> Result<()> {
     })?;
     println!("\nMusk2, nine psi in one pass: {cpu:.2} CPU s (bar 1.2): {}", verdict(cpu <= 1.2));
     let method = methods::find("isk")?;
-    let grid = Grid::new("isk", method.params(), &[("c".into(), "1".into())], Fill::Grid, false)?;
+    let grid = Grid::new("isk", method.params(), &[("c".into(), "1".into())], WhenUnset::Grid, false)?;
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let prepared =
         method.prepare(Arc::clone(&bags), &grid.points, &Scope { train: &all, y: &[], pool: None }, &ctx)?;
@@ -219,11 +219,13 @@ fn trained(name: &str, given: &[(&str, &str)]) -> Result<(f64, f64, usize)> {
     let data = read(name, &Default::default())?;
     let method = methods::find("isk")?;
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let setup = Setup::new(method, Grid::new("isk", method.params(), &given, Fill::Default, false)?);
-    let learners = [Learner::new(&data, &setup, None)?];
+    let setup =
+        ResolvedConfig::new(method, Grid::new("isk", method.params(), &given, WhenUnset::Default, false)?);
+    let learners = [TrainingTask::new(&data, &setup, None)?];
     let all: Vec<usize> = (0..data.bags.len()).collect();
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let model = train(&learners, &all, Splits::KFold(3), &Wanted::by(Metric::Accuracy), &Ctx::default())?;
+    let model =
+        train(&learners, &all, Splits::KFold(3), &TrainOptions::by(Metric::Accuracy), &Ctx::default())?;
     println!(
         "  {name}: {} bags, {} instances; inner accuracy {:.3}",
         data.bags.len(),

@@ -12,7 +12,7 @@ use anyhow::Result;
 use bagwise::graph::{Epsilon, Graph, Zero, feature_count};
 use bagwise::io::{ReadOptions, read};
 use bagwise::method::{Prepared, Scope};
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::{Bags, Ctx, methods};
 
@@ -100,7 +100,7 @@ fn measure(name: &str, path: &str) -> Result<()> {
 fn prepare(bags: &Arc<Bags>, gamma: &str, tol: f64) -> Result<(Box<dyn Prepared>, f64, f64)> {
     let method = methods::find("migraph-explicit")?;
     let given = [("gamma", gamma.to_string()), ("tol", tol.to_string())].map(|(n, v)| (n.to_string(), v));
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false)?;
+    let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false)?;
     let all: Vec<usize> = (0..bags.len()).collect();
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let prepared = method.prepare(

@@ -11,12 +11,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use bagwise::fold::{Learner, Setup};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
 use bagwise::io::{ReadOptions, read};
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record};
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Contender, Plan, Run};
+use bagwise::run::{Candidate, Plan, Run};
 use bagwise::{Ctx, Dataset, Target, methods};
 
 use crate::bench_pairs::{cpu_seconds, peak_bytes, released, verdict};
@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<()> {
         let path = data_file(name)?;
         let data = read(&path.display().to_string(), &ReadOptions::default())?;
         let setup = setup("mirsvm", &[("c", COSTS), ("sigma", SIGMAS)], Scale::ZScore)?;
-        let (records, cpu) = carry_out(&data, setup, ProtocolName::BestOnCv)?;
+        let (records, cpu) = execute(&data, setup, ProtocolName::BestOnCv)?;
         println!("{name}: mirsvm, 10 folds x 36 cells");
         println!("  ours          {cpu:>9.2} CPU s, best cell {:.1} %", accuracy(&records));
         let theirs = python_side(&python, &peer, &path, peer_folds)?;
@@ -64,7 +64,7 @@ pub(crate) fn run() -> Result<()> {
 fn beside_weka() -> Result<()> {
     let data = read(&data_file("musk2")?.display().to_string(), &ReadOptions::default())?;
     let given = [("kernel", "rbf"), ("gamma", "0.01"), ("c", "1"), ("max-iter", "500")];
-    let (records, cpu) = carry_out(&data, setup("mi-svm", &given, Scale::MinMax)?, ProtocolName::Kfold)?;
+    let (records, cpu) = execute(&data, setup("mi-svm", &given, Scale::MinMax)?, ProtocolName::Kfold)?;
     println!("musk2: mi-svm, 10 folds");
     println!("  ours          {cpu:>9.2} CPU s, accuracy {:.1} %", accuracy(&records));
     let (theirs, what) = match run_weka(&data) {
@@ -130,15 +130,15 @@ fn python_side(python: &Path, peer: &Path, data: &Path, folds: u32) -> Result<Th
     })
 }
 
-fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<Setup> {
+fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<ResolvedConfig> {
     let method = methods::find(method)?;
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let grid = Grid::new(method.info().name, method.params(), &given, Fill::Default, false)?;
-    Ok(Setup { scale, ..Setup::new(method, grid) })
+    let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false)?;
+    Ok(ResolvedConfig { scale, ..ResolvedConfig::new(method, grid) })
 }
 
 /// The records of ten folds, and the CPU seconds they took.
-fn carry_out(data: &Dataset, setup: Setup, protocol: ProtocolName) -> Result<(Vec<Record>, f64)> {
+fn execute(data: &Dataset, setup: ResolvedConfig, protocol: ProtocolName) -> Result<(Vec<Record>, f64)> {
     let plan = Plan {
         protocol: Protocol::new(protocol, 10, 5),
         metric: Metric::Accuracy,
@@ -149,15 +149,15 @@ fn carry_out(data: &Dataset, setup: Setup, protocol: ProtocolName) -> Result<(Ve
         repeats: 1,
         precision: bagwise::Precision::F64,
     };
-    let contenders = [Contender { name: setup.method.info().name.into(), setups: vec![setup] }];
-    let run = Run::new(data, &contenders, &plan, None)?;
+    let candidates = [Candidate { name: setup.method.info().name.into(), setups: vec![setup] }];
+    let run = Run::new(data, &candidates, &plan, None)?;
     let mut records = Vec::new();
     let mut keep = |record| {
         records.push(record);
         Ok(())
     };
     let cpu = cpu_seconds();
-    run.carry_out(&|_| false, &mut keep, &Ctx::seeded(0))?;
+    run.execute(&|_| false, &mut keep, &Ctx::seeded(0))?;
     let cpu = cpu_seconds() - cpu;
     if let Some(failed) = records.iter().find(|r: &&Record| !r.succeeded()) {
         bail!("{}: {}", failed.key, failed.outcome.message.as_deref().unwrap_or("failed"));
@@ -199,7 +199,7 @@ fn large(method: &str, bags: usize) -> Result<()> {
         format!("synthetic:gauss?bags={bags}&min=23&max=25&features=20&irrelevant=80&witness=0.1&distance=6");
     let data = read(&name, &ReadOptions::default())?;
     let setup = setup(method, &[], Scale::ZScore)?;
-    let learner = Learner::new(&data, &setup, None)?;
+    let learner = TrainingTask::new(&data, &setup, None)?;
     let mut ctx = Ctx::seeded(0);
     ctx.memory = 12_000_000_000;
     let all: Vec<usize> = (0..data.bags.len()).collect();

@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::fold::{Learner, Setup};
-use bagwise::fold::{Wanted, train};
+use bagwise::fold::{ResolvedConfig, TrainingTask};
+use bagwise::fold::{TrainOptions, train};
 use bagwise::io::{ReadOptions, read, write};
 use bagwise::judge::{Metric, Splits};
 use bagwise::multiclass::Scheme;
-use bagwise::params::{Fill, Grid};
+use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, methods};
 
@@ -104,17 +104,22 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
             let all: Vec<usize> = (0..data.bags.len()).collect();
             for method in methods::METHODS {
                 let file = corpus.join(method.info().name);
-                let setup = Setup {
+                let setup = ResolvedConfig {
                     method: *method,
-                    grid: Grid::new(method.info().name, method.params(), &[], Fill::Default, false)?,
+                    grid: Grid::new(method.info().name, method.params(), &[], WhenUnset::Default, false)?,
                     scale: Scale::MinMax,
                     scheme: Scheme::OneVsOne,
                     balanced: false,
                     impute: true,
                 };
-                let learners = [Learner::new(&data, &setup, None)?];
-                let model =
-                    train(&learners, &all, Splits::KFold(2), &Wanted::by(Metric::Accuracy), &Ctx::default())?;
+                let learners = [TrainingTask::new(&data, &setup, None)?];
+                let model = train(
+                    &learners,
+                    &all,
+                    Splits::KFold(2),
+                    &TrainOptions::by(Metric::Accuracy),
+                    &Ctx::default(),
+                )?;
                 std::fs::write(file, model.to_bytes()?)?;
                 count += 1;
             }

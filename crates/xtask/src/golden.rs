@@ -7,9 +7,16 @@ use crate::run::{cargo, run, say};
 
 /// Rewrites snapshots and shown output.
 pub(crate) fn run_all() -> Result<()> {
-    let mut command = cargo(&["test", "--quiet", "--package", "bagwise-cli"]);
-    command.env("INSTA_UPDATE", "always").env("BAGWISE_REWRITE_DOCS", "1");
-    run(command)?;
+    let tests: [&[&str]; 3] = [
+        &["--package", "bagwise", "--test", "reference"],
+        &["--package", "bagwise-report"],
+        &["--package", "bagwise-cli"],
+    ];
+    for which in tests {
+        let mut command = cargo(&["test", "--quiet"]);
+        command.args(which).env("INSTA_UPDATE", "always").env("BAGWISE_REWRITE_DOCS", "1");
+        run(command)?;
+    }
     crate::python::write()?;
     say("rewritten; `git diff` shows what changed");
     Ok(())

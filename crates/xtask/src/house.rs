@@ -48,7 +48,7 @@ fn problems(name: &str, text: &str) -> Vec<String> {
     }
     for (i, line) in text.lines().enumerate() {
         if name.ends_with(".rs") && line.contains(IGNORED) {
-            broken.push(format!("{name}, line {}: a test is switched off; mend or remove it", i + 1));
+            broken.push(format!("{name}, line {}: a test is switched off; fix or remove it", i + 1));
         }
         if let Some(machine) = MACHINES.iter().find(|m| line.contains(**m)) {
             broken.push(format!(

@@ -12,7 +12,7 @@ use crate::steps::Step;
 
 const FORMAT: Step = Step {
     name: "format",
-    repeat: "cargo xtask fmt (which also mends it)",
+    repeat: "cargo xtask fmt (which also fixes it)",
     run: || format(true).map(|()| None),
 };
 const HOUSE: Step = Step { name: "house", repeat: "cargo xtask lint", run: house::check };

@@ -70,7 +70,7 @@ impl Args {
 
 const HELP: &str = "\
 Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
-folds. A method whose difference from the best could be luck (paired corrected t-test) is marked. Parameters \
+folds. Methods without a clear difference from the best (paired corrected t-test) are marked. Parameters \
 of one method are given as -p METHOD.KEY=VALUE.
 
 Examples:

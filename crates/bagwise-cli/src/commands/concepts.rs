@@ -1,7 +1,7 @@
 //! The concepts of a model as a table: what `bagwise explain --concepts` prints.
 
 use anyhow::Result;
-use bagwise::model::Trained;
+use bagwise::model::Model;
 
 use crate::output::{Digits, Object, Output, Paint, Rows};
 
@@ -25,7 +25,7 @@ pub(crate) struct Concepts(Vec<Line>);
 
 impl Concepts {
     /// The `top` attributes of every concept, those that count most first.
-    pub(crate) fn of(model: &Trained, top: Option<u32>) -> Result<Concepts> {
+    pub(crate) fn of(model: &Model, top: Option<u32>) -> Result<Concepts> {
         let columns: Vec<_> = model.header.transform.outputs().collect();
         let name = |k: usize| {
             let input = &model.header.features[columns[k].input].name;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use bagwise::io::{check_writable, write_npz};
-use bagwise::model::Trained;
+use bagwise::model::Model;
 
 use crate::args::Data;
 use crate::learning::Seeing;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.read.read_options();
     let (map, names, how) = match (&args.model, &args.method) {
         (Some(path), _) => {
-            let model = Trained::load(path)?;
+            let model = Model::load(path)?;
             let data = session.read_for(&model, &args.data, options)?;
             let map = model.map(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
             let how = format!("as {} does", path.display());

@@ -7,7 +7,7 @@ use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::check_writable;
 use bagwise::method::{Explanation, Representative};
-use bagwise::model::Trained;
+use bagwise::model::Model;
 
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
@@ -60,7 +60,7 @@ Examples:
   bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let model = Trained::load(&args.model)?;
+    let model = Model::load(&args.model)?;
     if args.concepts {
         session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
         return Ok(Outcome::Done);
@@ -139,7 +139,7 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
 }
 
 struct Parts<'a> {
-    model: &'a Trained,
+    model: &'a Model,
     data: &'a Dataset,
     rows: Vec<Line>,
 }
@@ -202,7 +202,7 @@ impl Output for Parts<'_> {
 
 /// The instances that stand for training bags.
 struct Standing<'a> {
-    model: &'a Trained,
+    model: &'a Model,
     chosen: Vec<Representative>,
 }
 

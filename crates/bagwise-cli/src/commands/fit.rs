@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.warn(&format!(
             "{} of {} machines reached the iteration limit; {}",
             header.training.not_converged,
-            header.duels.len(),
+            header.tasks.len(),
             if steps { "more steps are -p iterations=N" } else { "try another scaling or a smaller c" }
         ));
     }
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.warn(&format!(
             "the choices of {} of {} machines did not settle: they came back in a circle or changed to the end",
             header.training.unsettled,
-            header.duels.len()
+            header.tasks.len()
         ));
     }
     let file = quoted(&args.output.to_string_lossy());
@@ -126,7 +126,7 @@ impl Output for Fitted<'_> {
         object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
         object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
-        object.put("machines", header.duels.len()).put("not_converged", training.not_converged);
+        object.put("machines", header.tasks.len()).put("not_converged", training.not_converged);
         object.put("unsettled", training.unsettled).put("model", self.output);
         Ok(serde_json::to_string_pretty(&object)?)
     }

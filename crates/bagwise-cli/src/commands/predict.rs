@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bagwise::io::Column;
-use bagwise::model::{Prediction, Trained};
+use bagwise::model::{Model, Prediction};
 use bagwise::{Dataset, Kept};
 
 use crate::args::Data;
@@ -37,7 +37,7 @@ Examples:
   bagwise predict m.bagwise new.csv --bag mol --format csv > predictions.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let model = Trained::load(&args.model)?;
+    let model = Model::load(&args.model)?;
     let data = session.read_for(&model, &args.data, args.read.read_options())?;
     let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
@@ -75,7 +75,7 @@ fn is_of_bags(kept: &Kept, data: &Dataset) -> bool {
 }
 
 struct Answers<'a> {
-    model: &'a Trained,
+    model: &'a Model,
     predictions: &'a [Prediction],
     data: &'a Dataset,
     /// Columns that say something of bags.
@@ -106,7 +106,7 @@ impl Answers<'_> {
     /// The class that a two-class model's score and probability are about.
     fn positive(&self) -> Option<usize> {
         let header = &self.model.header;
-        (header.classes.len() == 2).then(|| header.duels[0].plus as usize)
+        (header.classes.len() == 2).then(|| header.tasks[0].plus as usize)
     }
 }
 
@@ -120,7 +120,7 @@ impl Answers<'_> {
             (_, None) => {
                 columns.push("label".into());
                 columns
-                    .extend((0..header.duels.len()).map(|k| format!("score {}", self.model.machine_name(k))));
+                    .extend((0..header.tasks.len()).map(|k| format!("score {}", self.model.machine_name(k))));
                 columns.extend(header.classes.iter().map(|c| format!("probability {c}")));
             }
         }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The page is one file that loads nothing: send it, print it, open it on a phone. Nothing is computed again, so other \
-options, or a later bagwise, can draw it anew from the same folder. From five data sets on it tests the methods over \
+options, or a later bagwise, can draw it again from the same folder. From five data sets on it tests the methods over \
 all of them and draws critical differences. docs/report.md explains its parts.
 
 Examples:

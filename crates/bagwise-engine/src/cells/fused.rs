@@ -36,16 +36,16 @@ const TRIAL: usize = 1;
 const DOUBT: usize = 25;
 
 /// Both precisions; double only when a block first needs it.
-pub(super) struct Sieve {
+pub(super) struct NearestCentre {
     single: Fused<f32>,
     double: OnceLock<Option<Fused<f64>>>,
     trial: usize,
 }
 
-impl Sieve {
-    pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<Sieve> {
+impl NearestCentre {
+    pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<NearestCentre> {
         let single = Fused::new(p, psis, f32::kernels()[0], 0, ctx)?;
-        Ok(Sieve { single, double: OnceLock::new(), trial: TRIAL })
+        Ok(NearestCentre { single, double: OnceLock::new(), trial: TRIAL })
     }
 
     /// Cells of `count` rows.
@@ -80,8 +80,8 @@ impl Sieve {
 
     /// With these loops: rows are compared in single precision with the first `trial` lists.
     #[cfg(test)]
-    pub(super) fn with(single: Fused<f32>, double: Fused<f64>, trial: usize) -> Sieve {
-        Sieve { single, double: Some(double).into(), trial }
+    pub(super) fn with(single: Fused<f32>, double: Fused<f64>, trial: usize) -> NearestCentre {
+        NearestCentre { single, double: Some(double).into(), trial }
     }
 
     /// Whether a block needed double precision.

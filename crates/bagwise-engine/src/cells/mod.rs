@@ -34,7 +34,7 @@ pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
 pub use map::map_rows;
 
-use fused::Sieve;
+use fused::NearestCentre;
 use walk::Walk;
 
 /// How far two instances are from each other.
@@ -201,9 +201,9 @@ pub enum Strategy {
     Scan,
 }
 
-enum Way {
+enum Search {
     Literal,
-    Fused(Box<Sieve>),
+    Fused(Box<NearestCentre>),
     Walk(Walk),
     Scan(lanes::Lanes),
     SparseScan,
@@ -213,7 +213,7 @@ enum Way {
 pub struct Mapper<'a> {
     partitions: &'a Partitions,
     psis: Vec<usize>,
-    way: Way,
+    way: Search,
 }
 
 /// A block of rows as the ways read it.
@@ -246,14 +246,14 @@ impl<'a> Mapper<'a> {
         }
         let sparse = matches!(partitions.centres, Instances::Sparse(_));
         let way = match strategy {
-            Strategy::Literal => Way::Literal,
-            Strategy::Walk => Way::Walk(Walk::new(partitions, psis)?),
-            Strategy::Scan if sparse => Way::SparseScan,
+            Strategy::Literal => Search::Literal,
+            Strategy::Walk => Search::Walk(Walk::new(partitions, psis)?),
+            Strategy::Scan if sparse => Search::SparseScan,
             Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
-                Way::Fused(Box::new(Sieve::new(partitions, psis, ctx)?))
+                Search::Fused(Box::new(NearestCentre::new(partitions, psis, ctx)?))
             }
-            Strategy::Fused if sparse => Way::SparseScan,
-            _ => Way::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
+            Strategy::Fused if sparse => Search::SparseScan,
+            _ => Search::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
         };
         Ok(Mapper { partitions, psis: psis.to_vec(), way })
     }
@@ -360,11 +360,11 @@ impl<'a> Mapper<'a> {
     fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>], ctx: &Ctx) {
         let p = self.partitions;
         match (&self.way, block) {
-            (Way::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
-            (Way::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
-            (Way::Walk(walk), _) => walk.find(p, block, count, found),
-            (Way::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
-            (Way::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),
+            (Search::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
+            (Search::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
+            (Search::Walk(walk), _) => walk.find(p, block, count, found),
+            (Search::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
+            (Search::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),
             _ => self.literal(block, count, found),
         }
     }

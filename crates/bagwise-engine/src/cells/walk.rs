@@ -100,7 +100,7 @@ impl Walk {
         let rows = p.centres.rows();
         let points = self.lanes.as_ref().map_or(1, |lanes| PANELS * lanes.points());
         let mut distances = vec![0.0; points * rows];
-        let mut room = Room::new(rows, self.stride);
+        let mut room = WalkBuffers::new(rows, self.stride);
         let width = p.width();
         for first in (0..count).step_by(points) {
             let some = points.min(count - first);
@@ -130,9 +130,9 @@ impl Walk {
     }
 
     /// Walks along the sorted neighbours of one row.
-    fn walk(&self, t: usize, own: &[f64], row: usize, found: &mut [Vec<u16>], room: &mut Room) {
+    fn walk(&self, t: usize, own: &[f64], row: usize, found: &mut [Vec<u16>], room: &mut WalkBuffers) {
         let psis = &self.psis[self.looked_up..];
-        let Room { order, least, group, sample } = room;
+        let WalkBuffers { order, least, group, sample } = room;
         // Distances are not negative, so that their bits are in their order.
         let reach = reach(own, steps(own.len(), t, psis[0]), sample);
         let mut held = 0;
@@ -191,7 +191,7 @@ fn to_all<T: Element>(lanes: &Lanes, x: &[T], rows: usize, distances: &mut [f64]
 }
 
 /// What a walk needs, kept from row to row.
-struct Room {
+struct WalkBuffers {
     order: Vec<(u64, u32)>,
     least: Vec<u16>,
     group: Vec<u16>,
@@ -209,10 +209,15 @@ fn reach(own: &[f64], steps: f64, sample: &mut Vec<u64>) -> u64 {
     if rank >= sample.len() { u64::MAX } else { *sample.select_nth_unstable(rank).1 }
 }
 
-impl Room {
-    fn new(rows: usize, stride: usize) -> Room {
+impl WalkBuffers {
+    fn new(rows: usize, stride: usize) -> WalkBuffers {
         let (least, group) = (vec![NONE; stride], vec![NONE; stride]);
-        Room { order: Vec::with_capacity(rows), least, group, sample: Vec::with_capacity(rows / 16 + 1) }
+        WalkBuffers {
+            order: Vec::with_capacity(rows),
+            least,
+            group,
+            sample: Vec::with_capacity(rows / 16 + 1),
+        }
     }
 }
 

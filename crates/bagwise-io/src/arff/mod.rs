@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use super::assemble::{Beside, Book};
+use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{Cells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
@@ -317,8 +317,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         .zip(&roles.categorical)
         .map(|(&c, &is)| (names[c].clone(), is || is_nominal(c)));
     let mut store = Cells::new(source, declared.collect(), options.allow_missing);
-    let mut book = Book::new(source, options);
-    let mut beside = Beside {
+    let mut book = BagBuilder::new(source, options);
+    let mut beside = SideColumns {
         kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
         instance_labels: roles.instance_label.map(|_| Vec::new()),
     };

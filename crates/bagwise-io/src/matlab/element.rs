@@ -5,7 +5,7 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-use crate::compress::Room;
+use crate::compress::DecompressBudget;
 use crate::text::{Parsed, WHOLE, damaged, shown, wrong};
 
 /// A variable, as far as it can be used. Numbers stand column after column, as in the file.
@@ -54,7 +54,7 @@ pub(super) fn variables(bytes: &[u8]) -> Parsed<Vec<(String, Var)>> {
     };
     let mut top = Cursor { bytes: &bytes[128..], big };
     let mut variables = Vec::new();
-    let mut room = Room::of(bytes.len() as u64);
+    let mut room = DecompressBudget::of(bytes.len() as u64);
     while !top.bytes.is_empty() {
         let (kind, content) = top.element(true)?;
         let unpacked;
@@ -79,7 +79,7 @@ pub(super) fn variables(bytes: &[u8]) -> Parsed<Vec<(String, Var)>> {
 }
 
 /// Undoes the compression of an element.
-fn unpack(packed: &[u8], room: &mut Room) -> Parsed<Vec<u8>> {
+fn unpack(packed: &[u8], room: &mut DecompressBudget) -> Parsed<Vec<u8>> {
     let mut out = Vec::new();
     let mut input = ZlibDecoder::new(packed).take(room.left() + 1);
     if input.read_to_end(&mut out).is_err() {

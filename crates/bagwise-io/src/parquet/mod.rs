@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::arrays::{Taken, Values};
+use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns;
 use super::compress;
@@ -387,7 +387,7 @@ fn table(
         false => Instances::F64(Mat::new(rows, total, f64s)),
     };
     let column = |c: usize| Cow::Borrowed(&columns[&c]);
-    let taken = Taken {
+    let taken = FeatureTable {
         bag: column(roles.bag),
         label: roles.label.map(column),
         group: roles.group.map(column),

@@ -12,7 +12,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::thrift::{Input, Value};
 use crate::arrays::Values;
-use crate::compress::{MAX_RATIO, RATIO_FROM, Room};
+use crate::compress::{DecompressBudget, MAX_RATIO, RATIO_FROM};
 use crate::npy::half;
 use crate::text::{Parsed, damaged, wrong};
 
@@ -23,13 +23,13 @@ fn or_cut<T>(value: Option<T>) -> Parsed<T> {
 /// How much more may come out of the file: values, which runs multiply, and bytes, which compression does.
 pub(super) struct Budget {
     values: u64,
-    bytes: Room,
+    bytes: DecompressBudget,
 }
 
 impl Budget {
     /// For a file of so many bytes, which may have `values` however small it is.
     pub(super) fn new(length: u64, values: u64) -> Budget {
-        Budget { values: length.saturating_mul(MAX_RATIO).max(values), bytes: Room::of(length) }
+        Budget { values: length.saturating_mul(MAX_RATIO).max(values), bytes: DecompressBudget::of(length) }
     }
 
     /// An error if there cannot be so many.

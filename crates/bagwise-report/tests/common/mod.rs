@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::Rng;
-use bagwise::judge::{Key, Metric, Outcome, Reason, Record, Roster, Scored, Status, Truth};
+use bagwise::judge::{GroundTruth, Key, Metric, Outcome, Reason, Record, Scored, Status, Truth};
 use bagwise_report::{Comparison, Context, DataSummary, GramPicture, SetupSummary, Suspicion};
 
 /// How a made-up run looks.
@@ -38,7 +38,7 @@ pub(crate) fn made(m: &Made<'_>) -> Comparison {
             names: (0..k).map(|c| format!("class {c}")).collect(),
         },
     };
-    let roster = Roster {
+    let roster = GroundTruth {
         data: m.data.into(),
         fingerprint: format!("{:016x}", of_name(m.data)),
         bags: (0..m.bags).map(|b| format!("bag-{b:04}")).collect(),
@@ -62,7 +62,13 @@ fn of_name(name: &str) -> u64 {
     name.bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)))
 }
 
-fn record(m: &Made<'_>, roster: &Roster, (at, method): (usize, &str), repeat: usize, fold: usize) -> Record {
+fn record(
+    m: &Made<'_>,
+    roster: &GroundTruth,
+    (at, method): (usize, &str),
+    repeat: usize,
+    fold: usize,
+) -> Record {
     let mut rng = Rng::new(of_name(m.data), "made", &[at as u64, repeat as u64, fold as u64]);
     let bags: Vec<usize> = (0..m.bags).filter(|b| (b * 7 + repeat) % m.folds == fold).collect();
     let noise = 0.6 + 0.12 * at as f64;

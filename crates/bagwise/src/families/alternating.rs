@@ -21,8 +21,8 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::Width;
 use crate::method::{
-    Ended, Explains, Fit, Follow, Info, Method, Model, Needs, Prepared, Representative, Rounds, Scope, State,
-    Step, Training, Trajectory,
+    Ended, Explains, Fit, Follow, Info, MemoryEstimate, Method, Predictor, Prepared, Representative, Rounds,
+    Scope, State, Step, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
@@ -65,7 +65,7 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
     }
 
     /// The bias, if it is not the solver's.
-    fn bias(&self, _problem: &Problem<'_>, _trained: &Trained<'_>) -> Result<Option<f64>> {
+    fn bias(&self, _problem: &Problem<'_>, _trained: &TrainedRound<'_>) -> Result<Option<f64>> {
         Ok(None)
     }
 
@@ -179,7 +179,7 @@ pub(crate) struct Row {
 }
 
 /// A machine that has just been trained.
-pub(crate) struct Trained<'a> {
+pub(crate) struct TrainedRound<'a> {
     pub(crate) rows: &'a [Row],
     /// The bound of each row's coefficient.
     pub(crate) bounds: &'a [f64],
@@ -213,13 +213,13 @@ impl<A: Alternating> Method for Alternation<A> {
         crate::families::width::pass(bags, representations)
     }
 
-    fn needs(&self, bags: &Bags) -> Needs {
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
         let rows = bags.instance_count() + if self.method.wants_means() { bags.len() } else { 0 };
         let copy = 8 * (rows * bags.width()) as u64;
         // Where a Gram is too large its entries are computed when they are needed.
         let each = if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 };
         let distances = if self.method.wants_few() { each } else { 0 };
-        Needs { fixed: 2 * copy + distances, each }
+        MemoryEstimate { fixed: 2 * copy + distances, each }
     }
 
     fn prepare(
@@ -251,7 +251,7 @@ impl<A: Alternating> Method for Alternation<A> {
         }))
     }
 
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let linear = SearchParams::read(point)?.width.is_none();
         model::load(linear, state, self.method.zero_is_positive())
     }
@@ -344,7 +344,7 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
         Ok(bags.iter().map(|b| model::decided(most(b), self.zero_is_positive)).collect())
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         let found: Vec<&Found> = fits.iter().map(|f| f.of()).collect();
         let representatives = found.iter().enumerate().flat_map(|(output, found)| {
             found.chosen.iter().map(move |&(bag, instance)| Representative {
@@ -424,7 +424,7 @@ impl<A: Alternating> Search<'_, A> {
             let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
-            let trained = Trained { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };
+            let trained = TrainedRound { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };
             let bias = self.method.bias(problem, &trained)?.unwrap_or(solved.bias);
             let mut outputs = vec![f64::NAN; problem.bags.instance_count()];
             self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;

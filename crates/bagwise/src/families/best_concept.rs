@@ -17,8 +17,8 @@ use crate::families::concepts::{
     options, save_concepts,
 };
 use crate::method::{
-    Answer, Believed, Explains, Explanation, Fit, Info, Method, Model, Needs, Offer, Prepared, Scope, State,
-    Training,
+    Answer, Explains, Explanation, Fit, Info, MemoryEstimate, Method, Offer, Predictor, Prepared, Scope,
+    State, Training, WeightedConcept,
 };
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -80,9 +80,9 @@ impl Method for BestConcept {
         6.0 * representations as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
     }
 
-    fn needs(&self, bags: &Bags) -> Needs {
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
         // Instances dense, packed for distances and twice for gradients.
-        Needs { fixed: 5 * 8 * (bags.instance_count() * bags.width()) as u64, each: 0 }
+        MemoryEstimate { fixed: 5 * 8 * (bags.instance_count() * bags.width()) as u64, each: 0 }
     }
 
     fn prepare(
@@ -96,7 +96,7 @@ impl Method for BestConcept {
         Ok(Box::new(Ready { producer: self.producer, bags, points }))
     }
 
-    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let mut rules: Vec<Rule> = Vec::new();
         loop {
             let own = state.nested(&format!("rule{}", rules.len()));
@@ -146,7 +146,7 @@ struct Ready {
 #[derive(Clone)]
 struct Rule {
     /// The concept, or nothing where no bag was positive: then nothing is near.
-    believed: Option<Believed>,
+    believed: Option<WeightedConcept>,
     output: Shape,
 }
 
@@ -336,9 +336,9 @@ impl Ready {
     }
 }
 
-fn believed(found: &Found, side: Side) -> Believed {
+fn believed(found: &Found, side: Side) -> WeightedConcept {
     let Found { concept, log_density, .. } = found.clone();
-    Believed { concept, belief: 1.0, log_density, of_plus: side != Side::Minus }
+    WeightedConcept { concept, belief: 1.0, log_density, of_plus: side != Side::Minus }
 }
 
 /// The first of the largest.
@@ -417,7 +417,7 @@ impl Prepared for Ready {
         Ok(Rule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect())
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         let rules = fits.iter().map(|fit| fit.of::<Rule>().clone()).collect();
         Ok(Box::new(Rules { rules, width: self.bags.width() }))
     }
@@ -429,7 +429,7 @@ struct Rules {
     width: usize,
 }
 
-impl Model for Rules {
+impl Predictor for Rules {
     fn outputs(&self) -> usize {
         self.rules.len()
     }
@@ -463,7 +463,7 @@ impl Model for Rules {
         Ok(all)
     }
 
-    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+    fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         Some(self.rules.iter().map(|rule| rule.believed.iter().cloned().collect()).collect())
     }
 

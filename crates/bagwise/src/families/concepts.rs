@@ -1,7 +1,7 @@
 //! What every method built on diverse density shares: the parameters of the search, targets as the density wants them,
 //! and concepts as numbers of a saved model.
 
-use crate::method::{Believed, State};
+use crate::method::{State, WeightedConcept};
 use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
@@ -125,7 +125,7 @@ pub(crate) fn dense(bags: &Bags, ctx: &Ctx) -> Result<Mat> {
 }
 
 /// Puts concepts into a state.
-pub(crate) fn save_concepts(state: &mut State, width: usize, concepts: &[Believed]) {
+pub(crate) fn save_concepts(state: &mut State, width: usize, concepts: &[WeightedConcept]) {
     let gather = |of: fn(&Concept) -> &Vec<f64>| {
         let numbers: Vec<f64> = concepts.iter().flat_map(|b| of(&b.concept).iter().copied()).collect();
         Mat::new(concepts.len(), width, numbers)
@@ -138,7 +138,7 @@ pub(crate) fn save_concepts(state: &mut State, width: usize, concepts: &[Believe
 }
 
 /// What [`save_concepts`] wrote.
-pub(crate) fn load_concepts(state: &State) -> Result<Vec<Believed>> {
+pub(crate) fn load_concepts(state: &State) -> Result<Vec<WeightedConcept>> {
     let (points, scales) = (state.mat("points")?, state.mat("scales")?);
     if (points.rows(), points.cols()) != (scales.rows(), scales.cols()) || points.cols() == 0 {
         return Err(refuse("its concepts and their weights differ in number"));
@@ -152,7 +152,7 @@ pub(crate) fn load_concepts(state: &State) -> Result<Vec<Believed>> {
     if belief.iter().any(|b| !(0.0..=1.0).contains(b)) {
         return Err(refuse("a belief is not a share of 1"));
     }
-    let one = |i: usize| Believed {
+    let one = |i: usize| WeightedConcept {
         concept: Concept { point: points.row(i).to_vec(), weights: scales.row(i).to_vec() },
         belief: belief[i],
         log_density: log_densities[i],

@@ -5,7 +5,7 @@
 //! * *map*: a bag becomes the small matrix of [`EdgeMap`], and two bags an inner product. Error below `tol`; cost
 //!   edges x terms^2, and as much per pair of bags as a matrix has entries.
 //!
-//! The cheaper is chosen by [`Way::choose`] from the training bags alone, and kept with a model: training and new
+//! The cheaper is chosen by [`EdgeStrategy::choose`] from the training bags alone, and kept with a model: training and new
 //! bags must be compared the same way.
 
 use rayon::prelude::*;
@@ -27,34 +27,34 @@ const TERM: f64 = 30.0;
 const ENTRY: f64 = 4.0;
 
 /// How edge sums are computed.
-pub(crate) enum Way {
+pub(crate) enum EdgeStrategy {
     /// Over all pairs, with this width.
     Direct(f64),
     /// By a feature map.
     Map(EdgeMap),
 }
 
-impl Way {
+impl EdgeStrategy {
     /// The cheaper way to compare bags with so many edges each. `tol` = 0 asks for the direct sum.
-    pub(crate) fn choose(gamma: f64, tol: f64, orient: Orient, edges: &[usize]) -> Way {
+    pub(crate) fn choose(gamma: f64, tol: f64, orient: Orient, edges: &[usize]) -> EdgeStrategy {
         if tol == 0.0 {
-            return Way::Direct(gamma);
+            return EdgeStrategy::Direct(gamma);
         }
         let (sum, bags) = (edges.iter().sum::<usize>() as f64, edges.len() as f64);
         let points = if orient == Orient::Both { 2.0 * sum } else { sum };
         let direct = PAIR * points * points / 2.0;
         // The map of the smallest width there is has one term.
         if direct <= sum * (TERM + 1.0) {
-            return Way::Direct(gamma);
+            return EdgeStrategy::Direct(gamma);
         }
         match EdgeMap::new(gamma, tol) {
             Some(map) => {
                 let terms = map.terms() as f64;
                 let size = map.size(orient == Orient::Both) as f64;
                 let by_map = sum * terms * (terms + TERM) + bags * bags / 2.0 * size * ENTRY;
-                if by_map < direct { Way::Map(map) } else { Way::Direct(gamma) }
+                if by_map < direct { EdgeStrategy::Map(map) } else { EdgeStrategy::Direct(gamma) }
             }
-            None => Way::Direct(gamma),
+            None => EdgeStrategy::Direct(gamma),
         }
     }
 
@@ -67,8 +67,8 @@ impl Way {
     ) -> Result<Edges> {
         let graphs: Vec<&Graph> = graphs.into_iter().collect();
         match self {
-            Way::Direct(_) => Ok(Edges::Points(Points::of(&graphs, orient)?)),
-            Way::Map(map) => {
+            EdgeStrategy::Direct(_) => Ok(Edges::Points(Points::of(&graphs, orient)?)),
+            EdgeStrategy::Map(map) => {
                 let size = map.size(orient == Orient::Both);
                 ctx.reserve(
                     "the moments of the edges",
@@ -91,8 +91,10 @@ impl Way {
     /// The edge sums of some bags with each other.
     pub(crate) fn symmetric(&self, edges: &Edges, ctx: &Ctx) -> Result<Mat> {
         match (self, edges) {
-            (Way::Direct(gamma), Edges::Points(points)) => Ok(points.symmetric(&[*gamma], ctx)?.remove(0)),
-            (Way::Map(_), Edges::Moments(moments)) => Ok(inner_products(moments, None)),
+            (EdgeStrategy::Direct(gamma), Edges::Points(points)) => {
+                Ok(points.symmetric(&[*gamma], ctx)?.remove(0))
+            }
+            (EdgeStrategy::Map(_), Edges::Moments(moments)) => Ok(inner_products(moments, None)),
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
     }
@@ -100,12 +102,14 @@ impl Way {
     /// The edge sums between two sets of bags.
     pub(crate) fn rectangular(&self, rows: &Edges, cols: &Edges, ctx: &Ctx) -> Result<Mat> {
         match (self, rows, cols) {
-            (Way::Direct(gamma), Edges::Points(rows), Edges::Points(cols)) => {
+            (EdgeStrategy::Direct(gamma), Edges::Points(rows), Edges::Points(cols)) => {
                 let output = [Output { gamma: *gamma, terms: vec![0] }];
                 Ok(bagwise_engine::rectangular(&rows.side(), &cols.side(), &output, ctx.precision, ctx)?
                     .remove(0))
             }
-            (Way::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => Ok(inner_products(rows, Some(cols))),
+            (EdgeStrategy::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => {
+                Ok(inner_products(rows, Some(cols)))
+            }
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
     }
@@ -113,11 +117,11 @@ impl Way {
     /// The edge sum of each bag with itself.
     pub(crate) fn own(&self, edges: &Edges, ctx: &Ctx) -> Result<Vec<f64>> {
         match (self, edges) {
-            (Way::Direct(gamma), Edges::Points(points)) => {
+            (EdgeStrategy::Direct(gamma), Edges::Points(points)) => {
                 let output = [Output { gamma: *gamma, terms: vec![0] }];
                 Ok(bagwise_engine::self_similarity(&points.side(), &output, ctx)?.remove(0))
             }
-            (Way::Map(_), Edges::Moments(moments)) => {
+            (EdgeStrategy::Map(_), Edges::Moments(moments)) => {
                 Ok((0..moments.rows()).map(|b| dot(moments.row(b), moments.row(b))).collect())
             }
             _ => unreachable!("edges go back to the way they were made ready for"),
@@ -142,7 +146,7 @@ impl Way {
                 ctx.check()?;
                 let vectors: Vec<[f64; 4]> = edges.iter().map(|e| graph.vector(e, orient)).collect();
                 let shares = match (self, kept) {
-                    (Way::Direct(gamma), Edges::Points(kept)) => {
+                    (EdgeStrategy::Direct(gamma), Edges::Points(kept)) => {
                         let points = Points::new(vectors.iter().map(std::slice::from_ref), orient)?;
                         let output = [Output { gamma: *gamma, terms: vec![0] }];
                         bagwise_engine::rectangular(
@@ -154,7 +158,7 @@ impl Way {
                         )?
                         .remove(0)
                     }
-                    (Way::Map(map), Edges::Moments(kept)) => {
+                    (EdgeStrategy::Map(map), Edges::Moments(kept)) => {
                         map.shares(&vectors, orient == Orient::Both, kept)
                     }
                     _ => unreachable!("edges go back to the way they were made ready for"),
@@ -175,14 +179,14 @@ impl Way {
     pub(crate) fn save(&self, edges: &Edges) -> Result<State> {
         let mut state = State::default();
         match (self, edges) {
-            (Way::Direct(gamma), Edges::Points(points)) => {
+            (EdgeStrategy::Direct(gamma), Edges::Points(points)) => {
                 state.put("width", &[*gamma]);
                 state.put("weights", &points.weights[0]);
                 let mut inside = State::default();
                 inside.put_bags(&points.bags)?;
                 state.nest("points", inside);
             }
-            (Way::Map(map), Edges::Moments(moments)) => {
+            (EdgeStrategy::Map(map), Edges::Moments(moments)) => {
                 let (coefficients, lengths) = map.parts();
                 state.put_mat("coefficients", coefficients);
                 state.put_counts("lengths", lengths.iter().copied());
@@ -194,7 +198,7 @@ impl Way {
     }
 
     /// What [`save`](Way::save) wrote of `bags` bags.
-    pub(crate) fn load(state: &State, orient: Orient, bags: usize) -> Result<(Way, Edges)> {
+    pub(crate) fn load(state: &State, orient: Orient, bags: usize) -> Result<(EdgeStrategy, Edges)> {
         if state.tensors.contains_key("moments") {
             let map = EdgeMap::from_parts(state.mat("coefficients")?, state.counts("lengths")?)
                 .ok_or_else(|| refuse("its map of edges does not fit together"))?;
@@ -202,7 +206,7 @@ impl Way {
             if (moments.rows(), moments.cols()) != (bags, map.size(orient == Orient::Both)) {
                 return Err(refuse("its moments of edges do not fit its map"));
             }
-            return Ok((Way::Map(map), Edges::Moments(moments)));
+            return Ok((EdgeStrategy::Map(map), Edges::Moments(moments)));
         }
         let gamma = state.vector("width", 1)?[0];
         let points = state.nested("points").bags()?;
@@ -210,7 +214,7 @@ impl Way {
         if gamma < 0.0 || points.width() != 4 || points.len() != bags || weights.iter().any(|&w| w < 0.0) {
             return Err(refuse("its edges do not fit together"));
         }
-        Ok((Way::Direct(gamma), Edges::Points(Points { bags: points, weights: vec![weights] })))
+        Ok((EdgeStrategy::Direct(gamma), Edges::Points(Points { bags: points, weights: vec![weights] })))
     }
 }
 
@@ -319,7 +323,7 @@ mod tests {
     fn error(graphs: &[Graph], gamma: f64, orient: Orient) -> f64 {
         let ctx = Ctx::default();
         let graphs: Vec<&Graph> = graphs.iter().filter(|g| !g.edges.is_empty()).collect();
-        let cosine = |way: Way| {
+        let cosine = |way: EdgeStrategy| {
             let edges = way.ready(graphs.iter().copied(), orient, &ctx).unwrap();
             let sums = way.symmetric(&edges, &ctx).unwrap();
             let own = way.own(&edges, &ctx).unwrap();
@@ -329,8 +333,8 @@ mod tests {
                     .collect::<Vec<Vec<f64>>>(),
             )
         };
-        let direct = cosine(Way::Direct(gamma));
-        let map = cosine(Way::Map(EdgeMap::new(gamma, TOL).unwrap()));
+        let direct = cosine(EdgeStrategy::Direct(gamma));
+        let map = cosine(EdgeStrategy::Map(EdgeMap::new(gamma, TOL).unwrap()));
         direct.data().iter().zip(map.data()).map(|(d, m)| (d - m).abs()).fold(0.0, f64::max)
     }
 
@@ -380,7 +384,7 @@ mod tests {
     #[test]
     fn the_cheaper_way_is_chosen() {
         let is_map = |gamma: f64, tol: f64, edges: &[usize]| {
-            matches!(Way::choose(gamma, tol, Orient::Both, edges), Way::Map(_))
+            matches!(EdgeStrategy::choose(gamma, tol, Orient::Both, edges), EdgeStrategy::Map(_))
         };
         assert!(is_map(1.0, TOL, &[10_000; 100]) && is_map(32.0, TOL, &[10_000; 100]));
         assert!(!is_map(1.0, 0.0, &[10_000; 100]), "nothing may be lost");
@@ -402,7 +406,7 @@ mod tests {
             .collect();
         let ctx = Ctx::default();
         for orient in [Orient::Both, Orient::Canonical, Orient::Index] {
-            for way in [Way::Direct(2.0), Way::Map(EdgeMap::new(2.0, TOL).unwrap())] {
+            for way in [EdgeStrategy::Direct(2.0), EdgeStrategy::Map(EdgeMap::new(2.0, TOL).unwrap())] {
                 let edges = way.ready(&graphs, orient, &ctx).unwrap();
                 let sums = way.rectangular(&edges, &edges, &ctx).unwrap();
                 let nodes: usize = graphs.iter().map(|g| g.degree.len()).sum();
@@ -419,9 +423,9 @@ mod tests {
                     }
                 }
                 let saved = way.save(&edges).unwrap();
-                let (_, again) = Way::load(&saved, orient, graphs.len()).unwrap();
+                let (_, again) = EdgeStrategy::load(&saved, orient, graphs.len()).unwrap();
                 assert_eq!(way.rectangular(&edges, &again, &ctx).unwrap(), sums);
-                assert!(Way::load(&saved, orient, graphs.len() + 1).is_err());
+                assert!(EdgeStrategy::load(&saved, orient, graphs.len() + 1).is_err());
             }
         }
     }

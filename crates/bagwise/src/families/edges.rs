@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::families::edge_sums::{Edges, Points, Way};
+use crate::families::edge_sums::{EdgeStrategy, Edges, Points};
 use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::method::State;
 use crate::params::index_in;
@@ -55,7 +55,7 @@ pub(crate) struct EdgeGrams {
     drawings: Vec<Drawing>,
     /// For each drawing, the graph of each bag.
     graphs: Vec<Vec<Graph>>,
-    ways: Vec<Arc<Way>>,
+    ways: Vec<Arc<EdgeStrategy>>,
 }
 
 impl EdgeGrams {
@@ -76,7 +76,7 @@ impl EdgeGrams {
         let mut all = EdgeGrams { kernels, kernel, drawings, graphs, ways: Vec::new() };
         for k in &all.kernels {
             let edges: Vec<usize> = train.iter().map(|&b| all.graphs(k)[b].edges.len()).collect();
-            all.ways.push(Arc::new(Way::choose(k.gamma, k.tol, k.orient, &edges)));
+            all.ways.push(Arc::new(EdgeStrategy::choose(k.gamma, k.tol, k.orient, &edges)));
         }
         let sums = all.sums(ctx)?;
         Ok((all, sums))
@@ -94,12 +94,12 @@ impl EdgeGrams {
         for (k, kernel) in self.kernels.iter().enumerate() {
             ctx.progress.step("edges", k as u64, count as u64);
             let (way, graphs) = (&*self.ways[k], self.graphs(kernel));
-            if let Way::Map(_) = way {
+            if let EdgeStrategy::Map(_) = way {
                 sums[k] = Some(way.symmetric(&way.ready(graphs, kernel.orient, ctx)?, ctx)?);
             } else if sums[k].is_none() {
                 let listed = |o: usize| (self.kernels[o].drawing, self.kernels[o].orient);
                 let together: Vec<usize> = (k..count)
-                    .filter(|&o| matches!(&*self.ways[o], Way::Direct(_)) && listed(o) == listed(k))
+                    .filter(|&o| matches!(&*self.ways[o], EdgeStrategy::Direct(_)) && listed(o) == listed(k))
                     .collect();
                 let points = Points::of(&graphs.iter().collect::<Vec<_>>(), kernel.orient)?;
                 let widths: Vec<f64> = together.iter().map(|&o| self.kernels[o].gamma).collect();
@@ -130,7 +130,7 @@ impl EdgeGrams {
 pub(crate) struct KeptEdges {
     drawing: Drawing,
     orient: Orient,
-    way: Arc<Way>,
+    way: Arc<EdgeStrategy>,
     edges: Edges,
 }
 
@@ -168,7 +168,7 @@ impl KeptEdges {
 
     /// What [`save`](KeptEdges::save) wrote of so many bags.
     pub(crate) fn load(drawing: Drawing, orient: Orient, bags: usize, state: &State) -> Result<KeptEdges> {
-        let (way, edges) = Way::load(state, orient, bags)?;
+        let (way, edges) = EdgeStrategy::load(state, orient, bags)?;
         Ok(KeptEdges { drawing, orient, way: Arc::new(way), edges })
     }
 }

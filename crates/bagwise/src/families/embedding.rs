@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
+use crate::families::kernel_svm::{BagKernel, Comparison, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::Width;
-use crate::method::{Believed, Needs, Scope, State};
+use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::Point;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
@@ -30,7 +30,7 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
     /// As [`BagKernel::needs_besides`].
-    fn needs_besides(&self, bags: &Bags) -> Needs;
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate;
 
     /// Learns from training bags.
     fn learn(&self, _params: &mut Self::Params, _bags: &Bags, _scope: &Scope<'_>, _ctx: &Ctx) -> Result<()> {
@@ -44,7 +44,7 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     fn columns(&self, params: &Self::Params, length: usize) -> usize;
 
     /// The kernel values of new bags with kept vectors, taken apart; an error where that is not possible.
-    fn parts(&self, params: &Self::Params, linear: bool, kept: &Mat, bags: &Bags) -> Result<Parts>;
+    fn parts(&self, params: &Self::Params, linear: bool, kept: &Mat, bags: &Bags) -> Result<InstanceKernel>;
 
     /// Puts what was learned into a state.
     fn save(&self, _params: &Self::Params, _state: &mut State) {}
@@ -55,7 +55,7 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     }
 
     /// The concepts that were learned.
-    fn concepts(&self, _params: &Self::Params) -> Option<Vec<Believed>> {
+    fn concepts(&self, _params: &Self::Params) -> Option<Vec<WeightedConcept>> {
         None
     }
 }
@@ -68,7 +68,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         self.0.work(bags, representations)
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         self.0.needs_besides(bags)
     }
 
@@ -103,7 +103,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         Ok(Box::new(all.into_iter().flatten().collect::<Vec<_>>()))
     }
 
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn ReferenceBags>> {
         let mut params = self.0.read(point)?;
         self.0.load(&mut params, state)?;
         let vectors = singles(state.mat("vectors")?).map_err(|e| refuse(e.to_string()))?;
@@ -196,7 +196,7 @@ impl<E: Embedding> Grams for Vec<EmbeddedBags<E>> {
         &self[representation].gram
     }
 
-    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn ReferenceBags>> {
         let EmbeddedBags { embedding, params, kernel, vectors, .. } = &self[representation];
         let (embedding, params) = (embedding.clone(), params.clone());
         Ok(Box::new(KeptVectors { embedding, params, kernel: *kernel, vectors: vectors.select(train) }))
@@ -211,7 +211,7 @@ struct KeptVectors<E: Embedding> {
     vectors: Bags,
 }
 
-impl<E: Embedding> Bank for KeptVectors<E> {
+impl<E: Embedding> ReferenceBags for KeptVectors<E> {
     fn len(&self) -> usize {
         self.vectors.len()
     }
@@ -230,12 +230,12 @@ impl<E: Embedding> Bank for KeptVectors<E> {
         Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
     }
 
-    fn parts(&self, bags: &Bags, _: &Ctx) -> Result<Parts> {
+    fn parts(&self, bags: &Bags, _: &Ctx) -> Result<InstanceKernel> {
         let linear = self.kernel == VectorKernel::Linear;
         self.embedding.parts(&self.params, linear, rows(&self.vectors), bags)
     }
 
-    fn concepts(&self) -> Option<Vec<Believed>> {
+    fn concepts(&self) -> Option<Vec<WeightedConcept>> {
         self.embedding.concepts(&self.params)
     }
 

@@ -1,6 +1,6 @@
 //! Bag kernel + support vector machine: everything that follows once two bags have a similarity.
 //!
-//! A [`BagKernel`] gives Grams over prepared bags ([`Grams`]) and can keep training bags in a [`Bank`] that
+//! A [`BagKernel`] gives Grams over prepared bags ([`Grams`]) and can keep training bags in a [`ReferenceBags`] that
 //! compares new ones with them. From that this adapter makes fits, scores, models, saved state and explanations:
 //! with `f(X) = bias + sum_B coef_B K(X, B)` and a kernel that is a sum over the instances of `X`, the part of
 //! instance `a` is `sum_B coef_B K(a, B)` and its share, by weight, of the bias; parts add up to `f(X)` exactly. Where
@@ -15,7 +15,8 @@ use bagwise_svm::Machine;
 use crate::families::svm::{self, SvmParams};
 use crate::graph::Graph;
 use crate::method::{
-    Answer, Believed, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training,
+    Answer, Explanation, Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State, Training,
+    WeightedConcept,
 };
 use crate::params::{Point, representations};
 use crate::state::refuse;
@@ -32,7 +33,7 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
     /// Memory needed while Grams are made, besides the Grams.
-    fn needs_besides(&self, bags: &Bags) -> Needs;
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate;
 
     /// Grams over all bags for points that differ in representation; only `scope` may be learned from.
     fn grams(
@@ -44,7 +45,7 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     ) -> Result<Box<dyn Grams>>;
 
     /// A bank from its saved state.
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>>;
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn ReferenceBags>>;
 }
 
 /// Grams over prepared bags, one per representation.
@@ -53,11 +54,11 @@ pub(crate) trait Grams: Send + Sync {
     fn gram(&self, representation: usize) -> &Mat;
 
     /// The bags of `train`, kept for comparison with new ones.
-    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn Bank>>;
+    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn ReferenceBags>>;
 }
 
 /// Training bags that new ones are compared with.
-pub(crate) trait Bank: Send + Sync {
+pub(crate) trait ReferenceBags: Send + Sync {
     /// Number of bags kept.
     fn len(&self) -> usize;
 
@@ -68,7 +69,7 @@ pub(crate) trait Bank: Send + Sync {
     fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
 
     /// The same values taken apart by the instances of the new bags.
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts>;
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel>;
 
     /// The graph of each new bag, if the kernel is one of graphs.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
@@ -76,7 +77,7 @@ pub(crate) trait Bank: Send + Sync {
     }
 
     /// The concepts that the kernel is made of, if it has such.
-    fn concepts(&self) -> Option<Vec<Believed>> {
+    fn concepts(&self) -> Option<Vec<WeightedConcept>> {
         None
     }
 
@@ -94,8 +95,8 @@ pub(crate) struct Comparison {
 }
 
 /// Kernel values taken apart.
-pub(crate) struct Parts {
-    /// Instances x kept bags; the rows of a bag add up to its row of [`Bank::compare`].
+pub(crate) struct InstanceKernel {
+    /// Instances x kept bags; the rows of a bag add up to its row of [`ReferenceBags::compare`].
     pub(crate) kernel: Mat,
     /// The share of each instance in its bag, by weight; the shares of a bag add up to 1.
     pub(crate) share: Vec<f64>,
@@ -120,9 +121,9 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         self.kernel.work(bags, representations)
     }
 
-    fn needs(&self, bags: &Bags) -> Needs {
-        let Needs { fixed, each } = self.kernel.needs_besides(bags);
-        Needs { fixed, each: each + 8 * (bags.len() as u64).pow(2) }
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
+        let MemoryEstimate { fixed, each } = self.kernel.needs_besides(bags);
+        MemoryEstimate { fixed, each: each + 8 * (bags.len() as u64).pow(2) }
     }
 
     fn prepare(
@@ -138,7 +139,7 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         Ok(Box::new(KernelPrepared { grams, machines, representation }))
     }
 
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let bank = self.kernel.load(point, &state.nested("bank"))?;
         let coefficients = state.mat("coefficients")?;
         if coefficients.cols() != bank.len() {
@@ -257,7 +258,7 @@ impl Prepared for KernelPrepared {
         nearest_others(train, similarity)
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         let bank = self.grams.bank(self.representation[fits[0].point], train, ctx)?;
         let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
         let (coefficients, biases) = expansions(&machines, train);
@@ -267,12 +268,12 @@ impl Prepared for KernelPrepared {
 
 /// `f_k(X) = biases[k] + sum_B coefficients[k][B] K(X, B)`.
 struct KernelModel {
-    bank: Box<dyn Bank>,
+    bank: Box<dyn ReferenceBags>,
     coefficients: Mat,
     biases: Vec<f64>,
 }
 
-impl Model for KernelModel {
+impl Predictor for KernelModel {
     fn outputs(&self) -> usize {
         self.biases.len()
     }
@@ -287,7 +288,7 @@ impl Model for KernelModel {
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
-        let Parts { kernel, share } = self.bank.parts(bags, ctx)?;
+        let InstanceKernel { kernel, share } = self.bank.parts(bags, ctx)?;
         let part =
             |i: usize, k: usize| dot(kernel.row(i), self.coefficients.row(k)) + share[i] * self.biases[k];
         let one = |b: usize, k: usize| Explanation::Additive {
@@ -301,7 +302,7 @@ impl Model for KernelModel {
         self.bank.graphs(bags, ctx)
     }
 
-    fn concepts(&self) -> Option<Vec<Vec<Believed>>> {
+    fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         let concepts = self.bank.concepts()?;
         Some(vec![concepts; self.biases.len()])
     }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
 use crate::families::svm::{self, SvmParams};
-use crate::method::{Answer, Explanation, Fit, Model, Prepared, State, Training};
+use crate::method::{Answer, Explanation, Fit, Predictor, Prepared, State, Training};
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
@@ -275,7 +275,7 @@ impl Prepared for MapPrepared {
         Ok(Some(self.maps(point, &all)))
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         let own = self.of(fits[0].point);
         let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
         let map = CellMap { partitions, ..own.map.clone() };
@@ -375,7 +375,7 @@ impl MapModel {
     }
 }
 
-impl Model for MapModel {
+impl Predictor for MapModel {
     fn outputs(&self) -> usize {
         self.biases.len()
     }

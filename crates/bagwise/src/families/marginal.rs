@@ -30,7 +30,7 @@ use crate::families::concepts::{
 use crate::families::set_kernel::{Norm, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
-use crate::method::{Believed, Info, Needs, Offer, Scope, State};
+use crate::method::{Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -156,11 +156,11 @@ impl SetKernel for Marginalized {
         pass(bags, 2 * representations) + EVALUATIONS * (n / 2.0) * n * 4.0 * bags.width() as f64
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         // Instances dense, packed for distances and twice for gradients, and packed by the engine; two weight vectors. Those
         // of real values are many, and reserved where they are made.
         let values = 8 * (bags.instance_count() * bags.width()) as u64;
-        Needs { fixed: 6 * values, each: 16 * bags.instance_count() as u64 }
+        MemoryEstimate { fixed: 6 * values, each: 16 * bags.instance_count() as u64 }
     }
 
     /// Points that differ in width or label kernel share a search.
@@ -172,7 +172,7 @@ impl SetKernel for Marginalized {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut believed: Vec<((Producer, Options), Vec<Believed>)> = Vec::new();
+        let mut believed: Vec<((Producer, Options), Vec<WeightedConcept>)> = Vec::new();
         for p in 0..params.len() {
             let MarginalParams { search, label_kernel, .. } = params[p].clone();
             let known = params[..p].iter().find(|o| (o.search, o.label_kernel) == (search, label_kernel));
@@ -215,14 +215,14 @@ impl SetKernel for Marginalized {
         Ok(())
     }
 
-    fn concepts(&self, params: &MarginalParams) -> Option<Vec<Believed>> {
+    fn concepts(&self, params: &MarginalParams) -> Option<Vec<WeightedConcept>> {
         Some(params.field.believed.clone())
     }
 }
 
 impl Marginalized {
     /// How much each concept is believed, most first; those that together weigh less than rounding are left out.
-    fn believe(&self, evidence: &Evidence, found: &[Found], ctx: &Ctx) -> Result<Vec<Believed>> {
+    fn believe(&self, evidence: &Evidence, found: &[Found], ctx: &Ctx) -> Result<Vec<WeightedConcept>> {
         let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
         let values: Vec<f64> = evidence.targets().iter().filter_map(value_of).collect();
         let regression = !values.is_empty();
@@ -240,12 +240,12 @@ impl Marginalized {
             }
         };
         let negligible = 1e-17 / found.len().max(1) as f64;
-        let mut believed: Vec<Believed> = concepts
+        let mut believed: Vec<WeightedConcept> = concepts
             .into_iter()
             .zip(&belief)
             .zip(found)
             .filter(|((_, b), _)| **b > negligible)
-            .map(|((concept, &belief), f)| Believed {
+            .map(|((concept, &belief), f)| WeightedConcept {
                 concept,
                 belief,
                 log_density: f.log_density,
@@ -266,7 +266,7 @@ fn value_of(target: &Target) -> Option<f64> {
 
 /// What was learned: it gives every instance its weights.
 pub(crate) struct Field {
-    believed: Vec<Believed>,
+    believed: Vec<WeightedConcept>,
     concepts: Vec<Concept>,
     belief: Vec<f64>,
     /// For real values.
@@ -274,7 +274,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    fn new(believed: Vec<Believed>, kernel: Option<LabelKernel>) -> Field {
+    fn new(believed: Vec<WeightedConcept>, kernel: Option<LabelKernel>) -> Field {
         let concepts = believed.iter().map(|b| b.concept.clone()).collect();
         let belief = believed.iter().map(|b| b.belief).collect();
         Field { believed, concepts, belief, labels: kernel.map(LabelMap::new) }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
-use crate::families::kernel_svm::{BagKernel, Bank, Comparison, Grams, Parts};
+use crate::families::kernel_svm::{BagKernel, Comparison, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
-use crate::method::{Believed, Needs, Scope, State};
+use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Message, Result};
@@ -80,13 +80,13 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
     }
 
     /// As [`BagKernel::needs_besides`].
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         // The engine's packed copy of the instances, and a weight vector.
         let packed = match bags.instances() {
             Instances::Sparse(_) => bags.instances().bytes(),
             _ => 8 * (bags.instance_count() * bags.width()) as u64,
         };
-        Needs { fixed: packed, each: 8 * bags.instance_count() as u64 }
+        MemoryEstimate { fixed: packed, each: 8 * bags.instance_count() as u64 }
     }
 
     /// Learns from training bags, for all points together.
@@ -109,7 +109,7 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
     }
 
     /// The concepts that were learned.
-    fn concepts(&self, _params: &Self::Params) -> Option<Vec<Believed>> {
+    fn concepts(&self, _params: &Self::Params) -> Option<Vec<WeightedConcept>> {
         None
     }
 
@@ -181,7 +181,7 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         self.0.work(bags, representations)
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         self.0.needs_besides(bags)
     }
 
@@ -233,7 +233,7 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         Ok(Box::new(SetGrams { kernel: self.0.clone(), bags, points, weights, edges, grams, factors }))
     }
 
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Bank>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn ReferenceBags>> {
         let mut params = self.0.read(point)?;
         let bags = state.bags()?;
         self.0.load(&mut params, bags.width(), state)?;
@@ -297,7 +297,7 @@ impl<S: SetKernel> Grams for SetGrams<S> {
         &self.grams[representation]
     }
 
-    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn Bank>> {
+    fn bank(&self, representation: usize, train: &[usize], ctx: &Ctx) -> Result<Box<dyn ReferenceBags>> {
         let gather = |&term: &usize| {
             train
                 .iter()
@@ -365,7 +365,7 @@ impl<S: SetKernel> KeptBags<S> {
     }
 }
 
-impl<S: SetKernel> Bank for KeptBags<S> {
+impl<S: SetKernel> ReferenceBags for KeptBags<S> {
     fn len(&self) -> usize {
         self.bags.len()
     }
@@ -384,7 +384,7 @@ impl<S: SetKernel> Bank for KeptBags<S> {
         Ok(Comparison { kernel, own, kept: self.own.clone() })
     }
 
-    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<Parts> {
+    fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel> {
         let NewBags { weights, factors, edges, .. } = self.look_at(bags, ctx)?;
         // Every instance as a bag of its own, with the weight it has in its bag, and divided as that is.
         let single = bagwise_engine::rows::singles(bags.instance_count()).0;
@@ -404,14 +404,14 @@ impl<S: SetKernel> Bank for KeptBags<S> {
                 shares(&(0..bags.instance_count()).map(length).collect::<Vec<f64>>(), bags.offsets())
             }
         };
-        Ok(Parts { kernel, share })
+        Ok(InstanceKernel { kernel, share })
     }
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
         self.edges.as_ref().map(|e| e.graphs(bags, ctx)).transpose()
     }
 
-    fn concepts(&self) -> Option<Vec<Believed>> {
+    fn concepts(&self) -> Option<Vec<WeightedConcept>> {
         self.kernel.concepts(&self.point.0)
     }
 

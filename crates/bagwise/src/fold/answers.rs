@@ -1,7 +1,7 @@
 //! Answers for bags that training has not seen, with why they are what they are: what a judged fold records.
 
-use super::{Frame, Learner, Machines};
-use crate::method::{Explanation, Model};
+use super::{Machines, PreparedFold, TrainingTask};
+use crate::method::{Explanation, Predictor};
 use crate::model::pieces;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 
@@ -15,17 +15,17 @@ pub struct Answers {
     pub reasons: Option<Vec<Vec<Explanation>>>,
 }
 
-impl Learner<'_> {
-    /// The outputs of [`Learner::outputs`] for bags that are not in the frame, and why, by the same models.
+impl TrainingTask<'_> {
+    /// The outputs of [`TrainingTask::outputs`] for bags that are not in the frame, and why, by the same models.
     pub fn answers(
         &self,
-        frame: &Frame,
+        frame: &PreparedFold,
         machines: &Machines,
         train: &[usize],
         bags: &[usize],
         ctx: &Ctx,
     ) -> Result<Answers> {
-        let width = self.duels.len();
+        let width = self.tasks.len();
         let mut outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
         let there: Vec<usize> = (0..width).filter(|&k| machines.0[k].is_some()).collect();
         if there.is_empty() || bags.is_empty() {
@@ -52,7 +52,7 @@ impl Learner<'_> {
 }
 
 /// Explains bags piece by piece: some methods compare every instance with every training bag.
-fn explain(model: &dyn Model, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+fn explain(model: &dyn Predictor, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
     let mut all = Vec::with_capacity(bags.len());
     for piece in pieces(bags) {
         ctx.check()?;

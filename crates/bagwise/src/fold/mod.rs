@@ -1,23 +1,23 @@
 //! Learning around a method: what is done the same way for all of them.
 //!
-//! A [`Learner`] holds data and a [`Setup`] (method, grid, scaling, multi-class scheme, class weights). From a list
-//! of training bags it makes a [`Frame`] (those bags alone, transformed and with their Grams prepared), tunes
-//! the grid by inner folds ([`Learner::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
+//! A [`TrainingTask`] holds data and a [`ResolvedConfig`] (method, grid, scaling, multi-class scheme, class weights). From a list
+//! of training bags it makes a [`PreparedFold`] (those bags alone, transformed and with their Grams prepared), tunes
+//! the grid by inner folds ([`TrainingTask::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
 //! that what is judged is what is delivered.
 
 mod answers;
 mod train;
 
 pub use answers::Answers;
-pub use train::{Learned, Wanted, best, learn, train};
+pub use train::{Learned, TrainOptions, best, learn, train};
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::calibrate::Calibration;
-use crate::method::{Fit, Method, Model, Prepared, Scope, Training, draws_on_all};
-use crate::multiclass::{Duel, Scheme, class_scores, duels, elect};
+use crate::method::{Fit, Method, Predictor, Prepared, Scope, Training, draws_on_all};
+use crate::multiclass::{BinaryTask, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Message, Result, Setting, Target};
@@ -25,7 +25,7 @@ use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
 /// A method and the choices around it.
 #[derive(Clone)]
-pub struct Setup {
+pub struct ResolvedConfig {
     /// The method.
     pub method: &'static dyn Method,
     /// The points to choose from; a single one is not tuned.
@@ -40,31 +40,31 @@ pub struct Setup {
     pub impute: bool,
 }
 
-impl Setup {
+impl ResolvedConfig {
     /// A method with points to choose from, its own scaling, and the usual for the rest.
-    pub fn new(method: &'static dyn Method, grid: Grid) -> Setup {
+    pub fn new(method: &'static dyn Method, grid: Grid) -> ResolvedConfig {
         let scale = method.scale(&grid.points);
-        Setup { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
+        ResolvedConfig { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
     }
 }
 
 /// Data and a setup that fit each other.
-pub struct Learner<'a> {
+pub struct TrainingTask<'a> {
     /// The data.
     pub data: &'a Dataset,
     /// The setup.
-    pub setup: &'a Setup,
+    pub setup: &'a ResolvedConfig,
     /// What is to be predicted.
     pub target: &'a Target,
-    /// The machines; one without a duel for real values.
-    pub duels: Vec<Duel>,
+    /// The machines; one for real values.
+    pub tasks: Vec<BinaryTask>,
     bags: &'a Bags,
     weights: Vec<f64>,
 }
 
 /// The bags of one training part, transformed as they themselves say, with what a list of points shares. Bags that
 /// are not in it cannot have had any influence on it, down to the last bit.
-pub struct Frame {
+pub struct PreparedFold {
     /// The transform learned from the bags.
     pub transform: Transform,
     /// The points that were prepared.
@@ -75,7 +75,7 @@ pub struct Frame {
     prepared: Vec<Box<dyn Prepared>>,
 }
 
-impl Frame {
+impl PreparedFold {
     /// What was prepared for a machine.
     pub fn prepared(&self, machine: usize) -> &dyn Prepared {
         &*self.prepared[machine.min(self.prepared.len() - 1)]
@@ -109,7 +109,7 @@ pub struct Tuned {
     /// Parameters of the chosen point at the end of their list.
     pub on_edge: Vec<String>,
     /// The frame on the whole training part, if it still holds the chosen point.
-    frame: Option<Frame>,
+    frame: Option<PreparedFold>,
 }
 
 impl Tuned {
@@ -121,16 +121,20 @@ impl Tuned {
 
 /// Which bags a frame is learned from while points are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frames {
+pub enum FoldScope {
     /// The whole training part; its inner folds share the frame unless labels are learned from.
     PerPart,
     /// Each fold's own training bags: nothing crosses a fold, as when the folds themselves are what is reported.
     PerFold,
 }
 
-impl<'a> Learner<'a> {
+impl<'a> TrainingTask<'a> {
     /// Checks that data and setup fit. `positive` names the +1 class of a two-class problem; the last by default.
-    pub fn new(data: &'a Dataset, setup: &'a Setup, positive: Option<&str>) -> Result<Learner<'a>> {
+    pub fn new(
+        data: &'a Dataset,
+        setup: &'a ResolvedConfig,
+        positive: Option<&str>,
+    ) -> Result<TrainingTask<'a>> {
         let target = data.require_target()?;
         let info = setup.method.info();
         match (positive, target) {
@@ -149,14 +153,14 @@ impl<'a> Learner<'a> {
             }
             _ => {}
         }
-        let duels = match target {
+        let tasks = match target {
             Target::Values(_) if !info.regression => {
                 return Err(Error::Invalid(format!(
                     "{} predicts classes, and the label of {} is a number",
                     info.name, data.name
                 )));
             }
-            Target::Values(_) => vec![Duel { plus: 0, minus: None }],
+            Target::Values(_) => vec![BinaryTask { plus: 0, minus: None }],
             Target::Classes { names, .. } => {
                 let positive = match positive {
                     None => names.len().min(2).saturating_sub(1),
@@ -171,7 +175,7 @@ impl<'a> Learner<'a> {
                         data.name, names[0]
                     )));
                 }
-                duels(names.len(), setup.scheme, positive as u32)
+                tasks(names.len(), setup.scheme, positive as u32)
             }
         };
         if data.bags.has_missing() && !setup.impute {
@@ -183,11 +187,11 @@ impl<'a> Learner<'a> {
         if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
             return Err(why);
         }
-        Ok(Learner { data, setup, target, duels, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
+        Ok(TrainingTask { data, setup, target, tasks, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
     }
 
     /// Multiplies what an error on each bag costs.
-    pub fn with_bag_weights(mut self, weights: Vec<f64>) -> Result<Learner<'a>> {
+    pub fn with_bag_weights(mut self, weights: Vec<f64>) -> Result<TrainingTask<'a>> {
         if weights.len() != self.bags.len() || weights.iter().any(|w| !w.is_finite() || *w <= 0.0) {
             return Err(Error::Invalid("bag weights must be one number above 0 for each bag".into()));
         }
@@ -212,18 +216,18 @@ impl<'a> Learner<'a> {
     /// folds cannot share a frame, unless every point of the grid allows it.
     fn learns_labels(&self) -> bool {
         let categories = self.bags.features().iter().any(|f| f.is_categorical());
-        let Setup { method, grid, .. } = self.setup;
+        let ResolvedConfig { method, grid, .. } = self.setup;
         let strict = !grid.points.iter().all(|p| method.reuses_labels(p));
         method.learns_labels() && strict || categories && !self.is_regression()
     }
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.
-    pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
+    pub fn frame(&self, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<PreparedFold> {
         self.frame_of(self.bags.select(train), train, points, ctx)
     }
 
     /// The same with the bags `train` at hand.
-    fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<Frame> {
+    fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<PreparedFold> {
         let target = self.target.select(train);
         let all: Vec<usize> = (0..train.len()).collect();
         let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all)?;
@@ -241,8 +245,8 @@ impl<'a> Learner<'a> {
         };
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns_labels() {
-            let scoped = self.duels.iter().map(|duel| {
-                let (own, y) = self.problem(duel, train);
+            let scoped = self.tasks.iter().map(|task| {
+                let (own, y) = self.problem(task, train);
                 let own: Vec<usize> = own.iter().filter_map(|&b| position[b]).collect();
                 prepare(&Scope { train: &own, y: &y, pool })
             });
@@ -250,24 +254,30 @@ impl<'a> Learner<'a> {
         } else {
             vec![prepare(&Scope { train: &all, y: &[], pool })?]
         };
-        Ok(Frame { transform, points: points.to_vec(), position, prepared })
+        Ok(PreparedFold { transform, points: points.to_vec(), position, prepared })
     }
 
-    fn problem(&self, duel: &Duel, train: &[usize]) -> (Vec<usize>, Vec<f64>) {
+    fn problem(&self, task: &BinaryTask, train: &[usize]) -> (Vec<usize>, Vec<f64>) {
         match self.target {
-            Target::Classes { codes, .. } => duel.problem(codes, train),
+            Target::Classes { codes, .. } => task.problem(codes, train),
             Target::Values(values) => (train.to_vec(), train.iter().map(|&b| values[b]).collect()),
         }
     }
 
     /// Fits the machines of points that share their representation; `points` are indices into the frame's.
-    pub fn fit(&self, frame: &Frame, points: &[usize], train: &[usize], ctx: &Ctx) -> Result<Vec<Machines>> {
+    pub fn fit(
+        &self,
+        frame: &PreparedFold,
+        points: &[usize],
+        train: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Vec<Machines>> {
         let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
-        for (k, duel) in self.duels.iter().enumerate() {
-            let (bags, y) = self.problem(duel, train);
+        for (k, task) in self.tasks.iter().enumerate() {
+            let (bags, y) = self.problem(task, train);
             // Without a bag of its class a machine against the rest has nothing to say; a pair of which one side is
             // missing is decided by the other.
-            let hopeless = !self.is_regression() && duel.minus.is_none() && !y.contains(&1.0);
+            let hopeless = !self.is_regression() && task.minus.is_none() && !y.contains(&1.0);
             if bags.is_empty() || hopeless {
                 per_point.iter_mut().for_each(|m| m.0.push(None));
                 continue;
@@ -292,7 +302,7 @@ impl<'a> Learner<'a> {
     /// answered as new ones, by a model that knows the bags `train`.
     pub fn outputs(
         &self,
-        frame: &Frame,
+        frame: &PreparedFold,
         machines: &Machines,
         train: &[usize],
         bags: &[usize],
@@ -305,13 +315,13 @@ impl<'a> Learner<'a> {
     /// compared with the training bags once for all points, where the method's models can be joined.
     fn outputs_of_each(
         &self,
-        frame: &Frame,
+        frame: &PreparedFold,
         points: &[Machines],
         train: &[usize],
         bags: &[usize],
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
-        let machines = self.duels.len();
+        let machines = self.tasks.len();
         let mut out =
             vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
         if bags.iter().all(|&b| frame.position[b].is_some()) {
@@ -354,11 +364,11 @@ impl<'a> Learner<'a> {
     /// Models of the machines there are: one for all, or one for each where labels are learned from.
     pub(crate) fn models(
         &self,
-        frame: &Frame,
+        frame: &PreparedFold,
         machines: &Machines,
         train: &[usize],
         ctx: &Ctx,
-    ) -> Result<Vec<Box<dyn Model>>> {
+    ) -> Result<Vec<Box<dyn Predictor>>> {
         let at = frame.positions(train);
         if frame.is_shared() {
             let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
@@ -375,14 +385,14 @@ impl<'a> Learner<'a> {
         train: &[usize],
         inner: &[Fold],
         metric: Metric,
-        frames: Frames,
+        frames: FoldScope,
         ctx: &Ctx,
     ) -> Result<Tuned> {
         let grid = &self.setup.grid;
-        let by_fold = frames == Frames::PerFold || self.learns_labels();
+        let by_fold = frames == FoldScope::PerFold || self.learns_labels();
         let admitted = self.admitted(train, if by_fold { inner } else { &[] });
         let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
-        let mut kept: Option<Frame> = None;
+        let mut kept: Option<PreparedFold> = None;
         let (chunks, mut own) = self.chunks(&admitted, train, ctx);
         if by_fold {
             own = None;
@@ -452,7 +462,7 @@ impl<'a> Learner<'a> {
         let mut needs = self.setup.method.needs(&own);
         if self.setup.method.learns_labels() {
             // Every machine has something prepared of its own.
-            needs.each = needs.each.saturating_mul(self.duels.len() as u64);
+            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
         }
         let together = needs.together(ctx.memory);
         if grid.groups.len() <= together {
@@ -478,7 +488,7 @@ impl<'a> Learner<'a> {
     /// Does jobs side by side, or, if the fits of a frame are heavy, one after another: what is below them uses all
     /// threads anyway. Results are in the order of the jobs.
     fn each_job<J: Send, T: Send>(
-        frame: &Frame,
+        frame: &PreparedFold,
         jobs: Vec<J>,
         job: impl Fn(J) -> Result<T> + Send + Sync,
     ) -> Result<Vec<T>> {
@@ -489,7 +499,13 @@ impl<'a> Learner<'a> {
     }
 
     /// Out-of-fold outputs of every point of a frame that serves all inner folds.
-    fn cross_fit(&self, frame: &Frame, train: &[usize], inner: &[Fold], ctx: &Ctx) -> Result<Vec<Mat>> {
+    fn cross_fit(
+        &self,
+        frame: &PreparedFold,
+        train: &[usize],
+        inner: &[Fold],
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
         let grid = Grid::of(self.setup.method.params(), frame.points.clone());
         let jobs: Vec<(&Fold, &Vec<usize>)> =
             inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
@@ -535,7 +551,7 @@ impl<'a> Learner<'a> {
     ) -> Vec<Mat> {
         let mut row_of = vec![usize::MAX; self.bags.len()];
         train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
-        let mut all = vec![Mat::zeros(train.len(), self.duels.len()); points];
+        let mut all = vec![Mat::zeros(train.len(), self.tasks.len()); points];
         for (fold, group, outputs) in results {
             for (&point, outputs) in group.iter().zip(outputs) {
                 for (i, &bag) in fold.test.iter().enumerate() {
@@ -549,7 +565,7 @@ impl<'a> Learner<'a> {
     fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric) -> Result<Option<f64>> {
         // Only these two look at probabilities; a sigmoid per point of a grid is work for nothing otherwise.
         let calibration = match metric {
-            Metric::LogLoss | Metric::Brier => Calibration::fit(truth, outputs, &self.duels),
+            Metric::LogLoss | Metric::Brier => Calibration::fit(truth, outputs, &self.tasks),
             _ => Calibration::default(),
         };
         Ok(metric.value(&self.predictions(truth, outputs, &calibration, None)?))
@@ -560,16 +576,16 @@ impl<'a> Learner<'a> {
         if self.is_regression() {
             return Vec::new();
         }
-        (0..outputs.rows()).map(|b| elect(outputs.row(b), &self.duels, self.classes(), threshold)).collect()
+        (0..outputs.rows()).map(|b| vote(outputs.row(b), &self.tasks, self.classes(), threshold)).collect()
     }
 
     /// One score per bag (two classes, real values) or per bag and class.
     pub fn scores(&self, outputs: &Mat) -> Mat {
-        if self.duels.len() == 1 {
+        if self.tasks.len() == 1 {
             return outputs.clone();
         }
         let rows: Vec<Vec<f64>> =
-            (0..outputs.rows()).map(|b| class_scores(outputs.row(b), &self.duels, self.classes())).collect();
+            (0..outputs.rows()).map(|b| class_scores(outputs.row(b), &self.tasks, self.classes())).collect();
         Mat::from_rows(&rows)
     }
 
@@ -584,11 +600,11 @@ impl<'a> Learner<'a> {
         match truth {
             Target::Values(values) => Predictions::values(values.clone(), outputs.data().to_vec()),
             Target::Classes { codes, names } => {
-                let positive = (names.len() == 2).then_some(self.duels[0].plus);
+                let positive = (names.len() == 2).then_some(self.tasks[0].plus);
                 let classified =
                     Classified::new(codes.clone(), self.labels(outputs, threshold), names.len(), positive)?;
                 let classified = classified.with_scores(self.scores(outputs))?;
-                let probabilities = calibration.probabilities(outputs, &self.duels, names.len());
+                let probabilities = calibration.probabilities(outputs, &self.tasks, names.len());
                 Ok(Predictions::Classes(classified.with_probabilities(probabilities)?))
             }
         }
@@ -610,7 +626,7 @@ impl<'a> Learner<'a> {
 /// The chosen point, fitted on the whole training part.
 pub struct Refit {
     /// The frame of the fit.
-    pub frame: Frame,
+    pub frame: PreparedFold,
     /// Index of the point within the frame.
     pub at: usize,
     /// The machines.

@@ -2,16 +2,16 @@
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
 //! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
 
-use super::{Frames, Learner, Refit, Tuned};
+use super::{FoldScope, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
-use crate::model::{FORMAT, Header, Trained, TrainingSummary};
+use crate::model::{FORMAT, Header, Model, TrainingSummary};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
 use bagwise_judge::{Chosen, Fold, Metric, Splits, Threshold};
 
 /// What is asked for besides the method.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct TrainOptions {
     /// What inner folds select by.
     pub metric: Metric,
     /// How the threshold of a two-class problem is chosen; 0 if not given.
@@ -20,10 +20,10 @@ pub struct Wanted {
     pub best: bool,
 }
 
-impl Wanted {
+impl TrainOptions {
     /// Chosen by a metric, no threshold, the simplest of equally good methods.
-    pub fn by(metric: Metric) -> Wanted {
-        Wanted { metric, threshold: None, best: false }
+    pub fn by(metric: Metric) -> TrainOptions {
+        TrainOptions { metric, threshold: None, best: false }
     }
 
     /// Refuses what has no meaning for this target, before any work.
@@ -51,17 +51,17 @@ pub struct Learned {
 
 /// Learns from `train`, choosing by `inner` folds over it.
 pub fn learn(
-    learners: &[Learner<'_>],
+    learners: &[TrainingTask<'_>],
     train: &[usize],
     inner: &[Fold],
-    wanted: &Wanted,
+    wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<Learned> {
-    let (which, mut tuned) = choose(learners, Frames::PerPart, train, inner, wanted, ctx)?;
+    let (which, mut tuned) = choose(learners, FoldScope::PerPart, train, inner, wanted, ctx)?;
     let learner = &learners[which];
     let refit = learner.refit(&mut tuned, train, ctx)?;
     let truth = learner.target.select(train);
-    let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.duels);
+    let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks);
     let chosen =
         wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
     let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
@@ -70,14 +70,14 @@ pub fn learn(
 
 /// Tunes every learner and chooses among them.
 fn choose(
-    learners: &[Learner<'_>],
-    frames: Frames,
+    learners: &[TrainingTask<'_>],
+    frames: FoldScope,
     train: &[usize],
     inner: &[Fold],
-    wanted: &Wanted,
+    wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(learners.len());
+    let mut tried: Vec<Tried> = Vec::with_capacity(learners.len());
     for learner in learners {
         let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
         let mut spread = 0.0;
@@ -87,38 +87,38 @@ fn choose(
             spread = standard_error(learner, &tuned.out_of_fold, train, inner, wanted.metric)?;
         }
         let value = tuned.values[tuned.best];
-        candidates.push(Candidate {
-            tuned,
-            value,
-            spread,
-            complexity: learner.setup.method.info().complexity,
-        });
+        tried.push(Tried { tuned, value, spread, complexity: learner.setup.method.info().complexity });
     }
-    let which = simplest_good(&candidates, wanted.metric, wanted.best);
-    Ok((which, candidates.swap_remove(which).tuned))
+    let which = simplest_good(&tried, wanted.metric, wanted.best);
+    Ok((which, tried.swap_remove(which).tuned))
 }
 
 /// The point that is best on the folds themselves, each fold in a frame of its own, and its out-of-fold outputs:
 /// the optimistic `best-on-cv`.
 pub fn best(
-    learners: &[Learner<'_>],
+    learners: &[TrainingTask<'_>],
     all: &[usize],
     folds: &[Fold],
-    wanted: &Wanted,
+    wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
-    choose(learners, Frames::PerFold, all, folds, wanted, ctx)
+    choose(learners, FoldScope::PerFold, all, folds, wanted, ctx)
 }
 
 /// The threshold by a rule, from out-of-fold outputs.
-fn threshold(learner: &Learner<'_>, truth: &Target, out_of_fold: &Mat, rule: Threshold) -> Result<Chosen> {
+fn threshold(
+    learner: &TrainingTask<'_>,
+    truth: &Target,
+    out_of_fold: &Mat,
+    rule: Threshold,
+) -> Result<Chosen> {
     rule.check(truth)?;
     let Target::Classes { codes, .. } = truth else { unreachable!("checked above") };
-    let positive: Vec<bool> = codes.iter().map(|&c| c == learner.duels[0].plus).collect();
+    let positive: Vec<bool> = codes.iter().map(|&c| c == learner.tasks[0].plus).collect();
     rule.choose(&positive, out_of_fold.data())
 }
 
-struct Candidate {
+struct Tried {
     tuned: Tuned,
     value: Option<f64>,
     spread: f64,
@@ -127,26 +127,23 @@ struct Candidate {
 
 /// The simplest candidate within one standard error of the best; of equally simple ones the
 /// first. The majority baseline is no candidate for it: it is chosen only where nothing is better.
-fn simplest_good(candidates: &[Candidate], metric: Metric, strictly: bool) -> usize {
+fn simplest_good(tried: &[Tried], metric: Metric, strictly: bool) -> usize {
     let mut best = 0;
-    for (i, candidate) in candidates.iter().enumerate() {
-        if let Some(value) = candidate.value
-            && candidates[best].value.is_none_or(|b| metric.better(value, b))
+    for (i, one) in tried.iter().enumerate() {
+        if let Some(value) = one.value
+            && tried[best].value.is_none_or(|b| metric.better(value, b))
         {
             best = i;
         }
     }
-    let Some(top) = candidates[best].value else { return best };
+    let Some(top) = tried[best].value else { return best };
     if strictly {
         return best;
     }
-    let within = |c: &Candidate| c.value.is_some_and(|v| (v - top).abs() <= candidates[best].spread);
+    let within = |c: &Tried| c.value.is_some_and(|v| (v - top).abs() <= tried[best].spread);
     let mut chosen = best;
-    for (i, candidate) in candidates.iter().enumerate() {
-        if candidate.complexity > 0
-            && within(candidate)
-            && candidate.complexity < candidates[chosen].complexity
-        {
+    for (i, one) in tried.iter().enumerate() {
+        if one.complexity > 0 && within(one) && one.complexity < tried[chosen].complexity {
             chosen = i;
         }
     }
@@ -155,14 +152,14 @@ fn simplest_good(candidates: &[Candidate], metric: Metric, strictly: bool) -> us
 
 /// The standard error of the metric over inner folds, at the chosen point.
 fn standard_error(
-    learner: &Learner<'_>,
+    learner: &TrainingTask<'_>,
     out_of_fold: &Mat,
     train: &[usize],
     inner: &[Fold],
     metric: Metric,
 ) -> Result<f64> {
     let mut values = Vec::with_capacity(inner.len());
-    let calibration = Calibration::fit(&learner.target.select(train), out_of_fold, &learner.duels);
+    let calibration = Calibration::fit(&learner.target.select(train), out_of_fold, &learner.tasks);
     for fold in inner {
         let rows: Vec<usize> = train
             .iter()
@@ -185,12 +182,12 @@ fn standard_error(
 
 /// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them.
 pub fn train(
-    learners: &[Learner<'_>],
+    learners: &[TrainingTask<'_>],
     train: &[usize],
     inner: Splits,
-    wanted: &Wanted,
+    wanted: &TrainOptions,
     ctx: &Ctx,
-) -> Result<Trained> {
+) -> Result<Model> {
     let learner = learners.first().ok_or_else(|| Error::Invalid("no method to train".into()))?;
     let data = learner.data;
     wanted.check(learner.target)?;
@@ -216,12 +213,12 @@ pub fn train(
 
 /// Puts a model together from what was learned on the bags `train`.
 fn model(
-    learner: &Learner<'_>,
+    learner: &TrainingTask<'_>,
     learned: &Learned,
     train: &[usize],
     training: TrainingSummary,
     ctx: &Ctx,
-) -> Result<Trained> {
+) -> Result<Model> {
     let Refit { frame, at, machines } = &learned.refit;
     if machines.0.iter().any(Option::is_none) {
         return Err(Error::Invalid("some classes have no training bag; drop them or give them bags".into()));
@@ -239,12 +236,12 @@ fn model(
         parameters: frame.points[*at].clone(),
         features: learner.data.bags.features().to_vec(),
         classes,
-        duels: learner.duels.clone(),
+        tasks: learner.tasks.clone(),
         transform: frame.transform.clone(),
         calibration: learned.calibration.clone(),
         threshold: learned.threshold,
         familiarity: Familiarity::of(&learner.data.bags, train, nearest)?,
         training,
     };
-    Ok(Trained::new(header, models))
+    Ok(Model::new(header, models))
 }

@@ -16,10 +16,10 @@ use crate::families::concepts::{
     save_concepts,
 };
 use crate::families::embedding::{Embedded, Embedding};
-use crate::families::kernel_svm::{KernelSvm, Parts};
+use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Believed, Explains, Info, Needs, Offer, Scope, State};
+use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
 use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -60,7 +60,7 @@ const APART: f64 = 0.01;
 #[derive(Clone, PartialEq)]
 pub(crate) struct Concepts {
     search: Options,
-    found: Arc<Vec<Believed>>,
+    found: Arc<Vec<WeightedConcept>>,
     /// Columns of the bags.
     width: usize,
 }
@@ -78,9 +78,9 @@ impl Embedding for DdSvm {
         EVALUATIONS * n * n * 4.0 * bags.width() as f64
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         // Instances dense, packed for distances and twice for gradients.
-        Needs { fixed: 5 * 8 * (bags.instance_count() * bags.width()) as u64, each: 0 }
+        MemoryEstimate { fixed: 5 * 8 * (bags.instance_count() * bags.width()) as u64, each: 0 }
     }
 
     fn learn(&self, params: &mut Concepts, bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
@@ -113,7 +113,7 @@ impl Embedding for DdSvm {
         params.width
     }
 
-    fn parts(&self, _: &Concepts, _: bool, _: &Mat, _: &Bags) -> Result<Parts> {
+    fn parts(&self, _: &Concepts, _: bool, _: &Mat, _: &Bags) -> Result<InstanceKernel> {
         Err(Error::Invalid(
             "dd-svm cannot tell instances apart: the nearest instances of many concepts decide together; \
              dd and em-dd name the instance that decides, mg-ddv and mg-acc add instances up"
@@ -135,13 +135,13 @@ impl Embedding for DdSvm {
         Ok(())
     }
 
-    fn concepts(&self, params: &Concepts) -> Option<Vec<Believed>> {
+    fn concepts(&self, params: &Concepts) -> Option<Vec<WeightedConcept>> {
         Some(params.found.to_vec())
     }
 }
 
 /// Good concepts of both sides, those of the positive side first, densest first.
-fn concepts(bags: &Bags, scope: &Scope<'_>, options: &Options, ctx: &Ctx) -> Result<Vec<Believed>> {
+fn concepts(bags: &Bags, scope: &Scope<'_>, options: &Options, ctx: &Ctx) -> Result<Vec<WeightedConcept>> {
     let mut all = Vec::new();
     for sign in [1.0, -1.0] {
         let y: Vec<f64> = scope.y.iter().map(|y| sign * y).collect();
@@ -150,7 +150,7 @@ fn concepts(bags: &Bags, scope: &Scope<'_>, options: &Options, ctx: &Ctx) -> Res
         all.extend(distinct(&evidence, found, ctx)?.into_iter().map(|found| (found, sign > 0.0)));
     }
     let belief = 1.0 / all.len().max(1) as f64;
-    let believed = |(Found { concept, log_density, .. }, of_plus): (Found, bool)| Believed {
+    let believed = |(Found { concept, log_density, .. }, of_plus): (Found, bool)| WeightedConcept {
         concept,
         belief,
         log_density,

@@ -23,7 +23,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MappedBags, Source, map_bags};
 use crate::families::svm::{self, SvmParams};
-use crate::method::{Info, Method, Model, Needs, Offer, POOL, Prepared, Scope, State, draws_on_all};
+use crate::method::{
+    Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
+};
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
@@ -185,14 +187,14 @@ impl Method for Isk {
         cells + bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
     }
 
-    fn needs(&self, bags: &Bags) -> Needs {
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
         let (n, b) = (bags.instance_count(), bags.len());
         // Maps, or cells of two bytes and weights; a Gram, where machines learn on one.
         let maps = 12 * (0..b).map(|b| USUAL_T * bags.rows(b).len().min(MOST_CENTRES)).sum::<usize>();
         let cells = n * (8 + 2 * USUAL_T);
         let each = if b < MANY_BAGS { 8 * b * b + maps.max(cells) } else { maps };
         // Positions of every instance in all lists.
-        Needs { fixed: (n.min(65_535) * (2 * USUAL_T + 8 * bags.width())) as u64, each: each as u64 }
+        MemoryEstimate { fixed: (n.min(65_535) * (2 * USUAL_T + 8 * bags.width())) as u64, each: each as u64 }
     }
 
     fn prepare(
@@ -242,7 +244,7 @@ impl Method for Isk {
         }))
     }
 
-    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let IskParams { t, psi, share, distance, .. } = IskParams::read(point)?;
         Ok(Box::new(MapModel::load(t, psi, share, distance, state)?))
     }

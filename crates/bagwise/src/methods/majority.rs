@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::method::{
-    Answer, Explains, Explanation, Fit, Info, Method, Model, Needs, Prepared, Scope, State, Training,
+    Answer, Explains, Explanation, Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State,
+    Training,
 };
 use crate::params::Point;
 use crate::preprocess::Scale;
@@ -38,15 +39,15 @@ impl Method for Majority {
         0.0
     }
 
-    fn needs(&self, _: &Bags) -> Needs {
-        Needs::default()
+    fn needs(&self, _: &Bags) -> MemoryEstimate {
+        MemoryEstimate::default()
     }
 
     fn prepare(&self, _: Arc<Bags>, _: &[Point], _: &Scope<'_>, _: &Ctx) -> Result<Box<dyn Prepared>> {
         Ok(Box::new(Constant))
     }
 
-    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Model>> {
+    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let values = state.mat("constants")?;
         if values.rows() != 1 {
             return Err(refuse("'constants' is not one row"));
@@ -72,7 +73,7 @@ impl Prepared for Constant {
         Ok(vec![*fit.of::<f64>(); bags.len()])
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Model>> {
+    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         Ok(Box::new(Constants(fits.iter().map(|fit| *fit.of::<f64>()).collect())))
     }
 }
@@ -80,7 +81,7 @@ impl Prepared for Constant {
 /// One constant per output.
 struct Constants(Vec<f64>);
 
-impl Model for Constants {
+impl Predictor for Constants {
     fn outputs(&self) -> usize {
         self.0.len()
     }

@@ -18,7 +18,7 @@ static INFO: Info = Info {
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
             the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
             diverse density, each believed in proportion to its density. For real values the bracket is the expected \
-            similarity of two labels. Concepts are learned anew in every fold and for every class.",
+            similarity of two labels. Concepts are learned again in every fold and for every class.",
     complexity: 60,
     ..USUAL
 };

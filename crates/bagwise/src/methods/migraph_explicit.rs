@@ -26,7 +26,7 @@ use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::graph::{Epsilon, Orient, Zero};
-use crate::method::{Info, Needs, Offer, State};
+use crate::method::{Info, MemoryEstimate, Offer, State};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
@@ -139,7 +139,7 @@ impl SetKernel for ExplicitMiGraph {
         pass(bags, representations) + bags.pairs_within() / 2.0 * TERMS_SQUARED * representations as f64
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         // The engine's packed copy of the instances; edges, at most all pairs, as such and as points in both
         // directions; the matrix of a hundred features for each bag.
         const EDGE: u64 = 32 + 2 * 5 * 8;
@@ -148,7 +148,7 @@ impl SetKernel for ExplicitMiGraph {
         let pairs = |b: usize| (bags.rows(b).len() as u64).pow(2) / 2;
         let edges: u64 = (0..bags.len()).map(|b| EDGE * (pairs(b) + 1) + MOMENTS).sum();
         // Sums over nodes and over edges are held beside the Gram that they are added to.
-        Needs { fixed: packed + edges, each: 2 * 8 * (bags.len() as u64).pow(2) }
+        MemoryEstimate { fixed: packed + edges, each: 2 * 8 * (bags.len() as u64).pow(2) }
     }
 
     fn edge_sums(

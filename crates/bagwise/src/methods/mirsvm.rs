@@ -22,7 +22,7 @@
 
 use crate::families::alternating::kernel::{COST, KERNEL};
 use crate::families::alternating::{
-    Alternating, Alternation, Problem, RESTARTS, ROUNDS, Row, Trained, USUAL, bad_start,
+    Alternating, Alternation, Problem, RESTARTS, ROUNDS, Row, TrainedRound, USUAL, bad_start,
 };
 use crate::families::width::SIGMA;
 use crate::method::Info;
@@ -148,8 +148,8 @@ impl Alternating for Mirsvm {
         if self.bound_over_bags { 1.0 / problem.train.len() as f64 } else { 1.0 }
     }
 
-    fn bias(&self, _: &Problem<'_>, trained: &Trained<'_>) -> Result<Option<f64>> {
-        let Trained { rows, bounds, solved, .. } = trained;
+    fn bias(&self, _: &Problem<'_>, trained: &TrainedRound<'_>) -> Result<Option<f64>> {
+        let TrainedRound { rows, bounds, solved, .. } = trained;
         let support = |k: &usize| solved.coefficients[*k].abs() > EDGE * bounds[*k];
         let below = |k: &usize| solved.coefficients[*k].abs() < (1.0 - EDGE) * bounds[*k];
         let mean =

@@ -7,11 +7,11 @@
 use rayon::prelude::*;
 
 use crate::families::embedding::{Embedded, Embedding};
-use crate::families::kernel_svm::{KernelSvm, Parts};
+use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::set_kernel::shares;
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Explains, Info, Needs, Offer};
+use crate::method::{Explains, Info, MemoryEstimate, Offer};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{BagRef, Bags, Ctx, Error, Mat, Result};
 
@@ -78,9 +78,9 @@ impl Embedding for SimpleMi {
         n * n / 2.0 * (2 * bags.width() + 3 * representations) as f64
     }
 
-    fn needs_besides(&self, bags: &Bags) -> Needs {
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         // The vectors of the three embeddings and the engine's packed copy of one.
-        Needs { fixed: 6 * 8 * (bags.len() * bags.width()) as u64, each: 0 }
+        MemoryEstimate { fixed: 6 * 8 * (bags.len() * bags.width()) as u64, each: 0 }
     }
 
     fn vectors(&self, embed: &Embed, bags: &Bags, _: &Ctx) -> Result<Mat> {
@@ -93,7 +93,7 @@ impl Embedding for SimpleMi {
         if *embed == Embed::MinMax { length / 2 } else { length }
     }
 
-    fn parts(&self, embed: &Embed, linear: bool, kept: &Mat, bags: &Bags) -> Result<Parts> {
+    fn parts(&self, embed: &Embed, linear: bool, kept: &Mat, bags: &Bags) -> Result<InstanceKernel> {
         if !linear || *embed != Embed::Mean {
             return Err(Error::Invalid(
                 "simple-mi can tell instances apart only with embed=mean and kernel=linear; \
@@ -113,7 +113,7 @@ impl Embedding for SimpleMi {
                 }
             }
         }
-        Ok(Parts { kernel: parts, share: shares(&vec![1.0; bags.instance_count()], bags.offsets()) })
+        Ok(InstanceKernel { kernel: parts, share: shares(&vec![1.0; bags.instance_count()], bags.offsets()) })
     }
 }
 

@@ -20,23 +20,23 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::fold::{Learner, Machines, Refit, Setup};
-use crate::fold::{Wanted, learn};
+use crate::fold::{Machines, Refit, ResolvedConfig, TrainingTask};
+use crate::fold::{TrainOptions, learn};
 use crate::method::{Ended, Fit, Rounds, converged};
 use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    Fold, FoldPlan, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Reason, Record, Roster, Scored,
+    Fold, FoldPlan, GroundTruth, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Reason, Record, Scored,
     Splits, Status, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
-pub struct Contender {
+pub struct Candidate {
     /// The name in tables.
     pub name: String,
     /// What it chooses from.
-    pub setups: Vec<Setup>,
+    pub setups: Vec<ResolvedConfig>,
 }
 
 /// What a run is, besides its data and contenders.
@@ -56,7 +56,7 @@ pub struct Plan {
     pub precision: Precision,
     /// The run's seed.
     pub seed: u64,
-    /// How often the folds are drawn anew.
+    /// How often the folds are drawn again.
     pub repeats: usize,
 }
 
@@ -88,12 +88,12 @@ impl Plan {
 pub struct Run<'a> {
     data: &'a Dataset,
     plan: &'a Plan,
-    contenders: &'a [Contender],
+    candidates: &'a [Candidate],
     given: Option<&'a [String]>,
     /// The folds, the same for every method.
     pub folds: FoldPlan,
     /// The bags and their truth.
-    pub roster: Roster,
+    pub roster: GroundTruth,
     /// Fingerprint of data, plan, folds and contenders: records of another run are not mixed in.
     pub fingerprint: String,
 }
@@ -104,7 +104,7 @@ struct Configuration<'a> {
     data: &'a str,
     plan: &'a Plan,
     folds: &'a FoldPlan,
-    contenders: Vec<(&'a str, Vec<SetupText<'a>>)>,
+    candidates: Vec<(&'a str, Vec<SetupText<'a>>)>,
 }
 
 #[derive(Serialize)]
@@ -122,14 +122,14 @@ impl<'a> Run<'a> {
     /// protocols that need it.
     pub fn new(
         data: &'a Dataset,
-        contenders: &'a [Contender],
+        candidates: &'a [Candidate],
         plan: &'a Plan,
         given: Option<&'a [String]>,
     ) -> Result<Run<'a>> {
         let target = data.require_target()?;
         plan.check(given.is_some())?;
-        for setup in contenders.iter().flat_map(|c| &c.setups) {
-            Learner::new(data, setup, plan.positive.as_deref())?;
+        for setup in candidates.iter().flat_map(|c| &c.setups) {
+            TrainingTask::new(data, setup, plan.positive.as_deref())?;
             if plan.protocol.name == ProtocolName::Kfold && setup.grid.points.len() > 1 {
                 return Err(Error::Invalid(format!(
                     "protocol kfold has fixed parameters, and {} is given {} points to choose from; use nested",
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
                 )));
             }
         }
-        Wanted { metric: plan.metric, threshold: plan.threshold, best: plan.best }.check(target)?;
+        TrainOptions { metric: plan.metric, threshold: plan.threshold, best: plan.best }.check(target)?;
         let pool = Pool { target, groups: data.groups.as_ref(), given };
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
         // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
@@ -150,8 +150,8 @@ impl<'a> Run<'a> {
                 other => other,
             })?;
         }
-        let roster = Roster::new(data, plan.positive.as_deref())?;
-        let describe = |setup: &'a Setup| SetupText {
+        let roster = GroundTruth::new(data, plan.positive.as_deref())?;
+        let describe = |setup: &'a ResolvedConfig| SetupText {
             method: setup.method.info().name,
             points: &setup.grid.points,
             scale: setup.scale.name(),
@@ -164,18 +164,18 @@ impl<'a> Run<'a> {
             data: &roster.fingerprint,
             plan,
             folds: &folds,
-            contenders: contenders
+            candidates: candidates
                 .iter()
                 .map(|c| (c.name.as_str(), c.setups.iter().map(describe).collect()))
                 .collect(),
         };
         let fingerprint = bagwise_judge::fingerprint(&configuration);
-        Ok(Run { data, plan, contenders, given, folds, roster, fingerprint })
+        Ok(Run { data, plan, candidates, given, folds, roster, fingerprint })
     }
 
     /// Number of records that the whole run writes.
     pub fn len(&self) -> usize {
-        self.contenders.len() * self.folds.repeats.iter().map(Vec::len).sum::<usize>()
+        self.candidates.len() * self.folds.repeats.iter().map(Vec::len).sum::<usize>()
     }
 
     /// True if there is nothing to do.
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
 
     /// Fits what `done` does not know and hands each record over. Errors of single fits become records; the run ends
     /// early only if it is interrupted or a record cannot be kept.
-    pub fn carry_out(
+    pub fn execute(
         &self,
         done: &dyn Fn(&Key) -> bool,
         keep: &mut dyn FnMut(Record) -> Result<()>,
@@ -194,28 +194,28 @@ impl<'a> Run<'a> {
         let mut ctx = ctx.clone();
         ctx.precision = self.plan.precision;
         let ctx = &ctx;
-        for contender in self.contenders {
-            let learners: Vec<Learner<'_>> = contender
+        for candidate in self.candidates {
+            let learners: Vec<TrainingTask<'_>> = candidate
                 .setups
                 .iter()
-                .map(|setup| Learner::new(self.data, setup, self.plan.positive.as_deref()))
+                .map(|setup| TrainingTask::new(self.data, setup, self.plan.positive.as_deref()))
                 .collect::<Result<_>>()?;
             let to_do = self
                 .folds
                 .repeats
                 .iter()
                 .enumerate()
-                .any(|(r, folds)| (0..folds.len()).any(|f| !done(&self.key(contender, r, f))));
+                .any(|(r, folds)| (0..folds.len()).any(|f| !done(&self.key(candidate, r, f))));
             if !to_do {
                 continue;
             }
             for (repeat, folds) in self.folds.repeats.iter().enumerate() {
                 if self.plan.protocol.optimistic() {
-                    self.best_on_cv(contender, &learners, repeat, folds, done, keep, ctx)?;
+                    self.best_on_cv(candidate, &learners, repeat, folds, done, keep, ctx)?;
                     continue;
                 }
                 for (f, fold) in folds.iter().enumerate() {
-                    let key = self.key(contender, repeat, f);
+                    let key = self.key(candidate, repeat, f);
                     if done(&key) {
                         continue;
                     }
@@ -228,10 +228,10 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn key(&self, contender: &Contender, repeat: usize, fold: usize) -> Key {
+    fn key(&self, candidate: &Candidate, repeat: usize, fold: usize) -> Key {
         Key {
             data: self.data.name.clone(),
-            method: contender.name.clone(),
+            method: candidate.name.clone(),
             repeat,
             fold,
             inner: None,
@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
 
     fn one_fold(
         &self,
-        learners: &[Learner<'_>],
+        learners: &[TrainingTask<'_>],
         repeat: usize,
         f: usize,
         fold: &Fold,
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         let inner =
             self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
         let wanted =
-            Wanted { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
+            TrainOptions { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
         let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
@@ -274,21 +274,21 @@ impl<'a> Run<'a> {
     /// these records have no reasons.
     fn best_on_cv(
         &self,
-        contender: &Contender,
-        learners: &[Learner<'_>],
+        candidate: &Candidate,
+        learners: &[TrainingTask<'_>],
         repeat: usize,
         folds: &[Fold],
         done: &dyn Fn(&Key) -> bool,
         keep: &mut dyn FnMut(Record) -> Result<()>,
         ctx: &Ctx,
     ) -> Result<()> {
-        let keys: Vec<Key> = (0..folds.len()).map(|f| self.key(contender, repeat, f)).collect();
+        let keys: Vec<Key> = (0..folds.len()).map(|f| self.key(candidate, repeat, f)).collect();
         if keys.iter().all(done) {
             return Ok(());
         }
         let started = Instant::now();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
-        let wanted = Wanted { metric: self.plan.metric, threshold: None, best: true };
+        let wanted = TrainOptions { metric: self.plan.metric, threshold: None, best: true };
         let best = crate::fold::best(learners, &all, folds, &wanted, ctx);
         let seconds = started.elapsed().as_secs_f64() / folds.len() as f64;
         for (key, fold) in keys.into_iter().zip(folds) {
@@ -298,7 +298,7 @@ impl<'a> Run<'a> {
             let judged = match &best {
                 Ok((which, tuned)) => {
                     let learner = &learners[*which];
-                    let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.duels);
+                    let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks);
                     let outputs = tuned.out_of_fold.gather(&fold.test);
                     let mut judged = Judged::new(learner, &fold.test, &outputs, &calibration, None);
                     judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
@@ -388,7 +388,7 @@ impl Default for Judged {
 
 impl Judged {
     fn new(
-        learner: &Learner<'_>,
+        learner: &TrainingTask<'_>,
         bags: &[usize],
         outputs: &Mat,
         calibration: &Calibration,
@@ -396,7 +396,7 @@ impl Judged {
     ) -> Judged {
         let classes = matches!(learner.target, Target::Classes { .. });
         let probabilities =
-            classes.then(|| calibration.probabilities(outputs, &learner.duels, learner.classes()));
+            classes.then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes()));
         let scored = Scored {
             bags: bags.to_vec(),
             labels: classes.then(|| learner.labels(outputs, threshold)),
@@ -419,7 +419,7 @@ fn failed(message: String) -> Outcome {
 }
 
 /// The parameters of a point; with the method's name where it was one of several.
-fn parameters(learner: &Learner<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
+fn parameters(learner: &TrainingTask<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
     let mut all = learner.setup.grid.points[best].to_map();
     if named {
         all.insert("method".into(), learner.setup.method.info().name.into());
@@ -457,7 +457,7 @@ fn outcome(machines: &Machines) -> Outcome {
 }
 
 /// Roughly how many seconds of one core a contender will take, from sizes alone: enough to tell seconds from hours.
-pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f64 {
+pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &Plan) -> f64 {
     // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
     // touched by the solver.
     const PAIRS: f64 = 1e10;
@@ -479,7 +479,7 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
         }
         _ => 1.0,
     };
-    let one = |setup: &Setup| {
+    let one = |setup: &ResolvedConfig| {
         let points = setup.grid.points.len() as f64;
         // Where labels are learned from, every inner fold and every class prepares for itself.
         let prepared = if setup.method.learns_labels() { (inner + 1.0) * machines } else { 1.0 };
@@ -489,5 +489,5 @@ pub fn estimate_seconds(contender: &Contender, data: &Dataset, plan: &Plan) -> f
         let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
         if setup.method.params().is_empty() { 0.0 } else { folds * work / PAIRS + solves / SOLVER }
     };
-    contender.setups.iter().map(one).sum()
+    candidate.setups.iter().map(one).sum()
 }

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Contender;
-use crate::fold::Setup;
+use super::Candidate;
+use crate::fold::ResolvedConfig;
 use crate::params::{Grid, Point};
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{Record, most_chosen};
@@ -32,12 +32,12 @@ pub struct GramPicture {
 /// one that is learned from labels.
 pub fn picture(
     data: &Dataset,
-    contender: &Contender,
+    candidate: &Candidate,
     records: &[Record],
     ctx: &Ctx,
 ) -> Result<Option<GramPicture>> {
-    let own = records.iter().filter(|r| r.key.method == contender.name);
-    let Some(setup) = most_chosen(own).and_then(|(record, _)| chosen(contender, record)) else {
+    let own = records.iter().filter(|r| r.key.method == candidate.name);
+    let Some(setup) = most_chosen(own).and_then(|(record, _)| chosen(candidate, record)) else {
         return Ok(None);
     };
     if setup.method.learns_labels() || setup.method.params().is_empty() {
@@ -52,34 +52,34 @@ pub fn picture(
         return Err(Error::Invalid("the bags are too large".into()));
     }
     let point = &setup.grid.points[0];
-    let Setup { method, scale, impute, .. } = setup;
+    let ResolvedConfig { method, scale, impute, .. } = setup;
     let gram = match crate::gram::gram(method, point, scale, impute, &shown, None, target.as_ref(), ctx) {
         Ok(gram) => gram,
         // No kernel, no picture: nothing to speak of.
         Err(Error::Invalid(_)) => return Ok(None),
         Err(e) => return Err(e),
     };
-    let of = format!("{} with {}", method.info().name, tuned(contender, point));
+    let of = format!("{} with {}", method.info().name, tuned(candidate, point));
     let order = by_resemblance(&gram, target.as_ref());
     let bags = order.iter().map(|&i| bags[i]).collect();
     Ok(levels(&gram, &order).map(|(levels, range)| GramPicture { of, bags, levels, range }))
 }
 
 /// A contender's setup with the point that a record chose, and nothing else to choose from.
-fn chosen(contender: &Contender, record: &Record) -> Option<Setup> {
+fn chosen(candidate: &Candidate, record: &Record) -> Option<ResolvedConfig> {
     let mut wanted = record.parameters.clone();
     let method = wanted.remove("method");
     let setup = match &method {
-        Some(name) => contender.setups.iter().find(|s| name == s.method.info().name)?,
-        None => contender.setups.first()?,
+        Some(name) => candidate.setups.iter().find(|s| name == s.method.info().name)?,
+        None => candidate.setups.first()?,
     };
     let point = setup.grid.points.iter().find(|p| p.to_map() == wanted)?.clone();
-    Some(Setup { grid: Grid::of(setup.method.params(), vec![point]), ..setup.clone() })
+    Some(ResolvedConfig { grid: Grid::of(setup.method.params(), vec![point]), ..setup.clone() })
 }
 
 /// The parameters of a point that there was a choice of; all of them if there was none.
-fn tuned(contender: &Contender, point: &Point) -> String {
-    let points = match contender.setups.as_slice() {
+fn tuned(candidate: &Candidate, point: &Point) -> String {
+    let points = match candidate.setups.as_slice() {
         [setup] => setup.grid.points.as_slice(),
         _ => &[],
     };

@@ -1,12 +1,12 @@
 //! Why bags got their answers, shortened to what a record keeps ([`Reason`]).
 
-use crate::fold::{Answers, Learner};
+use crate::fold::{Answers, TrainingTask};
 use crate::method::Explanation;
 use bagwise_judge::Reason;
 
 /// One reason per answered bag; empty if the method cannot tell, or not in finite numbers.
 pub(super) fn reasons(
-    learner: &Learner<'_>,
+    learner: &TrainingTask<'_>,
     bags: &[usize],
     labels: Option<&[u32]>,
     answers: &Answers,
@@ -14,10 +14,10 @@ pub(super) fn reasons(
     let one = |row: usize| {
         let all = answers.reasons.as_ref()?;
         let machine = decisive(learner, answers, row, labels.map(|l| l[row]))?;
-        let duel = learner.duels[answers.machines[machine]];
+        let task = learner.tasks[answers.machines[machine]];
         let number = |i: usize| learner.data.instance_number(bags[row], i) - 1;
         let reason = Reason {
-            machine: (learner.duels.len() > 1).then_some((duel.plus, duel.minus)),
+            machine: (learner.tasks.len() > 1).then_some((task.plus, task.minus)),
             ..shortened(&all[row][machine], number)
         };
         reason.is_finite().then_some(reason)
@@ -26,16 +26,16 @@ pub(super) fn reasons(
 }
 
 /// Of the machines there are, the one that speaks least for the label among those that know it; the only one there can be.
-fn decisive(learner: &Learner<'_>, answers: &Answers, row: usize, label: Option<u32>) -> Option<usize> {
-    if learner.duels.len() == 1 {
+fn decisive(learner: &TrainingTask<'_>, answers: &Answers, row: usize, label: Option<u32>) -> Option<usize> {
+    if learner.tasks.len() == 1 {
         return Some(0);
     }
     let label = label?;
     let speaks = |(at, &k): (usize, &usize)| {
-        let (duel, output) = (learner.duels[k], answers.outputs.get(row, k));
-        match duel.plus == label {
+        let (task, output) = (learner.tasks[k], answers.outputs.get(row, k));
+        match task.plus == label {
             true => Some((at, output)),
-            false => (duel.minus == Some(label)).then_some((at, -output)),
+            false => (task.minus == Some(label)).then_some((at, -output)),
         }
     };
     let known = answers.machines.iter().enumerate().filter_map(speaks);

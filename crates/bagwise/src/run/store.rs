@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use bagwise_core::{Error, Place, Result};
 use bagwise_io::save_whole;
-use bagwise_judge::{Record, RecordFile, Roster, prediction_rows, write_predictions};
+use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
 use serde::{Deserialize, Serialize};
 
 use super::Run;
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// All records of a run that is done, sorted by key; its folder gets the predictions.
-    pub(crate) fn finish(self, roster: &Roster) -> Result<(Vec<Record>, Option<PathBuf>)> {
+    pub(crate) fn finish(self, roster: &GroundTruth) -> Result<(Vec<Record>, Option<PathBuf>)> {
         let mut records = self.file.map_or(self.kept, RecordFile::into_records);
         records.sort_by(|a, b| a.key.cmp(&b.key));
         if let Some(folder) = &self.folder {

@@ -4,7 +4,7 @@
 use crate::config::BASELINE;
 use crate::methods;
 use bagwise_core::{Error, Result};
-use bagwise_judge::{MethodSummary, Metric, Record, Roster, compare, summarise, that_saw_test_bags};
+use bagwise_judge::{GroundTruth, MethodSummary, Metric, Record, compare, summarise, that_saw_test_bags};
 
 /// Rank from simple to elaborate; what is not a single method comes last.
 fn complexity(method: &str) -> u32 {
@@ -12,7 +12,7 @@ fn complexity(method: &str) -> u32 {
 }
 
 /// The metrics that suit the records, `first` before the others.
-fn metrics_of(records: &[Record], roster: &Roster, first: Metric) -> Result<Vec<Metric>> {
+fn metrics_of(records: &[Record], roster: &GroundTruth, first: Metric) -> Result<Vec<Metric>> {
     let scored = records.iter().find(|r| r.key.data == roster.data && !r.scored.bags.is_empty());
     let mut metrics = match scored {
         Some(record) => Metric::for_task(&roster.predictions(&record.scored)?),
@@ -24,7 +24,12 @@ fn metrics_of(records: &[Record], roster: &Roster, first: Metric) -> Result<Vec<
 }
 
 /// All metrics of all methods, best first by `metric`; of equally good ones the simpler first.
-pub fn ranked(records: &[Record], roster: &Roster, metric: Metric, level: f64) -> Result<Vec<MethodSummary>> {
+pub fn ranked(
+    records: &[Record],
+    roster: &GroundTruth,
+    metric: Metric,
+    level: f64,
+) -> Result<Vec<MethodSummary>> {
     use std::cmp::Ordering;
     let mut table = summarise(records, roster, &metrics_of(records, roster, metric)?, level)?;
     table.sort_by(|a, b| match (a.metrics[0].mean, b.metrics[0].mean) {
@@ -42,7 +47,7 @@ pub fn ranked(records: &[Record], roster: &Roster, metric: Metric, level: f64) -
 pub enum Standing {
     /// It is the best.
     Best,
-    /// Its difference from the best could be luck.
+    /// No clear difference from the best.
     Ties,
     /// It is worse.
     Worse,
@@ -57,7 +62,7 @@ impl Standing {
     pub fn as_str(self) -> &'static str {
         match self {
             Standing::Best => "best",
-            Standing::Ties => "could be luck",
+            Standing::Ties => "no clear difference",
             Standing::Worse => "worse",
             Standing::Untested => "not tested",
             Standing::NoResult => "no result",
@@ -91,7 +96,7 @@ impl Verdict {
     /// reports.
     pub fn new(
         records: &[Record],
-        roster: &Roster,
+        roster: &GroundTruth,
         metric: Metric,
         level: f64,
         chosen_on_folds: bool,
@@ -138,7 +143,7 @@ impl Verdict {
         &self.table[0]
     }
 
-    /// Methods whose difference from the best could be luck, by name.
+    /// Methods without a clear difference from the best, by name.
     pub fn ties(&self) -> Vec<&str> {
         let mut ties: Vec<&str> = self
             .table

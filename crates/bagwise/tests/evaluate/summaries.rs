@@ -1,15 +1,15 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::judge::{
-    Interval, Metric, Record, Resampling, Roster, Scored, Status, Truth, bootstrap_method, compare,
+    GroundTruth, Interval, Metric, Record, Resampling, Scored, Status, Truth, bootstrap_method, compare,
     corrected_interval, corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
 
 use crate::records::record;
 
-fn roster(groups: bool) -> Roster {
-    Roster {
+fn roster(groups: bool) -> GroundTruth {
+    GroundTruth {
         data: "toy".into(),
         fingerprint: "d1".into(),
         bags: ["A", "B", "C", "D"].map(String::from).to_vec(),
@@ -225,14 +225,14 @@ fn a_roster_knows_the_positive_class() {
         Dataset::new("toy", bags).with_target(Target::from_labels(labels)).unwrap()
     };
     let two = data(&["0", "1", "0"]).with_groups(Groups::from_names(&["p", "q", "p"])).unwrap();
-    let roster = Roster::new(&two, None).unwrap();
+    let roster = GroundTruth::new(&two, None).unwrap();
     assert_eq!(roster.positive, Some(1));
     assert_eq!(roster.groups, Some(["p", "q", "p"].map(String::from).to_vec()));
-    assert_eq!(Roster::new(&two, Some("0")).unwrap().positive, Some(0));
-    assert!(Roster::new(&two, Some("2")).is_err());
+    assert_eq!(GroundTruth::new(&two, Some("0")).unwrap().positive, Some(0));
+    assert!(GroundTruth::new(&two, Some("2")).is_err());
     let three = data(&["a", "b", "c"]);
-    assert_eq!(Roster::new(&three, None).unwrap().positive, None);
-    assert!(Roster::new(&three, Some("a")).unwrap_err().to_string().contains("3 classes"));
+    assert_eq!(GroundTruth::new(&three, None).unwrap().positive, None);
+    assert!(GroundTruth::new(&three, Some("a")).unwrap_err().to_string().contains("3 classes"));
     let json = serde_json::to_string(&roster).unwrap();
     assert_eq!(roster, serde_json::from_str(&json).unwrap());
 }
@@ -273,8 +273,11 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     assert_eq!(two.sureness(3, &two.answer(&scored, 0)), 2.0);
     // Three classes: score and probability of the class that was said.
     let names = ["x", "y", "z"].map(String::from).to_vec();
-    let three =
-        Roster { truth: Truth::Classes { codes: vec![0, 1, 2, 0], names }, positive: None, ..roster(false) };
+    let three = GroundTruth {
+        truth: Truth::Classes { codes: vec![0, 1, 2, 0], names },
+        positive: None,
+        ..roster(false)
+    };
     let scored = Scored {
         bags: vec![1],
         labels: Some(vec![2]),
@@ -284,7 +287,8 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     let answer = three.answer(&scored, 0);
     assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (2.0, Some(0.7), 0.7));
     // Numbers: the distance from the truth.
-    let real = Roster { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
+    let real =
+        GroundTruth { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
     let scored = Scored { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
     assert_eq!(real.sureness(2, &real.answer(&scored, 0)), 1.5);
 }

@@ -3,7 +3,7 @@
 
 use crate::families::alternating::Found;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::method::{Answer, Explanation, Model, Representative, State};
+use crate::method::{Answer, Explanation, Predictor, Representative, State};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
@@ -35,7 +35,7 @@ pub(super) fn build(
     found: &[&Found],
     representatives: Vec<Representative>,
     zero_is_positive: bool,
-) -> Result<Box<dyn Model>> {
+) -> Result<Box<dyn Predictor>> {
     let kept = match kernel {
         Kernel::Linear => {
             let zeros = vec![0.0; stock.cols()];
@@ -64,7 +64,7 @@ pub(super) fn build(
 }
 
 /// A model from its saved state.
-pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Result<Box<dyn Model>> {
+pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Result<Box<dyn Predictor>> {
     let (kept, outputs) = if linear {
         let weights = state.mat("weights")?;
         let outputs = weights.rows();
@@ -158,7 +158,7 @@ fn largest(outputs: &[f64]) -> usize {
     (0..outputs.len()).fold(0, |best, i| if outputs[i] > outputs[best] { i } else { best })
 }
 
-impl Model for AlternatingModel {
+impl Predictor for AlternatingModel {
     fn outputs(&self) -> usize {
         self.biases.len()
     }
