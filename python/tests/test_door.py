@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,53 @@ def test_ctrl_c_returns_within_a_second() -> None:
         assert time.monotonic() - sent < 1.0
         assert child.stdout.readline() == "usable\n"
         assert child.wait() == 0
+
+
+MANY = """
+import bagwise
+data = bagwise.read("musk1")
+found = bagwise.evaluate(data.bags, data.y, "migraph", folds=5, inner=3, repeats=20)
+print(found[0]["accuracy"])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for single processes")
+def test_the_same_call_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    def start(cache: Path) -> subprocess.Popen[str]:
+        around = {**os.environ, "BAGWISE_CACHE": str(cache)}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen([sys.executable, "-c", MANY], env=around, text=True, **pipes)
+
+    whole = start(tmp_path / "whole").communicate()[0]
+    cache = tmp_path / "stopped"
+    runs = cache / "runs"
+    with start(cache) as child:
+        deadline = time.monotonic() + 60
+        while not (kept := [f for f in runs.glob("*.jsonl") if f.read_bytes().count(b"\n") > 10]):
+            assert time.monotonic() < deadline and child.poll() is None
+            time.sleep(0.005)
+        child.send_signal(signal.SIGINT)
+        child.wait()
+    assert child.returncode != 0
+    before = kept[0].read_bytes()
+    assert 10 < before.count(b"\n") < 100
+    assert start(cache).communicate()[0] == whole
+    assert list(runs.iterdir()) == [], "a finished run is not kept"
+
+
+def test_a_folder_keeps_the_run(small: Dataset, tmp_path: Path) -> None:
+    def run() -> list[dict[str, Any]]:
+        found = bagwise.compare(small.bags, small.y, methods=["simple-mi"], folds=3, folder=tmp_path / "run")
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in found]
+
+    first = run()
+    records = tmp_path / "run" / "records.jsonl"
+    lines = records.read_text().splitlines(keepends=True)
+    assert len(lines) == 6
+    records.write_text("".join(lines[:4]))
+    assert run() == first
+    assert records.read_text().startswith("".join(lines[:4])), "what was there is not done again"
+    assert (tmp_path / "run" / "predictions.csv").exists() and (tmp_path / "run" / "report.json").exists()
 
 
 def test_two_threads_fit_at_once(small: Dataset) -> None:

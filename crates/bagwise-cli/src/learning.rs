@@ -63,7 +63,7 @@ pub(crate) struct Choosing {
 
 impl Choosing {
     /// The options that were given, as they would be typed again.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn words(&self, method: &str) -> String {
         let mut words = String::new();
         if let Some(positive) = &self.positive {
             words += &format!(" --positive {}", quoted(positive));
@@ -74,7 +74,8 @@ impl Choosing {
         if let Some(rule) = self.threshold {
             words += &format!(" --threshold {rule}");
         }
-        if self.best {
+        // Of one method there is no best.
+        if self.best && method == AUTO {
             words += " --best";
         }
         words

@@ -38,7 +38,7 @@ pub(crate) fn begin(
     plan: &Plan,
     level: f64,
 ) -> Result<Context> {
-    let mut words = std::env::args();
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words
         .next()
         .map(|p| Path::new(&p).file_stem().map_or(p.clone(), |n| n.to_string_lossy().into_owned()));
@@ -63,7 +63,7 @@ pub(crate) fn finish(
 ) -> Result<()> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let Evaluation { candidates, plan, records, roster, elapsed, .. } = evaluation;
-    let run = Finished { data, candidates: candidates, plan, level, records, roster };
+    let run = Finished { data, candidates, plan, level, records, roster };
     let context = gather(&run, known, ctx)?;
     let finished = now.ok().map(|d| d.as_secs());
     save(folder, &Context { finished, seconds: Some(elapsed.as_secs_f64()), ..context })

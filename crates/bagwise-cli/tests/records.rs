@@ -204,10 +204,10 @@ fn the_same_command_goes_on_without_a_folder_named() {
 #[test]
 fn an_evaluation_without_a_folder_goes_on_and_leaves_nothing_behind() {
     let folder = folder();
-    let run = "evaluate musk1 --method migraph --folds 5 --inner 3 --repeats 10 --format json";
+    let run = "evaluate musk1 --method migraph --folds 5 --inner 3 --repeats 10";
     let whole = common::json(folder.path(), &format!("{run} -o whole"));
     let child = start(folder.path(), run);
-    let cache = folder.path().join(common::CACHE);
+    let cache = folder.path().join(common::CACHE).join("runs");
     let file = |cache: &Path| std::fs::read_dir(cache).ok()?.flatten().map(|e| e.path()).next();
     let started = Instant::now();
     let kept = loop {
@@ -219,7 +219,7 @@ fn an_evaluation_without_a_folder_goes_on_and_leaves_nothing_behind() {
     };
     let said = interrupt(child, &kept, 10);
     assert!(said.contains("of 50 fits are kept; the same command goes on from there"), "{said}");
-    let output = done(folder.path(), run);
+    let output = done(folder.path(), &format!("{run} --format json"));
     assert!(text(&output.stderr).contains("of 50 fits are there already"), "{}", text(&output.stderr));
     let resumed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(resumed["accuracy"], whole["accuracy"]);

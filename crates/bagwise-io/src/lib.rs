@@ -178,9 +178,9 @@ const HEAD: u64 = 1 << 16;
 /// (`synthetic:gauss?bags=200`). A path that exists wins over a built-in name.
 ///
 /// ```
-/// let data = bagwise::io::read("musk1", &Default::default())?;
+/// let data = bagwise_io::read("musk1", &Default::default())?;
 /// assert_eq!((data.bags.len(), data.bags.instance_count(), data.bags.width()), (92, 476, 166));
-/// # Ok::<(), bagwise::Error>(())
+/// # Ok::<(), bagwise_core::Error>(())
 /// ```
 pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     let path = Path::new(name);

@@ -52,6 +52,19 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             "Use the nested protocol for an estimate of what to expect.",
         ));
     }
+    let context = &view.run.context;
+    if !context.command.is_empty() && context.finished.is_none() {
+        let missing: Vec<&str> = (context.setups.iter().map(|(name, _)| name.as_str()))
+            .filter(|name| view.verdict.table.iter().all(|line| line.method != **name))
+            .collect();
+        let without =
+            if missing.is_empty() { String::new() } else { format!("; {} did not begin", listed(&missing)) };
+        all.push(warning(
+            true,
+            format!("The run is not finished: methods have different folds, and some have none{without}."),
+            "Run the same command again; it goes on where it stopped.",
+        ));
+    }
     let methods = &view.verdict.saw_test_bags;
     if !methods.is_empty() {
         all.push(warning(

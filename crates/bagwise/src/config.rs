@@ -70,7 +70,7 @@ impl<T: ParamText> ParamText for Vec<T> {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodConfig {
     pub(crate) name: String,
     pub(crate) title: Option<String>,
@@ -164,14 +164,15 @@ impl MethodConfig {
     }
 
     /// What is chosen from: the method's own grid, or, for `auto`, that of every method that can learn these data.
-    pub fn setups(&self, data: &Dataset, tuned: bool) -> Result<Vec<ResolvedConfig>> {
+    pub fn resolve(&self, data: &Dataset, tuned: bool) -> Result<Vec<ResolvedConfig>> {
         if self.balanced && matches!(data.target, Some(Target::Values(_))) {
             return Err(Error::Invalid(format!(
-                "balanced classes are asked for, and {} has numbers to predict; leave it out",
+                "balanced is about classes, and {} has numbers to predict; leave it out",
                 data.name
             )));
         }
         if !self.is_auto() {
+            self.check_keys()?;
             return Ok(vec![self.setup(methods::find(&self.name)?, data.target.as_ref(), tuned)?]);
         }
         for (key, _) in &self.params {
@@ -188,6 +189,7 @@ impl MethodConfig {
     /// The method at a single point, for what is made of one: a Gram, a map. Parameters that are not given have their
     /// defaults.
     pub fn single(&self, target: Option<&Target>) -> Result<ResolvedConfig> {
+        self.check_keys()?;
         let setup = self.setup(methods::find(&self.name)?, target, false)?;
         match setup.grid.points.len() {
             1 => Ok(setup),
@@ -195,6 +197,19 @@ impl MethodConfig {
                 "{points} points are given, and this is made of one; give every parameter a single value"
             ))),
         }
+    }
+
+    /// Refuses a parameter of another method than this one.
+    fn check_keys(&self) -> Result<()> {
+        let own = methods::find(&self.name)?.info().name;
+        for (key, _) in &self.params {
+            if let Some((of, _)) = key.split_once('.')
+                && methods::find(of)?.info().name != own
+            {
+                return Err(Error::Invalid(format!("parameter {key} is of {of}, and the method is {own}")));
+            }
+        }
+        Ok(())
     }
 
     /// One method with its grid.

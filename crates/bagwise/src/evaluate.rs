@@ -14,7 +14,7 @@ use bagwise_judge::{
     that_saw_test_bags,
 };
 
-use crate::config::{AUTO, BASELINES, MethodConfig, ParamText, able};
+use crate::config::{BASELINES, MethodConfig, ParamText, able};
 use crate::fit::{INNER_FOLDS, check_best, metric_for};
 use crate::methods;
 use crate::run::{Candidate, Keep, Plan, Run, Store, Verdict, estimate_seconds};
@@ -75,6 +75,8 @@ pub struct Evaluate<'a> {
     /// Applied to methods that are not configured one by one.
     each: MethodConfig,
     baselines: bool,
+    /// One method is judged, so that its value is not that of the best of several.
+    one: bool,
     params: Vec<(String, String)>,
     protocol: Option<ProtocolName>,
     folds: Option<usize>,
@@ -99,6 +101,7 @@ impl<'a> Evaluate<'a> {
             methods: Vec::new(),
             each: MethodConfig::default(),
             baselines: false,
+            one: false,
             params: Vec::new(),
             protocol: None,
             folds: None,
@@ -126,6 +129,12 @@ impl<'a> Evaluate<'a> {
     /// Scaling, multi-class scheme, weights and so on of the methods that are given by name.
     pub fn each(mut self, config: MethodConfig) -> Evaluate<'a> {
         self.each = config;
+        self
+    }
+
+    /// Judges one method, and refuses several.
+    pub(crate) fn one(mut self) -> Evaluate<'a> {
+        self.one = true;
         self
     }
 
@@ -278,6 +287,12 @@ impl<'a> Evaluate<'a> {
                     .or(Message::from("test both parts").with([Setting::Protocol("given")])),
             ));
         }
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::Invalid(format!(
+                "level {} is no share between 0 and 1, such as 0.95",
+                self.level
+            )));
+        }
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
         Ok(Plan {
@@ -306,7 +321,8 @@ impl<'a> Evaluate<'a> {
         let asked = if self.methods.is_empty() { &all } else { self.methods.as_slice() };
         for config in asked {
             match config.name.as_str() {
-                ALL => configs.extend(able(&self.data).map(|m| named(m.info().name))),
+                ALL if config.is_plain() => configs.extend(able(&self.data).map(|m| named(m.info().name))),
+                ALL => configs.extend(able(&self.data).map(|m| config.clone().of(m.info().name))),
                 name if config.is_plain() => configs.push(named(name)),
                 _ => configs.push(config.clone()),
             }
@@ -318,15 +334,24 @@ impl<'a> Evaluate<'a> {
         let mut unique: Vec<MethodConfig> = Vec::new();
         for config in configs {
             let shown = config.shown()?;
-            if !names.contains(&shown) {
-                names.push(shown);
-                unique.push(config);
+            match names.iter().position(|name| *name == shown) {
+                None => {
+                    names.push(shown);
+                    unique.push(config);
+                }
+                // The same method named twice is one; two settings of it are two, and need two names.
+                Some(at) if unique[at] == config || BASELINES.contains(&shown.as_str()) => {}
+                Some(_) => {
+                    return Err(Error::Invalid(format!(
+                        "two settings are called {shown}; give each a name of its own"
+                    )));
+                }
             }
         }
         self.hand_out_params(&names, &mut unique)?;
         let tuned = self.protocol_name().tunes();
         let candidate = |(name, config): (String, MethodConfig)| -> Result<Candidate> {
-            Ok(Candidate { name, setups: config.setups(&self.data, tuned)? })
+            Ok(Candidate { name, setups: config.resolve(&self.data, tuned)? })
         };
         names.into_iter().zip(unique).map(candidate).collect()
     }
@@ -374,7 +399,10 @@ impl<'a> Evaluate<'a> {
         let mut tell = |event: &Event<'_>| watch.as_mut().map_or(Ok(()), |watch| watch(event));
         let plan = self.plan()?;
         let mut candidates = self.candidates()?;
-        check_best(self.best, if candidates.iter().any(|c| c.name == AUTO) { 2 } else { 1 })?;
+        if self.one && candidates.len() > 1 {
+            return Err(Error::Invalid("an evaluation is of one method; compare several instead".into()));
+        }
+        check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
         let (seconds, skipped) = self.within_budget(&mut candidates, &plan, &mut tell)?;
         let data: &Dataset = &self.data;
         let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
@@ -411,9 +439,10 @@ impl<'a> Evaluate<'a> {
             &inside,
         )?;
         let (roster, folds) = (run.roster, run.folds);
-        let (records, folder) = store.finish(&roster)?;
+        let records = store.sorted();
         let optimistic = plan.protocol.optimistic();
         let verdict = Verdict::new(&records, &roster, plan.metric, self.level, optimistic)?;
+        let folder = store.finish(&records, &roster)?;
         let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
         let evaluation = Evaluation {
             verdict,

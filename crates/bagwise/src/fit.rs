@@ -95,7 +95,7 @@ impl<'a> Fit<'a> {
     /// Chooses, trains and calibrates.
     pub fn run(self) -> Result<Model> {
         let target = self.data.require_target()?;
-        let setups = self.method.setups(self.data, true)?;
+        let setups = self.method.resolve(self.data, true)?;
         check_best(self.best, setups.len())?;
         let mut learners = Vec::with_capacity(setups.len());
         for setup in &setups {
@@ -115,9 +115,12 @@ impl<'a> Fit<'a> {
         let splits = Splits::KFold(self.inner);
         // Found out here, because a message about folds would not say which they are.
         let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
-        splits
-            .inner(pool, &all, self.ctx.seed, 0, 0)
-            .map_err(|e| Error::Invalid(format!("{} inner folds: {e}", self.inner)))?;
+        splits.inner(pool, &all, self.ctx.seed, 0, 0).map_err(|e| match e {
+            Error::Refused { found, remedy } => {
+                Error::refused(format!("{} inner folds: {found}", self.inner), remedy)
+            }
+            other => other,
+        })?;
         train(&learners, &all, splits, &wanted, &self.ctx)
     }
 }
@@ -138,7 +141,7 @@ pub(crate) fn metric_for(asked: Option<Metric>, target: &Target) -> Metric {
 pub(crate) fn check_best(best: bool, choices: usize) -> Result<()> {
     if best && choices == 1 {
         return Err(Error::Invalid(format!(
-            "the best is asked for, and one method is no choice; leave that out, or name the method {AUTO}"
+            "best is about the choice among all methods; leave it out, or name the method {AUTO}"
         )));
     }
     Ok(())

@@ -101,7 +101,7 @@ pub fn fit(data: &Dataset) -> Fit<'_> {
 
 /// Estimates how good a method is on new bags: nested cross-validation unless it is said otherwise.
 pub fn evaluate<'a>(data: &'a Dataset, method: impl Into<MethodConfig>) -> Evaluate<'a> {
-    Evaluate::new(data).methods([method])
+    Evaluate::new(data).methods([method]).one()
 }
 
 /// Compares methods on the same folds, all of them unless some are named, always with the baselines.

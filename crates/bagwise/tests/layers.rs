@@ -94,7 +94,7 @@ fn word(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// One way round for every module that can reach itself through smaller names only once.
+/// One way round for every module that can reach itself, each found once, from its first name in the alphabet.
 fn cycles(imports: &Imports) -> Vec<String> {
     let mut found = Vec::new();
     for start in imports.keys() {

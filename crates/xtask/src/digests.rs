@@ -27,8 +27,8 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
         match word.as_str() {
             "check" => write = false,
             "write" => write = true,
-            "--keep" => keep = words.next().map(PathBuf::from),
-            "--binary" => binary = words.next().map(PathBuf::from),
+            "--keep" => keep = Some(PathBuf::from(words.next().context("--keep needs a folder")?)),
+            "--binary" => binary = Some(PathBuf::from(words.next().context("--binary needs a file")?)),
             other => bail!("'{other}' is none of check, write, --keep FOLDER, --binary FILE"),
         }
     }
@@ -38,8 +38,15 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
     };
     let found = digests(&binary, keep.as_deref())?;
     let file = root().join(FILE);
+    let known = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut known: BTreeMap<String, String> =
+        known.lines().filter_map(|l| l.rsplit_once(' ')).map(|(a, b)| (a.into(), b.into())).collect();
+    // What is known of sets that are not here stays, and is not looked for.
+    let here = |pair: &str| found.keys().any(|f| f.split(' ').next() == pair.split(' ').next());
     if write {
-        let text: String = found.iter().fold(String::new(), |mut text, (pair, digest)| {
+        known.retain(|pair, _| !here(pair));
+        known.extend(found.clone());
+        let text: String = known.iter().fold(String::new(), |mut text, (pair, digest)| {
             let _ = writeln!(text, "{pair} {digest}");
             text
         });
@@ -47,9 +54,9 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
         say(&format!("{FILE} has {} digests", found.len()));
         return Ok(());
     }
-    let known = std::fs::read_to_string(&file).with_context(|| format!("reading {FILE}"))?;
-    let known: BTreeMap<String, String> =
-        known.lines().filter_map(|l| l.rsplit_once(' ')).map(|(a, b)| (a.into(), b.into())).collect();
+    let gone = known.keys().filter(|pair| here(pair) && !found.contains_key(*pair));
+    let gone: Vec<&str> = gone.map(String::as_str).collect();
+    gone.iter().for_each(|pair| print(&format!("{pair}: gone\n")));
     let same = found.iter().filter(|(pair, digest)| known.get(*pair) == Some(digest)).count();
     for (pair, digest) in &found {
         match known.get(pair) {
@@ -59,7 +66,7 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
         }
     }
     print(&format!("{same} of {} digests as committed\n", found.len()));
-    if same < found.len() {
+    if same < found.len() || !gone.is_empty() || found.is_empty() {
         bail!("some results changed; if that is meant, `cargo xtask digests write` in a commit of its own");
     }
     Ok(())
@@ -75,7 +82,12 @@ fn digests(binary: &Path, keep: Option<&Path>) -> Result<BTreeMap<String, String
         };
         for method in methods(binary)? {
             let own = tempfile::tempdir()?;
-            let folder = keep.map_or(own.path().join("run"), |k| k.join(format!("{set}-{method}")));
+            // Records of an earlier build would be taken for this one's.
+            let kept = keep.map(|k| k.join(format!("{set}-{method}")));
+            if let Some(old) = kept.as_ref().filter(|k| k.exists()) {
+                bail!("{} exists; name a new folder", old.display());
+            }
+            let folder = kept.unwrap_or_else(|| own.path().join("run"));
             let Some(records) = records(binary, &data, &method, &folder)? else { continue };
             found.insert(format!("{set} {method}"), digest(&records)?);
         }

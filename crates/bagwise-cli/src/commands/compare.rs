@@ -138,6 +138,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     reporting::add(comparison.folder(), |known| {
         known.fit_command = comparison.fit_command.clone();
         known.skipped = results.skipped.clone();
+        known.level = Some(args.judging.level);
         known.seconds = Some(results.elapsed.as_secs_f64());
         known.data.iter_mut().for_each(|d| d.source = name.into());
     })?;
@@ -203,7 +204,7 @@ impl Comparison<'_> {
             quoted(data),
             args.read.words(),
             args.learning.words(best, fixed),
-            args.choosing.words(),
+            args.choosing.words(best),
         );
         Ok(Comparison { results, data, report: None, fit_command })
     }

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
     let config = args.learning.config(&args.method, &args.read);
     let config = args.learning.seeing.params.iter().fold(config, named);
-    let setups = config.setups(&data, true)?;
+    let setups = config.resolve(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let model = bagwise::fit(&data)
         .method(config)

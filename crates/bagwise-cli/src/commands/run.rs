@@ -44,6 +44,7 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let experiment = Experiment::read(&args.file, args.quick)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
+    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     let mut table =

@@ -24,7 +24,7 @@ pub(crate) struct Wmksvm;
 
 static INFO: Info = Info {
     name: "wmksvm",
-    title: "weighted mean kernel: instances in the middle of their bag count more",
+    title: "weighted matrix kernel: instances in the middle of their bag count more",
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
             of the sum of squared distances to the other instances of the bag; a support vector machine learns on \
             the bags.",

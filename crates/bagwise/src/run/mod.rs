@@ -39,7 +39,7 @@ pub struct Candidate {
     pub setups: Vec<ResolvedConfig>,
 }
 
-/// What a run is, besides its data and contenders.
+/// What a run is, besides its data and candidates.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// How methods are judged.
@@ -94,13 +94,14 @@ pub struct Run<'a> {
     pub folds: FoldPlan,
     /// The bags and their truth.
     pub roster: GroundTruth,
-    /// Fingerprint of data, plan, folds and contenders: records of another run are not mixed in.
+    /// Fingerprint of data, plan, folds and candidates: records of another run are not mixed in.
     pub fingerprint: String,
 }
 
 #[derive(Serialize)]
 struct Configuration<'a> {
     version: &'a str,
+    name: &'a str,
     data: &'a str,
     plan: &'a Plan,
     folds: &'a FoldPlan,
@@ -161,6 +162,7 @@ impl<'a> Run<'a> {
         };
         let configuration = Configuration {
             version: env!("CARGO_PKG_VERSION"),
+            name: &data.name,
             data: &roster.fingerprint,
             plan,
             folds: &folds,
@@ -456,7 +458,7 @@ fn outcome(machines: &Machines) -> Outcome {
     }
 }
 
-/// Roughly how many seconds of one core a contender will take, from sizes alone: enough to tell seconds from hours.
+/// Roughly how many seconds of one core a candidate will take, from sizes alone: enough to tell seconds from hours.
 pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &Plan) -> f64 {
     // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
     // touched by the solver.

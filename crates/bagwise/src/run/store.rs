@@ -53,8 +53,16 @@ impl Store {
             Keep::Folder(folder) => folder.clone(),
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
+        check_ours(&folder)?;
         std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
         let file = RecordFile::open(&folder.join(RECORDS), &run.fingerprint)?;
+        if owner(&folder).is_some_and(|owner| owner != run.fingerprint) {
+            return Err(Error::data(
+                Place::of(folder.display().to_string()),
+                "the folder belongs to another run",
+                "repeat the settings it was started with, or start in a new folder",
+            ));
+        }
         let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
         save_whole(&folder.join(OWNER), &json(&owner)?)?;
         save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
@@ -74,7 +82,7 @@ impl Store {
         Store { file, kept: Vec::new(), folder: None, cached }
     }
 
-    /// The records there are, sorted by key.
+    /// The records there are.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
         self.file.iter().flat_map(RecordFile::records).chain(&self.kept)
     }
@@ -96,12 +104,17 @@ impl Store {
         }
     }
 
-    /// All records of a run that is done, sorted by key; its folder gets the predictions.
-    pub(crate) fn finish(self, roster: &GroundTruth) -> Result<(Vec<Record>, Option<PathBuf>)> {
-        let mut records = self.file.map_or(self.kept, RecordFile::into_records);
+    /// All records, sorted by key.
+    pub(crate) fn sorted(&self) -> Vec<Record> {
+        let mut records: Vec<Record> = self.records().cloned().collect();
         records.sort_by(|a, b| a.key.cmp(&b.key));
+        records
+    }
+
+    /// Ends a run whose results are known: its folder gets the predictions, and the cache forgets it.
+    pub(crate) fn finish(self, records: &[Record], roster: &GroundTruth) -> Result<Option<PathBuf>> {
         if let Some(folder) = &self.folder {
-            let rows = prediction_rows(&records, roster)?;
+            let rows = prediction_rows(records, roster)?;
             let mut bytes = Vec::new();
             write_predictions(&rows, &mut bytes)?;
             save_whole(&folder.join("predictions.csv"), &bytes)?;
@@ -109,8 +122,22 @@ impl Store {
         if let Some(path) = self.cached {
             let _ = std::fs::remove_file(path);
         }
-        Ok((records, self.folder))
+        Ok(self.folder)
     }
+}
+
+/// Refuses a folder with files that no run wrote.
+fn check_ours(folder: &Path) -> Result<()> {
+    let Ok(mut entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let ours = folder.join(OWNER).exists() || folder.join(RECORDS).exists();
+    if ours || entries.next().is_none() {
+        return Ok(());
+    }
+    Err(Error::data(
+        Place::of(folder.display().to_string()),
+        "the folder is not empty, and holds no run",
+        "name a new folder",
+    ))
 }
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
@@ -133,7 +160,7 @@ fn owner(folder: &Path) -> Option<String> {
 fn cache_folder() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(own) = std::env::var_os("BAGWISE_CACHE") {
-        return Some(PathBuf::from(own)).filter(|p| !p.as_os_str().is_empty());
+        return Some(PathBuf::from(own)).filter(|p| !p.as_os_str().is_empty()).map(|p| p.join("runs"));
     }
     let system = if cfg!(windows) {
         named("LOCALAPPDATA")
@@ -142,7 +169,8 @@ fn cache_folder() -> Option<PathBuf> {
     } else {
         named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))
     };
-    system.map(|folder| folder.join("bagwise"))
+    // A folder of its own, because old files are removed from it.
+    system.map(|folder| folder.join("bagwise/runs"))
 }
 
 /// Runs that nobody went on with for a month are forgotten.

@@ -1,0 +1,115 @@
+//! The front door: what a few lines of Rust do, what they refuse before any work, and runs that go on where they stopped.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bagwise::prelude::*;
+use bagwise::{Ctx, Error, Event, Keep};
+
+fn data() -> Dataset {
+    bagwise::read("synthetic:gauss?bags=40&features=3").unwrap()
+}
+
+fn said<T>(result: bagwise::Result<T>) -> String {
+    result.err().expect("refused").to_string()
+}
+
+#[test]
+fn a_comparison_has_its_baselines_and_prints_a_verdict() {
+    let data = data();
+    let found = compare(&data).methods(["mi-kernel"]).folds(3).param("mi-kernel.c", [1., 10.]).run().unwrap();
+    let mut names: Vec<&str> = found.verdict.table.iter().map(|line| line.method.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["majority", "mi-kernel", "simple-mi"]);
+    assert_eq!(found.records.len(), 9);
+    let page = found.to_string();
+    assert!(page.contains("against best") && page.contains(&found.verdict.sentence()), "{page}");
+}
+
+#[test]
+fn a_method_is_configured_fitted_and_saved() {
+    let data = data();
+    let model = method("nsk").unwrap().param("gamma", "1/median").param("c", 10).fit(&data).unwrap();
+    let predicted = model.predict(&data.bags).unwrap();
+    assert_eq!(predicted.len(), 40);
+    assert_eq!(predicted[0].score(), predicted[0].outputs[0]);
+    let file = std::env::temp_dir().join(format!("bagwise-front-door-{}.bagwise", std::process::id()));
+    model.save(&file).unwrap();
+    assert_eq!(Model::load(&file).unwrap().predict(&data.bags).unwrap(), predicted);
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn mistakes_are_named_before_any_work() {
+    let data = data();
+    let watched = AtomicUsize::new(0);
+    let run = |e: bagwise::Evaluate<'_>| {
+        said(
+            e.watch(|_| {
+                watched.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            })
+            .run(),
+        )
+    };
+    assert!(said(method("mi-kernle")).contains("did you mean 'mi-kernel'?"));
+    assert!(run(evaluate(&data, "all")).contains("an evaluation is of one method"));
+    assert!(run(evaluate(&data, "mi-kernel").level(95.0)).contains("level 95"));
+    assert!(run(evaluate(&data, "mi-kernel").best(true)).contains("best is about"));
+    assert!(
+        run(evaluate(&data, "mi-kernel").protocol(ProtocolName::Given))
+            .contains("needs the fold of each bag")
+    );
+    assert!(
+        run(compare(&data).methods(["mi-kernel"]).param("c", 1)).contains("needs a method among several")
+    );
+    assert!(run(compare(&data).methods(["mi-kernel"]).param("dd.rho", 1)).contains("dd is not among"));
+    let two = [0.5, 2.0].map(|gamma| method("mi-kernel").unwrap().param("gamma", gamma));
+    assert!(run(compare(&data).methods(two)).contains("two settings are called mi-kernel"));
+    assert!(
+        said(method("mi-kernel").unwrap().param("dd.rho", 1).fit(&data)).contains("the method is mi-kernel")
+    );
+    assert_eq!(watched.load(Ordering::Relaxed), 0, "nothing began");
+}
+
+#[test]
+fn two_settings_of_a_method_have_two_names() {
+    let data = data();
+    let named =
+        |gamma: f64| method("mi-kernel").unwrap().param("gamma", gamma).called(format!("gamma {gamma}"));
+    let found = compare(&data).methods([named(0.5), named(2.0)]).folds(2).baselines(false).run().unwrap();
+    assert_eq!(found.verdict.table.len(), 2);
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_in_its_folder() {
+    let data = data();
+    let home = std::env::temp_dir().join(format!("bagwise-front-door-runs-{}", std::process::id()));
+    let folder = home.join("run");
+    let ctx = Ctx::default();
+    let run = || compare(&data).methods(["wmksvm"]).folds(4).folder(&folder);
+    let cancel = ctx.canceller();
+    let stop = |event: &Event<'_>| {
+        if matches!(event, Event::Fitted { done: 5, .. }) {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    assert!(matches!(run().ctx(&ctx).watch(stop).run(), Err(Error::Cancelled)));
+    let rest = run().run().unwrap();
+    assert!(rest.resumed);
+    let whole = compare(&data).methods(["wmksvm"]).folds(4).run().unwrap();
+    let scores = |e: &bagwise::Evaluation| e.records.iter().map(|r| r.scored.clone()).collect::<Vec<_>>();
+    assert_eq!(scores(&rest), scores(&whole));
+    // Another run is refused there, and gets a folder of its own where it may choose.
+    let other = || compare(&data).methods(["wmksvm"]).folds(4).seed(1);
+    assert!(said(other().folder(&folder).run()).contains("another run"));
+    let named = other().keep(Keep::FolderNamed(folder.clone())).run().unwrap();
+    assert_eq!(named.folder, Some(home.join("run-2")));
+    // A folder with files of others is left alone.
+    let foreign = home.join("foreign");
+    std::fs::create_dir_all(&foreign).unwrap();
+    std::fs::write(foreign.join("predictions.csv"), "mine").unwrap();
+    assert!(said(other().folder(&foreign).run()).contains("holds no run"));
+    assert_eq!(std::fs::read_to_string(foreign.join("predictions.csv")).unwrap(), "mine");
+    std::fs::remove_dir_all(home).unwrap();
+}
