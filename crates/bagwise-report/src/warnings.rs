@@ -54,7 +54,7 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
     }
     let context = &view.run.context;
     if !context.command.is_empty() && context.finished.is_none() {
-        let missing: Vec<&str> = (context.setups.iter().map(|(name, _)| name.as_str()))
+        let missing: Vec<&str> = (context.setups.keys().map(String::as_str))
             .filter(|name| view.verdict.table.iter().all(|line| line.method != **name))
             .collect();
         let without =

@@ -122,11 +122,11 @@ impl fmt::Display for Explains {
 pub enum Offer {
     /// A kernel, and so Gram matrices.
     Kernel,
-    /// A feature map ([`Model::map`]).
+    /// A feature map ([`Predictor::map`]).
     FeatureMap,
-    /// Graphs of bags ([`Model::graphs`]).
+    /// Graphs of bags ([`Predictor::graphs`]).
     Graphs,
-    /// Concepts ([`Model::concepts`]).
+    /// Concepts ([`Predictor::concepts`]).
     Concepts,
 }
 

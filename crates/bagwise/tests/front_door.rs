@@ -6,7 +6,7 @@ use bagwise::prelude::*;
 use bagwise::{Ctx, Error, Event, Keep};
 
 fn data() -> Dataset {
-    bagwise::read("synthetic:gauss?bags=40&features=3").unwrap()
+    read("synthetic:gauss?bags=40&features=3").unwrap()
 }
 
 fn said<T>(result: bagwise::Result<T>) -> String {

@@ -1,6 +1,6 @@
 //! Running an evaluation: every method on every outer fold, one record each, as it happens.
 //!
-//! The folds are the same for every method. A fold is learned by [`learn`](crate::fold::learn) from its training
+//! The folds are the same for every method. A fold is learned by [`learn`] from its training
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 

@@ -1,10 +1,11 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+mod toys;
+
 use bagwise::Precision;
 use bagwise::Rng;
 use bagwise::fold::{ResolvedConfig, TrainingTask};
-use bagwise::fold::{TrainOptions, train};
-use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Splits, Threshold};
+use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Threshold};
 use bagwise::method::{Explains, Explanation, Method, Offer, Tensor};
 use bagwise::methods::{self, METHODS};
 use bagwise::model::{Model, pack, unpack};
@@ -14,84 +15,7 @@ use bagwise::preprocess::Scale;
 use bagwise::run::{Candidate, Plan, Run};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
-/// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.
-fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {
-    toy_from(0, bags, classes, seed)
-}
-
-/// The same with (c + first) times that place for class c: from 1 on, every class has instances of its own.
-fn toy_from(first: u32, bags: usize, classes: u32, seed: u64) -> Dataset {
-    const WIDTH: usize = 4;
-    let mut rng = Rng::new(seed, "toy", &[]);
-    let (mut rows, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
-    for b in 0..bags {
-        let class = b as u32 % classes;
-        for i in 0..2 + rng.below(5) {
-            let shift = if i % 2 == 0 { 3.0 * f64::from(first + class) } else { 0.0 };
-            let sign = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
-            rows.push((0..WIDTH).map(|j| shift * sign(j) + 0.7 * rng.normal()).collect::<Vec<f64>>());
-        }
-        offsets.push(rows.len());
-        labels.push(class.to_string());
-    }
-    let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
-    Dataset::new("toy", bags).with_target(Target::from_labels(&labels)).unwrap()
-}
-
-/// The same bags with the mean of their first column as the value to predict.
-fn toy_values(bags: usize, seed: u64) -> Dataset {
-    let data = toy(bags, 2, seed);
-    let mean = |b: usize| {
-        let bag = data.bags.bag(b).to_dense().unwrap();
-        (0..bag.rows()).map(|i| bag.get(i, 0)).sum::<f64>() / bag.rows() as f64
-    };
-    let values = (0..bags).map(mean).collect();
-    Dataset { target: Some(Target::Values(values)), ..data }
-}
-
-fn setup(
-    method: &'static dyn Method,
-    given: &[(&str, &str)],
-    fill: WhenUnset,
-    data: &Dataset,
-) -> ResolvedConfig {
-    let given: Vec<(String, String)> = given
-        .iter()
-        .filter(|(name, _)| method.params().iter().any(|p| p.name == *name))
-        .map(|(name, value)| (name.to_string(), value.to_string()))
-        .collect();
-    let regression = matches!(data.target, Some(Target::Values(_)));
-    ResolvedConfig {
-        method,
-        grid: Grid::new(method.info().name, method.params(), &given, fill, regression).unwrap(),
-        scale: method.info().scale,
-        scheme: method.scheme(),
-        balanced: false,
-        impute: false,
-    }
-}
-
-fn fit(setup: &ResolvedConfig, data: &Dataset, bags: &[usize]) -> Model {
-    let learners = [TrainingTask::new(data, setup, None).unwrap()];
-    let metric = if learners[0].is_regression() { Metric::Mse } else { Metric::Accuracy };
-    let wanted = TrainOptions::by(metric);
-    train(&learners, bags, Splits::KFold(3), &wanted, &Ctx::seeded(7)).unwrap()
-}
-
-fn all(data: &Dataset) -> Vec<usize> {
-    (0..data.bags.len()).collect()
-}
-
-/// A small grid, so that tuning has something to choose.
-const SMALL: &[(&str, &str)] = &[("gamma", "0.5,2"), ("c", "1,10"), ("kernel", "rbf,linear")];
-
-fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
-    method.info().regression || matches!(data.target, Some(Target::Classes { .. }))
-}
-
-fn is_baseline(method: &dyn Method) -> bool {
-    method.info().complexity == 0
-}
+use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_values};
 
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
