@@ -27,6 +27,7 @@ from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
 from bagwise._options import MEMORY, around, impute_of, learning
 
+
 def methods() -> list[dict[str, Any]]:
     """Every method: name, title, formula, reference, and the table of its parameters.
 
@@ -122,9 +123,7 @@ def _judge(
         "folder": None if folder is None else os.fspath(folder),
     }
     surroundings = around(random_state, n_jobs, memory, precision)
-    found = Comparison(
-        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command)
-    )
+    found = Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command))
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
         warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)
