@@ -1,4 +1,4 @@
-"""scikit-learn manners: its own checks, and its tools around our estimators."""
+"""scikit-learn conventions: its own checks, and its tools around our estimators."""
 
 from __future__ import annotations
 
