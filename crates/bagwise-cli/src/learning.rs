@@ -157,8 +157,7 @@ impl Seeing {
         data: &Dataset,
         read: &Data,
     ) -> Result<(ResolvedConfig, Point)> {
-        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
-        let config = self.params.iter().fold(self.config(method, read), named);
+        let config = self.config(method, read).params(&self.params);
         let setup = config.single(data.target.as_ref())?;
         let point = setup.grid.points[0].clone();
         Ok((setup, point))

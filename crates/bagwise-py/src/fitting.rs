@@ -50,16 +50,13 @@ impl Learning {
     /// The only method, with its parameters.
     pub(crate) fn config(&self) -> bagwise::Result<MethodConfig> {
         let name = self.methods.first().ok_or_else(|| Error::Invalid("no method is named".into()))?;
-        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
-        Ok(self.params.iter().fold(self.each(name)?, named))
+        Ok(self.each(name)?.params(&self.params))
     }
 
     /// All methods, for an evaluation.
-    pub(crate) fn apply<'a>(&self, mut evaluate: Evaluate<'a>) -> bagwise::Result<Evaluate<'a>> {
-        for (key, value) in &self.params {
-            evaluate = evaluate.param(key, value);
-        }
+    pub(crate) fn apply<'a>(&self, evaluate: Evaluate<'a>) -> bagwise::Result<Evaluate<'a>> {
         Ok(evaluate
+            .params(&self.params)
             .methods(self.methods.iter().map(String::as_str))
             .each(self.each("")?)
             .optimize(self.metric()?)

@@ -106,6 +106,11 @@ impl MethodConfig {
         self
     }
 
+    /// Several parameters, each as [`MethodConfig::param`] takes it.
+    pub fn params<K: AsRef<str>, V: ParamText>(self, all: &[(K, V)]) -> MethodConfig {
+        all.iter().fold(self, |config, (key, value)| config.param(key.as_ref(), value))
+    }
+
     /// How columns are scaled; what suits the method if it is not said.
     pub fn scale(mut self, scale: Scale) -> MethodConfig {
         self.scale = Some(scale);

@@ -150,6 +150,11 @@ impl<'a> Evaluate<'a> {
         self
     }
 
+    /// Several parameters, each as [`Evaluate::param`] takes it.
+    pub fn params<K: AsRef<str>, V: ParamText>(self, all: &[(K, V)]) -> Evaluate<'a> {
+        all.iter().fold(self, |evaluate, (key, value)| evaluate.param(key.as_ref(), value))
+    }
+
     /// How methods are judged: nested, or by given folds where there are some, if it is not said.
     pub fn protocol(mut self, name: impl Into<Option<ProtocolName>>) -> Evaluate<'a> {
         self.protocol = name.into();

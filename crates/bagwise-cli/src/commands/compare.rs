@@ -122,17 +122,15 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(folder_of(name)), Keep::Folder);
-    let mut evaluate = args
+    let evaluate = args
         .judging
         .apply(bagwise::compare(&data), &args.choosing, given)
         .methods(args.methods.iter().map(String::as_str))
         .each(args.learning.config("", &args.read))
         .budget(args.budget)
         .keep(keep)
+        .params(&args.learning.seeing.params)
         .ctx(&ctx);
-    for (key, value) in &args.learning.seeing.params {
-        evaluate = evaluate.param(key, value);
-    }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let mut comparison = Comparison::new(&results, args, name)?;
     reporting::add(comparison.folder(), |known| {

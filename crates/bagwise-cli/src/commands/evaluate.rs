@@ -57,9 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let config = args.learning.config(&args.method, &args.read);
     let mut evaluate = args.judging.apply(bagwise::evaluate(&data, config), &args.choosing, given).ctx(&ctx);
-    for (key, value) in &args.learning.seeing.params {
-        evaluate = evaluate.param(key, value);
-    }
+    evaluate = evaluate.params(&args.learning.seeing.params);
     let mut tested = None;
     if let Some(test) = &args.test {
         let test = session.read(test, &options)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use bagwise::io::check_writable;
-use bagwise::{AUTO, INNER_FOLDS, MethodConfig, Model};
+use bagwise::{AUTO, INNER_FOLDS, Model};
 
 use crate::args::Data;
 use crate::learning::{Choosing, Learning};
@@ -54,9 +54,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             args.output.display()
         );
     }
-    let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
-    let config = args.learning.config(&args.method, &args.read);
-    let config = args.learning.seeing.params.iter().fold(config, named);
+    let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
     let setups = config.resolve(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let model = bagwise::fit(&data)

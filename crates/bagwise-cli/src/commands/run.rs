@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use bagwise::io::save_whole;
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Status, that_saw_test_bags};
-use bagwise::{Evaluation, LEVEL, MethodConfig};
+use bagwise::{Evaluation, LEVEL};
 use bagwise_report::{Comparison, Options, render};
 
 use crate::args;
@@ -105,8 +105,7 @@ fn on_one(
         let Some(name) = &entry.method else { continue };
         let learning = entry.learning(&data.name)?;
         let config = learning.config(name, &args::Data::default()).called(&entry.name);
-        let named = |config: MethodConfig, (key, value): &(String, String)| config.param(key, value);
-        configs.push(learning.seeing.params.iter().fold(config, named));
+        configs.push(config.params(&learning.seeing.params));
     }
     // Numbered, so that names need not be names of folders.
     let own = format!("{:02}-{}", position + 1, plain(&data.name));
