@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bagwise::io::save_whole;
-use bagwise::run::{Candidate, Plan};
+use bagwise::run::{Candidate, RunPlan};
 use bagwise::{Ctx, Dataset, Error, Evaluation, Result};
-use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
+use bagwise_report::{CONTEXT_FILE, Context, Finished, LoadedRun, ReportOptions, basics, gather, render};
 
 use crate::output::quoted;
 
 /// Draws `report.html` from the folder of a run; its path.
-pub(crate) fn draw(folder: &Path, options: &Options) -> Result<PathBuf> {
+pub(crate) fn draw(folder: &Path, options: &ReportOptions) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    save_whole(&path, render(&[Comparison::read(folder)?], options)?.as_bytes())?;
+    save_whole(&path, render(&[LoadedRun::read(folder)?], options)?.as_bytes())?;
     Ok(path)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn begin(
     folder: &Path,
     data: &Dataset,
     candidates: &[Candidate],
-    plan: &Plan,
+    plan: &RunPlan,
     level: f64,
 ) -> Result<Context> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -79,7 +79,7 @@ impl Case {
 }
 
 /// The sum and the sum of absolute values, which errors are measured against: weights may cancel.
-fn literal(a: &Case, b: &Case, output: &Output) -> (Mat, Mat) {
+fn literal(a: &Case, b: &Case, output: &GramOutput) -> (Mat, Mat) {
     let mut sums = Mat::zeros(a.bags(), b.bags());
     let mut sizes = sums.clone();
     for x in 0..a.bags() {
@@ -116,17 +116,17 @@ fn worst(found: &Mat, expected: &(Mat, Mat)) -> f64 {
     worst
 }
 
-fn outputs(gammas: &[f64], vectors: usize) -> Vec<Output> {
-    let mut all: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
-    all.push(Output { gamma: gammas[0], terms: (0..vectors).collect() });
-    all.push(Output { gamma: gammas[gammas.len() - 1], terms: vec![vectors - 1, vectors - 1] });
+fn outputs(gammas: &[f64], vectors: usize) -> Vec<GramOutput> {
+    let mut all: Vec<GramOutput> = gammas.iter().map(|&gamma| GramOutput { gamma, terms: vec![0] }).collect();
+    all.push(GramOutput { gamma: gammas[0], terms: (0..vectors).collect() });
+    all.push(GramOutput { gamma: gammas[gammas.len() - 1], terms: vec![vectors - 1, vectors - 1] });
     all
 }
 
 fn with<T: simd::Element>(
     a: &Side,
     b: &Side,
-    out: &[Output],
+    out: &[GramOutput],
     shape: Shape,
     kernels: &'static Kernels<T>,
 ) -> Vec<Mat> {
@@ -224,7 +224,7 @@ fn thousands_of_equal_rows_are_all_at_distance_zero() {
     }
     for instances in &case.storages() {
         let side = case.side(instances);
-        let out = [Output { gamma: 1e6, terms: vec![0] }];
+        let out = [GramOutput { gamma: 1e6, terms: vec![0] }];
         for kernels in f64::available() {
             let gram = &with(&side, &side, &out, Shape::Symmetric, kernels)[0];
             assert_eq!(gram.get(0, 0), 1500.0 * 1500.0);
@@ -246,7 +246,7 @@ fn single_instances_give_the_instance_kernel_and_large_gamma_the_identity() {
     case.rows.data_mut().iter_mut().for_each(|x| *x = f64::from(numbers.unit() as f32));
     let instances = &case.storages()[0];
     let side = case.side(instances);
-    let out = [Output { gamma: 1.5, terms: vec![0] }, Output { gamma: 1e9, terms: vec![0] }];
+    let out = [GramOutput { gamma: 1.5, terms: vec![0] }, GramOutput { gamma: 1e9, terms: vec![0] }];
     for kernels in f64::available() {
         let grams = with(&side, &side, &out, Shape::Symmetric, kernels);
         assert!(worst(&grams[0], &literal(&case, &case, &out[0])) < 1e-14);
@@ -339,16 +339,16 @@ fn what_does_not_fit_is_refused() {
     let instances = &case.storages()[0];
     let side = case.side(instances);
     let ctx = Ctx::default();
-    let message = |out: Output| symmetric(&side, &[out], Precision::F64, &ctx).unwrap_err().to_string();
-    assert!(message(Output { gamma: -1.0, terms: vec![0] }).contains("gamma -1"));
-    assert!(message(Output { gamma: f64::NAN, terms: vec![0] }).contains("gamma"));
-    assert!(message(Output { gamma: 1.0, terms: vec![1] }).contains("term 1"));
+    let message = |out: GramOutput| symmetric(&side, &[out], Precision::F64, &ctx).unwrap_err().to_string();
+    assert!(message(GramOutput { gamma: -1.0, terms: vec![0] }).contains("gamma -1"));
+    assert!(message(GramOutput { gamma: f64::NAN, terms: vec![0] }).contains("gamma"));
+    assert!(message(GramOutput { gamma: 1.0, terms: vec![1] }).contains("term 1"));
     let short = Side { weights: &[vec![1.0; 4]], ..side };
     assert!(symmetric(&short, &[], Precision::F64, &ctx).unwrap_err().to_string().contains("4 values"));
     let mut bad = case.rows.clone();
     bad.set(3, 1, f64::NAN);
     let missing = Side { instances: &Instances::F64(bad), ..side };
-    let one = [Output { gamma: 1.0, terms: vec![0] }];
+    let one = [GramOutput { gamma: 1.0, terms: vec![0] }];
     assert!(symmetric(&missing, &one, Precision::F64, &ctx).unwrap_err().to_string().contains("missing"));
     let mut small = Ctx::default();
     small.memory = 10;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
 use bagwise::{Ctx, Dataset, Error, Evaluate};
-use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
+use bagwise_report::{CONTEXT_FILE, Context, Finished, LoadedRun, ReportOptions, basics, gather, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -137,8 +137,8 @@ pub(crate) fn evaluate(
 pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
         let judged: Judged = from_json(judged)?;
-        let comparison = Comparison::new(judged.records, judged.roster, judged.context)?;
-        render(&[comparison], &Options { hide_ids, title })
+        let comparison = LoadedRun::new(judged.records, judged.roster, judged.context)?;
+        render(&[comparison], &ReportOptions { hide_ids, title })
     };
     page().map_err(exception)
 }

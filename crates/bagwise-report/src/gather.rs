@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::inspect::{Level, inspect};
+use bagwise::inspect::{Severity, inspect};
 use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits};
-use bagwise::run::{Candidate, Plan, Verdict, picture};
+use bagwise::run::{Candidate, RunPlan, Verdict, picture};
 use bagwise::{Ctx, Dataset, Error, Result};
 
 use crate::context::{Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
@@ -18,7 +18,7 @@ pub struct Finished<'a> {
     /// What was compared.
     pub candidates: &'a [Candidate],
     /// How.
-    pub plan: &'a Plan,
+    pub plan: &'a RunPlan,
     /// The level of intervals and tests.
     pub level: f64,
     /// The records, sorted by key.
@@ -28,7 +28,7 @@ pub struct Finished<'a> {
 }
 
 /// What is known of a run before its first fit. How it was started and how long it took are for the caller to add.
-pub fn basics(data: &Dataset, candidates: &[Candidate], plan: &Plan, level: f64) -> Result<Context> {
+pub fn basics(data: &Dataset, candidates: &[Candidate], plan: &RunPlan, level: f64) -> Result<Context> {
     Ok(Context {
         version: env!("CARGO_PKG_VERSION").into(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -69,7 +69,7 @@ pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> 
 fn summary(data: &Dataset) -> Result<DataSummary> {
     let found = inspect(data)?;
     let suspicion = |f: &bagwise::inspect::Finding| Suspicion {
-        warning: f.level == Level::Warning,
+        warning: f.level == Severity::Warning,
         kind: f.kind.into(),
         message: f.message.clone(),
         remedy: f.remedy.to_string(),

@@ -34,5 +34,5 @@ mod warnings;
 pub use bagwise::run::GramPicture;
 pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
 pub use gather::{Finished, basics, gather};
-pub use load::Comparison;
-pub use page::{Options, render};
+pub use load::LoadedRun;
+pub use page::{ReportOptions, render};
