@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::kernels::{Available, Kernels};
-use super::pairs::{Shape, run_with};
+use super::pairs::{GramShape, run_with};
 use super::*;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Precision};
 
@@ -127,7 +127,7 @@ fn with<T: simd::Element>(
     a: &Side,
     b: &Side,
     out: &[GramOutput],
-    shape: Shape,
+    shape: GramShape,
     kernels: &'static Kernels<T>,
 ) -> Vec<Mat> {
     run_with(a, b, out, shape, kernels, &Ctx::default()).unwrap()
@@ -159,9 +159,9 @@ proptest! {
         for (instances, other_instances) in case.storages().iter().zip(&other.storages()) {
             let (side, other_side) = (case.side(instances), other.side(other_instances));
             for kernels in f64::available() {
-                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
-                let diagonal = with(&side, &side, &out, Shape::Diagonal, kernels);
-                let across = with(&side, &other_side, &out, Shape::Rectangular, kernels);
+                let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
+                let diagonal = with(&side, &side, &out, GramShape::Diagonal, kernels);
+                let across = with(&side, &other_side, &out, GramShape::Rectangular, kernels);
                 for o in 0..out.len() {
                     // A lone pair at the limit of the expansion may lose 5e-13 (see `EXPANSION_LIMIT`), and gamma times
                     // squared lengths goes beyond that limit here (32 times 70 attributes).
@@ -176,7 +176,7 @@ proptest! {
                 }
             }
             for kernels in f32::available() {
-                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+                let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
                 for o in 0..out.len() {
                     // 2000 eps of f32 is 2e-4 for a single pair; f32 has no number below 1e-38.
                     let error = worst(&found[o], &expected[o]);
@@ -226,7 +226,7 @@ fn thousands_of_equal_rows_are_all_at_distance_zero() {
         let side = case.side(instances);
         let out = [GramOutput { gamma: 1e6, terms: vec![0] }];
         for kernels in f64::available() {
-            let gram = &with(&side, &side, &out, Shape::Symmetric, kernels)[0];
+            let gram = &with(&side, &side, &out, GramShape::Symmetric, kernels)[0];
             assert_eq!(gram.get(0, 0), 1500.0 * 1500.0);
             assert_eq!(gram.get(2, 2), 700.0 * 700.0);
             // Between bags the expansion may be used; all rows equal their mean, to rounding.
@@ -248,7 +248,7 @@ fn single_instances_give_the_instance_kernel_and_large_gamma_the_identity() {
     let side = case.side(instances);
     let out = [GramOutput { gamma: 1.5, terms: vec![0] }, GramOutput { gamma: 1e9, terms: vec![0] }];
     for kernels in f64::available() {
-        let grams = with(&side, &side, &out, Shape::Symmetric, kernels);
+        let grams = with(&side, &side, &out, GramShape::Symmetric, kernels);
         assert!(worst(&grams[0], &literal(&case, &case, &out[0])) < 1e-14);
         for i in 0..200 {
             for j in 0..200 {
@@ -277,7 +277,7 @@ fn values_far_from_zero_or_from_each_other_keep_their_digits() {
     for instances in &case.storages() {
         let side = case.side(instances);
         for kernels in f64::available() {
-            let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+            let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
             for (found, output) in found.iter().zip(&out) {
                 // gamma s eps with gamma s up to 700, and the same again in the double loop.
                 let error = worst(found, &literal(&case, &case, output));

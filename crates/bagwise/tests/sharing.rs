@@ -11,10 +11,10 @@ use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
 use bagwise::method::{Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training};
 use bagwise::methods::{self, METHODS};
-use bagwise::params::{Grid, Kind, Level, ParamSpec, Point, WhenUnset};
+use bagwise::params::{Grid, GridLevel, Kind, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
-use bagwise::unstable::engine::density::{Batch, Evidence, Target as Known};
+use bagwise::unstable::engine::density::{BagTarget as Known, Batch, Evidence};
 use bagwise::{Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, Target, feature_map, gram};
 
 /// Bags of `size` instances in `width` attributes; class c lies about (c, c, …).
@@ -80,7 +80,7 @@ impl Method for Watched {
             kind: Kind::Number { above: 0.0 },
             default: "1",
             grid: "1,2,3,4,5,6",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         }]
     }

@@ -53,9 +53,7 @@ fn evidence(data: &Dataset) -> Result<Evidence> {
     let own = data.bags.select(&train);
     let all: Vec<usize> = (0..own.len()).collect();
     let bags = Transform::fit(Scale::ZScore, false, &own, None, &all)?.apply(&own, &ctx)?;
-    let Some(bagwise::BagTarget::Classes { codes, .. }) = &data.target else {
-        unreachable!("Musk has classes")
-    };
+    let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!("Musk has classes") };
     let target = |&b: &usize| if codes[b] == 1 { BagTarget::Positive } else { BagTarget::Negative };
     Ok(Evidence::new(&bags, &all, train.iter().map(target).collect(), &ctx)?)
 }
