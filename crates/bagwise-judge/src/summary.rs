@@ -407,8 +407,18 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
 pub fn write_predictions(rows: &[PredictionRow], to: impl Write) -> Result<()> {
     let fail = |e: csv::Error| Error::Invalid(format!("predictions.csv: {e}"));
     let mut out = csv::WriterBuilder::new().has_headers(false).from_writer(to);
-    out.write_record(["bag", "group", "fold", "truth", "score", "probability", "label", "method", "repeat"])
-        .map_err(fail)?;
+    out.write_record([
+        "bag",
+        "group",
+        "fold",
+        "actual",
+        "score",
+        "probability",
+        "predicted",
+        "method",
+        "repeat",
+    ])
+    .map_err(fail)?;
     for row in rows {
         out.serialize(row).map_err(fail)?;
     }

@@ -255,7 +255,7 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
         });
     });
     section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));
-    section(page, "reasons", "How the answers came about", &mut |page| figures::reasons(page, view));
+    section(page, "reasons", "How predictions were made", &mut |page| figures::reasons(page, view));
     section(page, "audit", "For auditors", &mut |page| {
         page.tag("div", &[("class", "pair even")], |page| {
             page.tag("div", &[], |page| provenance(page, view));

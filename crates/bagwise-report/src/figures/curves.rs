@@ -200,20 +200,25 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
     let most = rows.iter().map(|r| r.3).max().unwrap_or(1) as f64;
     let colour = view.colour(view.winner());
     let what = positive
-        .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
+        .map_or("of the predicted class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
     let lines: Vec<String> = rows
         .iter()
         .map(|r| {
-            format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer"))
+            format!(
+                "predicted {}, observed {} ({})",
+                fixed(r.0, 2),
+                fixed(r.1, 2),
+                count(r.3 as usize, "prediction")
+            )
         })
         .collect();
     let description = format!(
-        "Probabilities that {} gave, in tenths, against the share that came true: {}.",
+        "Probabilities of {}, in tenths, against the observed share: {}.",
         view.winner(),
         lines.join("; ")
     );
     let note = format!(
-        "Those of {} on the dashed line can. Lines are intervals for the luck of the bags; bars below count the answers.",
+        "Those of {} on the dashed line can. Vertical lines are intervals for the sampling of bags; bars below count predictions.",
         view.winner()
     );
     let id = format!("{}-reliability", view.id);
@@ -228,7 +233,7 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         page,
         about,
         |svg| {
-            axes(svg, &x, &y, ("", "share that came true"));
+            axes(svg, &x, &y, ("", "observed share"));
             line(svg, "d", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
             for (i, (_, _, n)) in bins.iter().enumerate() {
                 let (a, b) = (x.at(i as f64 / 10.0), x.at((i + 1) as f64 / 10.0));
@@ -240,17 +245,12 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
                     ("width", &place(b - a - 4.0)),
                     ("height", &place(h)),
                 ];
-                titled(svg, "rect", &attributes, &format!("{n} answers"));
+                titled(svg, "rect", &attributes, &format!("{n} predictions"));
             }
-            crate::plot::label(
-                svg,
-                "t",
-                "middle",
-                (216.0, 366.0),
-                &format!("probability {what} that was given"),
-            );
+            crate::plot::label(svg, "t", "middle", (216.0, 366.0), &format!("predicted probability {what}"));
             for (said, seen, ends, n) in &rows {
-                let title = format!("said {}, seen {}, {n} answers", fixed(*said, 2), fixed(*seen, 2));
+                let title =
+                    format!("predicted {}, observed {}, {n} predictions", fixed(*said, 2), fixed(*seen, 2));
                 line(svg, &format!("i {colour}"), (x.at(*said), y.at(ends.0)), (x.at(*said), y.at(ends.1)));
                 mark(svg, &colour, (x.at(*said), y.at(*seen)), &title);
             }
@@ -258,11 +258,11 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         Some(&|page| {
             let columns = [
                 words("probability"),
-                numbers("mean said"),
-                numbers("came true"),
+                numbers("mean predicted"),
+                numbers("observed"),
                 numbers("low"),
                 numbers("high"),
-                numbers("answers"),
+                numbers("predictions"),
             ];
             let lines = bins.iter().enumerate().filter(|(_, b)| b.2 > 0).zip(&rows).map(|((i, _), r)| {
                 let range = format!("{:.1} to {:.1}", i as f64 / 10.0, (i + 1) as f64 / 10.0);

@@ -123,7 +123,7 @@ pub(crate) const ROUNDS: ParamSpec = ParamSpec::new(
     "max-iter",
     Kind::Whole { least: 1, most: 100_000, words: &[] },
     "100",
-    "Machines trained before a search that neither converges nor cycles is stopped.",
+    "Maximum number of rounds if the search neither converges nor cycles.",
 )
 .solver();
 
@@ -132,7 +132,7 @@ pub(crate) const RESTARTS: ParamSpec = ParamSpec::new(
     "restarts",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "1",
-    "Random starts, of which the best search is kept.",
+    "Number of random starts; the best search is kept.",
 )
 .solver();
 

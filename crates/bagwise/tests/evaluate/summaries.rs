@@ -172,7 +172,7 @@ fn predictions_are_written_as_csv() {
     write_predictions(&rows, &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
-        "bag,group,fold,truth,score,probability,label,method,repeat\n\
+        "bag,group,fold,actual,score,probability,predicted,method,repeat\n\
          A,g,0,no,-1.0,0.25,no,a,0\n\
          B,g,0,yes,1.0,0.30000000000000004,yes,a,0\n\
          C,h,1,no,-0.5,,no,a,0\n\
@@ -180,7 +180,7 @@ fn predictions_are_written_as_csv() {
     );
     let mut out = Vec::new();
     write_predictions(&[], &mut out).unwrap();
-    assert_eq!(out, b"bag,group,fold,truth,score,probability,label,method,repeat\n");
+    assert_eq!(out, b"bag,group,fold,actual,score,probability,predicted,method,repeat\n");
 }
 
 #[test]
