@@ -6,12 +6,12 @@
 
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::marginal::{Belief, Marginalized, USUAL};
-use crate::families::set_kernel::Rbf;
+use crate::families::set_kernel::WeightedSet;
 use crate::method::Info;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Accuracy)) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(Marginalized(Belief::Accuracy)) };
 
 static INFO: Info = Info {
     name: "mg-acc",

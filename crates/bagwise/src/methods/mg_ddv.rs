@@ -5,12 +5,12 @@
 
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::marginal::{Belief, Marginalized, USUAL};
-use crate::families::set_kernel::Rbf;
+use crate::families::set_kernel::WeightedSet;
 use crate::method::Info;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Density)) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(Marginalized(Belief::Density)) };
 
 static INFO: Info = Info {
     name: "mg-ddv",
