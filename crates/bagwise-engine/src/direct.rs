@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::cells::Distance;
 use super::cells::literal;
-use super::pairs::{Shape, Side, check, mirror, not_a_number};
-use super::plan::Output;
+use super::pairs::{GramShape, Side, check, mirror, not_a_number};
+use super::plan::GramOutput;
 use super::simd::dot;
 use bagwise_core::{Csr, Ctx, Instances, Mat, Result};
 
@@ -50,29 +50,29 @@ pub struct DirectOutput {
 
 /// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.
 pub fn symmetric(side: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Mat>> {
-    let mut grams = run(side, side, outputs, Shape::Symmetric, ctx)?;
+    let mut grams = run(side, side, outputs, GramShape::Symmetric, ctx)?;
     grams.par_iter_mut().for_each(mirror);
     Ok(grams)
 }
 
 /// The Grams between two sets of bags: rows' bags x columns' bags, one per output.
 pub fn rectangular(rows: &Side, cols: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Mat>> {
-    run(rows, cols, outputs, Shape::Rectangular, ctx)
+    run(rows, cols, outputs, GramShape::Rectangular, ctx)
 }
 
 /// The similarity of every bag with itself, one vector per output: the diagonals of [`symmetric`].
 pub fn self_similarity(side: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
-    Ok(run(side, side, outputs, Shape::Diagonal, ctx)?.into_iter().map(Mat::into_data).collect())
+    Ok(run(side, side, outputs, GramShape::Diagonal, ctx)?.into_iter().map(Mat::into_data).collect())
 }
 
-fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: Shape, ctx: &Ctx) -> Result<Vec<Mat>> {
+fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx: &Ctx) -> Result<Vec<Mat>> {
     let as_pairs = |o: &DirectOutput| {
         let gamma = if let DirectKernel::Text { gamma } = o.kernel { gamma } else { 0.0 };
-        Output { gamma, terms: o.terms.clone() }
+        GramOutput { gamma, terms: o.terms.clone() }
     };
     check(rows, cols, &outputs.iter().map(as_pairs).collect::<Vec<_>>())?;
     let (bags, width) = (rows.offsets.len() - 1, cols.offsets.len() - 1);
-    let width = if shape == Shape::Diagonal { 1 } else { width };
+    let width = if shape == GramShape::Diagonal { 1 } else { width };
     ctx.reserve(
         "Gram matrices",
         (outputs.len() * bags * width * 8) as u64,
@@ -106,7 +106,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: Shape, ctx: &C
 struct Job<'a> {
     rows: &'a Side<'a>,
     cols: &'a Side<'a>,
-    shape: Shape,
+    shape: GramShape,
     bags: usize,
     /// Entries in a row of the Gram.
     width: usize,
@@ -118,16 +118,16 @@ impl Job<'_> {
     fn entries(&self, count: usize, entry: impl Fn(usize, usize, &mut [f64]) + Sync) -> Result<Vec<Mat>> {
         let row = |a: usize| {
             let bags = match self.shape {
-                Shape::Rectangular => 0..self.width,
-                Shape::Symmetric => a..self.width,
-                Shape::Diagonal => a..a + 1,
+                GramShape::Rectangular => 0..self.width,
+                GramShape::Symmetric => a..self.width,
+                GramShape::Diagonal => a..a + 1,
             };
             let mut values = vec![0.0; count * bags.len()];
             for (b, values) in bags.clone().zip(values.chunks_exact_mut(count)) {
                 self.ctx.check()?;
                 entry(a, b, values);
             }
-            Ok((if self.shape == Shape::Diagonal { 0..1 } else { bags }, values))
+            Ok((if self.shape == GramShape::Diagonal { 0..1 } else { bags }, values))
         };
         let rows: Vec<(Range<usize>, Vec<f64>)> =
             (0..self.bags).into_par_iter().map(row).collect::<Result<_>>()?;
@@ -151,7 +151,7 @@ impl Job<'_> {
             terms.iter().map(|&t| rows.bag_sums(side.offsets, &side.weights[t])).collect()
         };
         let first = sums(left, self.rows);
-        let second = (self.shape == Shape::Rectangular).then(|| sums(right, self.cols));
+        let second = (self.shape == GramShape::Rectangular).then(|| sums(right, self.cols));
         let second = second.as_ref().unwrap_or(&first);
         let entry = |a: usize, b: usize, out: &mut [f64]| {
             out[0] = first.iter().zip(second).map(|(x, z)| x.product(a, z, b)).sum();

@@ -10,7 +10,7 @@ use crate::preprocess::Scale;
 use bagwise_core::{Ctx, Error, Mat, Message, Result, Setting};
 use bagwise_engine::cells::Distance;
 use bagwise_engine::direct::{self, DirectKernel, DirectOutput};
-use bagwise_engine::{Output, Side};
+use bagwise_engine::{GramOutput, Side};
 
 /// Which kernel.
 pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
@@ -163,7 +163,7 @@ pub(crate) fn self_sums(side: &Side<'_>, wanted: &[WeightedSum], ctx: &Ctx) -> R
 /// Gives every sum to its engine and puts the results in order; an error if one is beyond all numbers.
 fn by_engine<R>(
     wanted: &[WeightedSum],
-    gaussian: impl Fn(&[Output]) -> Result<Vec<R>>,
+    gaussian: impl Fn(&[GramOutput]) -> Result<Vec<R>>,
     direct: impl Fn(&[DirectOutput]) -> Result<Vec<R>>,
     values: impl Fn(&R) -> &[f64],
 ) -> Result<Vec<R>> {
@@ -171,7 +171,7 @@ fn by_engine<R>(
     for WeightedSum { kernel, gamma, terms } in wanted {
         let terms = terms.clone();
         match kernel.direct(*gamma) {
-            None => pairs.push(Output { gamma: *gamma, terms }),
+            None => pairs.push(GramOutput { gamma: *gamma, terms }),
             Some(kernel) => others.push(DirectOutput { kernel, terms }),
         }
     }

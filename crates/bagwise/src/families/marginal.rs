@@ -38,7 +38,7 @@ use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Message, Result};
-use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
+use bagwise_engine::density::{BagTarget, Concept, Evidence, FoundConcept, SearchOptions, belief};
 use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
 
 /// What a concept is believed by.
@@ -128,13 +128,13 @@ enum LabelSimilarity {
 /// A point: where concepts come from, how labels are compared, and what was learned.
 #[derive(Clone)]
 pub(crate) struct MarginalParams {
-    search: (Producer, Options),
+    search: (Producer, SearchOptions),
     /// The densest concept alone.
     best_only: bool,
     labels: LabelSimilarity,
     reuse: bool,
     /// Without concepts before it is learned.
-    field: Arc<Field>,
+    field: Arc<LearnedWeights>,
 }
 
 impl SetKernel for Marginalized {
@@ -155,7 +155,7 @@ impl SetKernel for Marginalized {
             best_only: point.choice("hypotheses", &[("all", false), ("best", true)])?,
             labels,
             reuse: point.choice("reuse", &[("none", false), ("outer", true)])?,
-            field: Arc::new(Field::new(Vec::new(), labels)),
+            field: Arc::new(LearnedWeights::new(Vec::new(), labels)),
         })
     }
 
@@ -202,12 +202,12 @@ impl SetKernel for Marginalized {
     fn learn(&self, params: &mut [MarginalParams], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
         let targets = if params.iter().any(|p| matches!(p.labels, LabelSimilarity::Values(_))) {
             let range = UnitRange::of(scope.y);
-            scope.y.iter().map(|&y| Target::Value(range.scale(y))).collect()
+            scope.y.iter().map(|&y| BagTarget::Value(range.scale(y))).collect()
         } else {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut searched: Vec<((Producer, Options), Vec<Found>)> = Vec::new();
+        let mut searched: Vec<((Producer, SearchOptions), Vec<FoundConcept>)> = Vec::new();
         for p in 0..params.len() {
             let MarginalParams { search, best_only, labels, .. } = params[p].clone();
             let what = |o: &MarginalParams| (o.search, o.best_only, o.labels);
@@ -224,7 +224,7 @@ impl SetKernel for Marginalized {
                 };
                 let found = &searched[at].1;
                 let found = if best_only { densest(found) } else { found };
-                Arc::new(Field::new(self.believe(&evidence, found, ctx)?, labels))
+                Arc::new(LearnedWeights::new(self.believe(&evidence, found, ctx)?, labels))
             };
         }
         // Weight vectors, once more by the engine, and those of one field on their way.
@@ -248,7 +248,7 @@ impl SetKernel for Marginalized {
         if concepts.iter().any(|c| c.concept.point.len() != columns) {
             return Err(refuse("its concepts and training bags differ in width"));
         }
-        params.field = Arc::new(Field::new(concepts, params.labels));
+        params.field = Arc::new(LearnedWeights::new(concepts, params.labels));
         Ok(())
     }
 
@@ -259,7 +259,12 @@ impl SetKernel for Marginalized {
 
 impl Marginalized {
     /// How much each concept is believed, most first; those that together weigh less than rounding are left out.
-    fn believe(&self, evidence: &Evidence, found: &[Found], ctx: &Ctx) -> Result<Vec<WeightedConcept>> {
+    fn believe(
+        &self,
+        evidence: &Evidence,
+        found: &[FoundConcept],
+        ctx: &Ctx,
+    ) -> Result<Vec<WeightedConcept>> {
         let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
         let values: Vec<f64> = evidence.targets().iter().filter_map(value_of).collect();
         let regression = !values.is_empty();
@@ -295,21 +300,21 @@ impl Marginalized {
 }
 
 /// The densest of some concepts, the first of equals; nothing if there are none.
-fn densest(found: &[Found]) -> &[Found] {
+fn densest(found: &[FoundConcept]) -> &[FoundConcept] {
     let best =
         (0..found.len()).reduce(|a, b| if found[b].log_density > found[a].log_density { b } else { a });
     best.map_or(&[], |best| &found[best..=best])
 }
 
-fn value_of(target: &Target) -> Option<f64> {
+fn value_of(target: &BagTarget) -> Option<f64> {
     match target {
-        Target::Value(y) => Some(*y),
+        BagTarget::Value(y) => Some(*y),
         _ => None,
     }
 }
 
 /// What was learned: it gives every instance its weights.
-pub(crate) struct Field {
+pub(crate) struct LearnedWeights {
     believed: Vec<WeightedConcept>,
     concepts: Vec<Concept>,
     belief: Vec<f64>,
@@ -318,15 +323,15 @@ pub(crate) struct Field {
     map: Option<LabelMap>,
 }
 
-impl Field {
-    fn new(believed: Vec<WeightedConcept>, labels: LabelSimilarity) -> Field {
+impl LearnedWeights {
+    fn new(believed: Vec<WeightedConcept>, labels: LabelSimilarity) -> LearnedWeights {
         let concepts = believed.iter().map(|b| b.concept.clone()).collect();
         let belief = believed.iter().map(|b| b.belief).collect();
         let map = match labels {
             LabelSimilarity::Values(kernel) => Some(LabelMap::new(kernel)),
             LabelSimilarity::Equal | LabelSimilarity::Both => None,
         };
-        Field { believed, concepts, belief, labels, map }
+        LearnedWeights { believed, concepts, belief, labels, map }
     }
 
     /// How many weight vectors there are.

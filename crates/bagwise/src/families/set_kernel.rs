@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::families::base_kernel::{self, BaseKernel, WeightedSum};
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
-use crate::families::kernel_svm::{BagKernel, Comparison, Grams, InstanceKernel, ReferenceBags};
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
@@ -408,14 +408,14 @@ impl<S: SetKernel> ReferenceBags for KeptBags<S> {
         self.bags.width()
     }
 
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel> {
         let NewBags { weights, factors, own, edges } = self.look_at(bags, ctx)?;
         let mut kernel = self.sums(bags, bags.offsets(), &weights, ctx)?;
         if let (Some(kept), Some(new)) = (&self.edges, &edges) {
             add(&mut kernel, &kept.sums(new, ctx)?);
         }
         normalise(&mut kernel, &factors, &self.factors);
-        Ok(Comparison { kernel, own, kept: self.own.clone() })
+        Ok(CrossKernel { kernel, own, kept: self.own.clone() })
     }
 
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel> {
