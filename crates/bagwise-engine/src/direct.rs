@@ -84,10 +84,10 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
     let right = if same { None } else { Some(Rows::of(cols.instances, sparse, ctx)?) };
     let right = right.as_ref().unwrap_or(&left);
     let mut grams: Vec<Option<Mat>> = vec![None; outputs.len()];
-    let job = Job { rows, cols, shape, bags, width, ctx };
+    let sums = DirectSums { rows, cols, shape, bags, width, ctx };
     for (o, output) in outputs.iter().enumerate() {
         if output.kernel == DirectKernel::Linear {
-            grams[o] = Some(job.linear(&left, right, &output.terms)?);
+            grams[o] = Some(sums.linear(&left, right, &output.terms)?);
         }
     }
     for distance in [false, true] {
@@ -95,7 +95,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
         let here: Vec<usize> =
             (0..outputs.len()).filter(|&o| grams[o].is_none() && is_text(&outputs[o]) == distance).collect();
         let some: Vec<&DirectOutput> = here.iter().map(|&o| &outputs[o]).collect();
-        for (o, gram) in here.into_iter().zip(job.pairs(&left, right, &some, distance)?) {
+        for (o, gram) in here.into_iter().zip(sums.pairs(&left, right, &some, distance)?) {
             grams[o] = Some(gram);
         }
     }
@@ -103,7 +103,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
 }
 
 /// A whole call.
-struct Job<'a> {
+struct DirectSums<'a> {
     rows: &'a Side<'a>,
     cols: &'a Side<'a>,
     shape: GramShape,
@@ -113,7 +113,7 @@ struct Job<'a> {
     ctx: &'a Ctx,
 }
 
-impl Job<'_> {
+impl DirectSums<'_> {
     /// Grams from what `entry` writes for two bags, one number per Gram.
     fn entries(&self, count: usize, entry: impl Fn(usize, usize, &mut [f64]) + Sync) -> Result<Vec<Mat>> {
         let row = |a: usize| {

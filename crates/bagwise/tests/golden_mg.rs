@@ -418,7 +418,7 @@ fn musk1_with_fixed_concepts() {
     let ctx = Ctx::default();
     let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all).unwrap();
     let bags = transform.apply(&data.bags, &ctx).unwrap();
-    let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!() };
+    let Some(Target::Classes { codes, .. }) = &data.target else { unreachable!() };
     let positive: Vec<bool> = codes.iter().map(|&c| c == 1).collect();
     let targets: Vec<BagTarget> =
         positive.iter().map(|&p| if p { BagTarget::Positive } else { BagTarget::Negative }).collect();

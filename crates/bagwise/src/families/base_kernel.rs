@@ -177,7 +177,7 @@ fn by_engine<R>(
     }
     let mut pairs = if pairs.is_empty() { Vec::new() } else { gaussian(&pairs)? }.into_iter();
     let others = if others.is_empty() { Vec::new() } else { direct(&others)? };
-    if others.iter().flat_map(|r| values(r)).any(|v| !v.is_finite()) {
+    if others.iter().flat_map(values).any(|v| !v.is_finite()) {
         return Err(Error::refused(
             "the kernel of some instances is not a finite number",
             Message::from("scale the columns").with([Setting::Scale(&["minmax", "zscore"])]),

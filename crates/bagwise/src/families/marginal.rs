@@ -90,7 +90,7 @@ static PARAMS: &[ParamSpec] = &[
         "search",
         Kind::Word(&["dd", "em-dd"]),
         "dd",
-        "Where concepts come from: climbs of the diverse density, or EM-DD.",
+        "How concepts are found: by maximising diverse density (dd), or by EM-DD.",
     ),
     DISTANCE,
     RHO,
@@ -100,15 +100,15 @@ static PARAMS: &[ParamSpec] = &[
         "hypotheses",
         Kind::Word(&["all", "best"]),
         "all",
-        "Average over all concepts found, each with its belief, or take the densest alone (best).",
+        "Average over all concepts found, each with its weight, or take the one with the highest density alone (best).",
     ),
     ParamSpec::new(
         "reuse",
         Kind::Word(&["none", "outer"]),
         "none",
-        "Inner folds search for concepts of their own (none), or share those of the whole training \
-         part (outer): faster, but gamma, c, threshold and probabilities then rest on bags whose \
-         labels the concepts have seen.",
+        "Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer). \
+         outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the \
+         concepts have seen.",
     ),
     svm::COST,
     svm::TUBE,

@@ -17,8 +17,8 @@ static INFO: Info = Info {
     title: "instance pairs weighted by how alike their labels probably are, concepts by density",
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
             the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
-            diverse density, each believed in proportion to its density. For real values the bracket is the expected \
-            similarity of two labels. Concepts are learned again in every fold and for every class.",
+            diverse density, each weighted by its density. For numbers the bracket is the expected similarity of two \
+            labels. Concepts are learned again in every fold and for every class.",
     complexity: 60,
     ..USUAL
 };
