@@ -254,6 +254,16 @@ pub enum Ended {
     Limit,
 }
 
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Converged => f.write_str("converged"),
+            Ended::Cycle(length) => write!(f, "cycle of {length}"),
+            Ended::Limit => f.write_str("limit"),
+        }
+    }
+}
+
 /// True if the solver reached its tolerance, or what double precision can tell.
 pub fn converged(outcome: &SolveOutcome) -> bool {
     matches!(outcome.status, StopReason::Converged | StopReason::PrecisionLimit)
@@ -436,6 +446,21 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// One round of the search that a model came from, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedRound {
+    /// Which output of the model.
+    pub output: usize,
+    /// The dual objective of the round's machine, which is maximised.
+    pub objective: f64,
+    /// How many choices changed after it.
+    pub changed: usize,
+    /// How many of the rows it was trained on are support vectors.
+    pub support: usize,
+    /// How the search ended, for its last round.
+    pub ended: Option<Ended>,
+}
+
 /// A place in instance space that a model is built on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedConcept {
@@ -465,6 +490,11 @@ pub trait Predictor: Send + Sync {
 
     /// The instances that stand for training bags, if the method chooses such.
     fn representatives(&self) -> &[Representative] {
+        &[]
+    }
+
+    /// The search of each output, round by round, if the method alternates between training and choosing.
+    fn trace(&self) -> &[TracedRound] {
         &[]
     }
 

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
-use crate::method::{Explanation, Offer, Predictor, Representative, State, Tensor, WeightedConcept};
+use crate::method::{
+    Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, WeightedConcept,
+};
 use crate::methods;
 use crate::multiclass::{BinaryTask, vote};
 use crate::params::Point;
@@ -215,6 +217,18 @@ impl Model {
                     .iter()
                     .map(|r| Representative { output: first + r.output, ..r.clone() }),
             );
+            first += model.outputs();
+        }
+        all
+    }
+
+    /// The search for the instances that decide, machine after machine and round by round; empty if the method trains
+    /// once.
+    pub fn trace(&self) -> Vec<TracedRound> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.trace().iter().map(|r| TracedRound { output: first + r.output, ..r.clone() }));
             first += model.outputs();
         }
         all

@@ -4,6 +4,7 @@ use crate::method::Scope;
 use crate::params::{Kind, ParamSpec, Point, Value};
 use crate::preprocess::median;
 use bagwise_core::{Bags, Ctx, Error, Result, Rng};
+use bagwise_engine::cells::Distance;
 
 /// The width of the Gaussian.
 pub(crate) const WIDTH: ParamSpec =
@@ -44,18 +45,19 @@ impl Width {
         }
     }
 
-    /// Widths in numbers for bags, or vectors made from bags, that had so many attributes.
+    /// Widths in numbers for bags, or vectors made from bags, that had so many attributes, in units of this distance.
     pub(crate) fn resolve(
         widths: &[Width],
         bags: &Bags,
         attributes: usize,
+        distance: Distance,
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Vec<f64>> {
         let relative =
             |width: &Width| matches!(width, Width::GammaOverMedian(_) | Width::SigmaTimesMedian(_));
         let median = match widths.iter().any(relative) {
-            true => median_squared_distance(bags, scope.train, ctx.seed)?,
+            true => median_squared_distance(bags, scope.train, distance, ctx.seed)?,
             false => 1.0,
         };
         // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
@@ -72,7 +74,7 @@ impl Width {
 }
 
 /// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> Result<f64> {
+fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance, seed: u64) -> Result<f64> {
     // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
     // between neighbouring widths of a grid.
     const PAIRS: usize = 5000;
@@ -88,7 +90,7 @@ fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> Result<f6
             let b = (a + 1 + rng.below(rows.len() - 1)) % rows.len();
             bags.instances().row_into(rows[a], &mut x)?;
             bags.instances().row_into(rows[b], &mut z)?;
-            Ok(x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum())
+            Ok(distance.squared(&x, &z))
         })
         .collect::<Result<Vec<f64>>>()?;
     let mean = squared.iter().sum::<f64>() / PAIRS as f64;

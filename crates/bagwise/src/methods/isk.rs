@@ -21,6 +21,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::families::base_kernel;
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
@@ -28,7 +29,7 @@ use crate::method::{
 };
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
+use bagwise_core::{Bags, Ctx, Error, Message, Result};
 use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
 
 /// The method, for the registry.
@@ -151,28 +152,17 @@ impl IskParams {
     }
 }
 
-/// Whether some points take zeros for absent words.
-fn is_text(points: &[Point]) -> bool {
-    points.iter().any(|p| IskParams::read(p).is_ok_and(|p| p.distance == Distance::Text))
-}
-
 impl Method for Isk {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn scale(&self, points: &[Point]) -> Scale {
-        if is_text(points) { Scale::None } else { INFO.scale }
+        if base_kernel::is_text(points) { Scale::None } else { INFO.scale }
     }
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
-        (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
-            Error::refused(
-                format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
-                Message::from("choose a scaling that keeps zeros")
-                    .with([Setting::Scale(&["none", "maxabs"])]),
-            )
-        })
+        base_kernel::refuses_scaling(points, scale)
     }
 
     fn admits(&self, point: &Point, instances: usize) -> bool {
