@@ -141,8 +141,8 @@ impl CentreLists {
         CentreLists { centres: self.centres.gather(&rows), lists, radii, ..*self }
     }
 
-    /// The same lists with a sphere around every centre, for lists of these lengths.
-    pub(super) fn with_spheres(self, psis: &[usize], ctx: &Ctx) -> Result<CentreLists> {
+    /// The same lists with a sphere around every centre, for lists of these lengths (ascending).
+    pub fn with_spheres(self, psis: &[usize], ctx: &Ctx) -> Result<CentreLists> {
         let radii = sphere::squared_radii(&self, psis, ctx)?;
         Ok(CentreLists { radii: psis.iter().copied().zip(radii).collect(), ..self })
     }

@@ -1,7 +1,7 @@
 //! Rows go down trees, many rows of a block down the same tree at a time.
 //!
 //! A step has no branch: the next node is the left child, plus one if the value is not below the split, and leaves lead
-//! to themselves. Sixteen rows take their steps side by side, so that the loads of one hide the latency of the others, until none
+//! to themselves. Eight rows take their steps side by side, so that the loads of one hide the latency of the others, until none
 //! of them moves. A tree of 16 bytes a node and a few hundred rows stay in the caches together.
 
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ use super::forest::{Forest, TreeNode};
 use super::{BLOCK, Block};
 use crate::simd::Element;
 
-/// Rows that step together.
-const TOGETHER: usize = 16;
+/// Rows that step together: their places fit the registers.
+const TOGETHER: usize = 8;
 
 /// Steps between two looks at whether any row still moves.
-const STEPS: usize = 4;
+const STEPS: usize = 2;
 
 /// Bytes of rows that go down all trees before the next: half of a second-level cache.
 const ROW_BYTES: usize = 1 << 18;
@@ -39,7 +39,7 @@ impl UsedAttributes {
     fn new(forests: &[&Forest]) -> UsedAttributes {
         let width = forests.first().map_or(0, |f| f.width());
         let mut places = vec![u32::MAX; width];
-        let inner = |node: &TreeNode| node.split.is_finite();
+        let inner = |node: &TreeNode| !node.split.is_nan();
         for node in forests.iter().flat_map(|f| f.nodes()).filter(|n| inner(n)) {
             places[node.attribute as usize] = 0;
         }
@@ -92,6 +92,7 @@ impl<'a> ForestWalk<'a> {
 
     fn dense<X: Element>(&self, x: &[X], count: usize, found: &mut [Vec<u16>]) {
         let width = x.len() / count.max(1);
+        assert!(self.forests.iter().all(|f| f.width() == width), "rows are as wide as the trees");
         let most = rows_at_a_time::<X>(width);
         for (part, x) in x.chunks(most * width).enumerate() {
             let nodes = self.forests.iter().map(|f| f.nodes());
@@ -112,7 +113,9 @@ impl<'a> ForestWalk<'a> {
             for i in 0..forest.t() {
                 let (_, cells) = forest.tree(i);
                 let out = &mut found[i * BLOCK + first..][..x.len() / width];
-                go_down(&nodes[forest.range(i)], cells, x, width, out);
+                // SAFETY: a forest is made with children inside their tree and attributes below its width, which is that
+                // of dense rows; renamed attributes are below the number of used ones.
+                unsafe { go_down(&nodes[forest.range(i)], cells, x, width, out) };
             }
         }
     }
@@ -123,21 +126,33 @@ fn rows_at_a_time<X>(width: usize) -> usize {
 }
 
 /// The cells of rows in one tree.
-fn go_down<X: Element>(nodes: &[TreeNode], cells: &[u16], x: &[X], width: usize, out: &mut [u16]) {
+///
+/// # Safety
+/// The children of every node are in `nodes`, which has as many entries as `cells`, and its attribute is below `width`; there
+/// are `width` values for every cell that is asked for.
+unsafe fn go_down<X: Element>(nodes: &[TreeNode], cells: &[u16], x: &[X], width: usize, out: &mut [u16]) {
+    assert!(nodes.len() == cells.len() && x.len() == out.len() * width);
+    // A tree of so many leaves has at least one so deep.
+    let surely = nodes.len().div_ceil(2).ilog2();
     for (some, out) in out.chunks_mut(TOGETHER).enumerate() {
         let x = &x[some * TOGETHER * width..][..out.len() * width];
         let mut at = [0u32; TOGETHER];
         // The last rows of a block are fewer: the others repeat the first.
         let rows: [usize; TOGETHER] = std::array::from_fn(|l| if l < out.len() { l * width } else { 0 });
-        loop {
-            let before = at;
-            for _ in 0..STEPS {
-                for l in 0..TOGETHER {
-                    let node = nodes[at[l] as usize];
-                    let value = x[rows[l] + node.attribute as usize].to_f64();
+        let step = |at: &mut [u32; TOGETHER]| {
+            for l in 0..TOGETHER {
+                // SAFETY: `at` is the root or a child, and the row has a value for every attribute.
+                unsafe {
+                    let node = nodes.get_unchecked(at[l] as usize);
+                    let value = x.get_unchecked(rows[l] + node.attribute as usize).to_f64();
                     at[l] = node.child + u32::from(value >= node.split);
                 }
             }
+        };
+        (0..surely).for_each(|_| step(&mut at));
+        loop {
+            let before = at;
+            (0..STEPS).for_each(|_| step(&mut at));
             if at == before {
                 break;
             }

@@ -12,8 +12,9 @@ use rayon::prelude::*;
 use super::{CentreLists, MOST_CENTRES};
 use bagwise_core::{Csr, Ctx, Error, Instances, Message, Result, Rng};
 
-/// A node as a row passes it: on to `child`, or to the next one if the value is not below the split. A leaf leads to itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A node as a row passes it: on to `child`, or to the next one if the value is not below the split. A leaf leads to itself,
+/// by a split that is not a number, which nothing reaches.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct TreeNode {
     pub(super) split: f64,
     pub(super) attribute: u32,
@@ -30,7 +31,7 @@ pub struct Split {
 }
 
 /// t trees of at most psi leaves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Forest {
     width: usize,
     psi: usize,
@@ -45,8 +46,8 @@ pub struct Forest {
 impl Forest {
     /// Trees from their nodes in preorder, one tree after the other; `None` is a leaf.
     pub fn new(width: usize, t: usize, psi: usize, preorder: &[Option<Split>]) -> Result<Forest> {
-        if t == 0 || psi == 0 || psi > MOST_CENTRES {
-            return Err(Error::Invalid(format!("{t} trees of up to {psi} leaves")));
+        if width == 0 || t == 0 || psi == 0 || psi > MOST_CENTRES {
+            return Err(Error::Invalid(format!("{t} trees of up to {psi} leaves over {width} attributes")));
         }
         let mut nodes = preorder.iter();
         let mut trees = Vec::new();
@@ -174,8 +175,7 @@ impl GrowingTree {
 
     fn add(&mut self) -> u32 {
         let place = self.nodes.len() as u32;
-        // Every finite value is below the split of a leaf.
-        self.nodes.push(TreeNode { split: f64::INFINITY, attribute: 0, child: place });
+        self.nodes.push(TreeNode { split: f64::NAN, attribute: 0, child: place });
         self.cells.push(0);
         place
     }

@@ -30,7 +30,7 @@ use crate::families::svm::{self, SvmParams};
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
 };
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
 use bagwise_engine::cells::{
@@ -65,8 +65,8 @@ static PARAMS: &[ParamSpec] = &[
         "psi",
         Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
         "auto",
-        "Centres of a partitioning: more make smaller cells. Values above the number of training \
-         instances are left out of a list; auto is 64, or a quarter of the training instances if that \
+        "Instances that a partitioning is made from: more make smaller cells. Values above the number of \
+         training instances are left out of a list; auto is 64, or a quarter of the training instances if that \
          is less.",
     )
     .grid("2^4..2^12"),
@@ -180,6 +180,11 @@ impl IskParams {
     }
 }
 
+/// What weights inside bags cost: comparisons in sixteens, once for every psi.
+fn comparisons(bags: &Bags, representations: usize) -> f64 {
+    bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
+}
+
 /// Whether some points take zeros for absent words.
 fn is_text(points: &[Point]) -> bool {
     let by_text = |p: IskParams| {
@@ -215,11 +220,21 @@ impl Method for Isk {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Distances to all instances, or to the centres of all partitionings; then comparisons in sixteens.
+        // Distances to all instances, or to the centres of all partitionings.
         let n = bags.instance_count() as f64;
         let lists = (USUAL_T * 64 * representations) as f64;
-        let cells = n * n.min(lists) * 3.0 * bags.values_per_instance();
-        cells + bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
+        n * n.min(lists) * 3.0 * bags.values_per_instance() + comparisons(bags, representations)
+    }
+
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        let by_trees = |group: &&Vec<usize>| {
+            let point = group.first().map(|&p| IskParams::read(&grid.points[p]));
+            point.is_some_and(|p| p.is_ok_and(|p| p.partition == Partition::Forest))
+        };
+        let forests = grid.groups.iter().filter(by_trees).count();
+        // A dozen steps down a tree, each in the time of ten multiply-adds.
+        let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
+        self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
@@ -269,7 +284,8 @@ impl Method for Isk {
                 on_maps: distinct[r].on_maps.unwrap_or(bags.len() >= MANY_BAGS),
             };
             let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
-            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, &of_family, wanted, ctx)?) {
+            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, &of_family, wanted, ctx)?)
+            {
                 all[r] = Some(ready);
             }
         }
