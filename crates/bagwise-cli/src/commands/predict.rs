@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{Dataset, Kept};
+use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
@@ -42,14 +42,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
     // Coordinates and the like that a format keeps by itself are not asked for here.
-    let asked = |kept: &&Kept| {
+    let asked = |kept: &&CarriedColumn| {
         let is = |column: &Column| match column {
             Column::Name(name) => *name == kept.name,
             Column::Number(_) => true,
         };
         args.read.keep.iter().any(is)
     };
-    let (kept, uneven): (Vec<&Kept>, Vec<&Kept>) =
+    let (kept, uneven): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
         data.kept.iter().filter(asked).partition(|k| is_of_bags(k, &data));
     session.print(&Answers { model: &model, predictions: &predictions, data: &data, kept })?;
     if !uneven.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 /// True if all instances of a bag have the same value.
-fn is_of_bags(kept: &Kept, data: &Dataset) -> bool {
+fn is_of_bags(kept: &CarriedColumn, data: &Dataset) -> bool {
     (0..data.bags.len()).all(|b| kept.values[data.bags.rows(b)].windows(2).all(|w| w[0] == w[1]))
 }
 
@@ -79,7 +79,7 @@ struct Answers<'a> {
     predictions: &'a [Prediction],
     data: &'a Dataset,
     /// Columns that say something of bags.
-    kept: Vec<&'a Kept>,
+    kept: Vec<&'a CarriedColumn>,
 }
 
 /// What an answer has itself.

@@ -176,11 +176,11 @@ pub enum Strategy {
 
 /// Where the cells of rows come from.
 enum CellSource<'a> {
-    Centres(&'a CentreLists, Search),
+    Centres(&'a CentreLists, CellSearch),
     Forests(ForestWalk<'a>),
 }
 
-enum Search {
+enum CellSearch {
     Literal,
     Fused(Box<NearestCentre>),
     Walk(Walk),
@@ -236,7 +236,7 @@ impl<'a> Mapper<'a> {
                 if lists.has_spheres() && psis.iter().any(|&psi| lists.squared_radii(psi).is_none()) {
                     return Err(missing());
                 }
-                CellSource::Centres(lists, Search::new(lists, psis, strategy, ctx)?)
+                CellSource::Centres(lists, CellSearch::new(lists, psis, strategy, ctx)?)
             }
             Partitions::Forests(forests) => {
                 let of = |&psi: &usize| forests.iter().find(|f| f.psi() == psi).ok_or_else(missing);
@@ -296,7 +296,7 @@ impl<'a> Mapper<'a> {
         let zeros = |&psi: &usize| Ids::zeros(rows.len(), self.t, psi, self.is_partial());
         let mut all: Vec<Ids> = self.psis.iter().map(zeros).collect();
         let blocks = rows.len().div_ceil(BLOCK);
-        let mut pieces: Vec<Vec<ids::Piece<'_>>> = (0..blocks).map(|_| Vec::new()).collect();
+        let mut pieces: Vec<Vec<ids::IdSlice<'_>>> = (0..blocks).map(|_| Vec::new()).collect();
         for ids in &mut all {
             for (piece, block) in ids.pieces(BLOCK).into_iter().zip(&mut pieces) {
                 block.push(piece);
@@ -370,18 +370,18 @@ impl<'a> Mapper<'a> {
     }
 }
 
-impl Search {
-    fn new(p: &CentreLists, psis: &[usize], strategy: Strategy, ctx: &Ctx) -> Result<Search> {
+impl CellSearch {
+    fn new(p: &CentreLists, psis: &[usize], strategy: Strategy, ctx: &Ctx) -> Result<CellSearch> {
         let sparse = matches!(p.centres, Instances::Sparse(_));
         Ok(match strategy {
-            Strategy::Literal => Search::Literal,
-            Strategy::Walk => Search::Walk(Walk::new(p, psis)?),
-            Strategy::Scan if sparse => Search::SparseScan,
+            Strategy::Literal => CellSearch::Literal,
+            Strategy::Walk => CellSearch::Walk(Walk::new(p, psis)?),
+            Strategy::Scan if sparse => CellSearch::SparseScan,
             Strategy::Fused if !sparse && p.distance == Distance::Euclidean => {
-                Search::Fused(Box::new(NearestCentre::new(p, psis, ctx)?))
+                CellSearch::Fused(Box::new(NearestCentre::new(p, psis, ctx)?))
             }
-            Strategy::Fused if sparse => Search::SparseScan,
-            _ => Search::Scan(lanes::Lanes::new(&p.centres, p.distance)?),
+            Strategy::Fused if sparse => CellSearch::SparseScan,
+            _ => CellSearch::Scan(lanes::Lanes::new(&p.centres, p.distance)?),
         })
     }
 
@@ -396,11 +396,11 @@ impl Search {
         ctx: &Ctx,
     ) {
         match (self, block) {
-            (Search::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
-            (Search::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
-            (Search::Walk(walk), _) => walk.find(p, block, count, found),
-            (Search::Scan(lanes), Block::F64(x)) => scan(p, psis, lanes, x, count, found),
-            (Search::Scan(lanes), Block::F32(x)) => scan(p, psis, lanes, x, count, found),
+            (CellSearch::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Walk(walk), _) => walk.find(p, block, count, found),
+            (CellSearch::Scan(lanes), Block::F64(x)) => scan(p, psis, lanes, x, count, found),
+            (CellSearch::Scan(lanes), Block::F32(x)) => scan(p, psis, lanes, x, count, found),
             _ => search_literally(p, psis, block, count, found),
         }
     }

@@ -5,8 +5,8 @@ use bagwise::judge::Truth;
 
 use crate::explained::{Explained, explained};
 use crate::markup::{Markup, count, fixed, place};
-use crate::plot::{Scale, drawing, label, line, titled};
-use crate::view::{Judged, View};
+use crate::plot::{AxisScale, drawing, label, line, titled};
+use crate::view::{JudgedBag, View};
 
 const LEFT: f64 = 108.0;
 const WIDTH: f64 = 340.0;
@@ -68,11 +68,11 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
 }
 
 /// What was said of an explained bag.
-fn said<'v>(answers: &'v [Judged], e: &Explained<'_>) -> Option<&'v Judged> {
+fn said<'v>(answers: &'v [JudgedBag], e: &Explained<'_>) -> Option<&'v JudgedBag> {
     answers.iter().find(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0)
 }
 
-fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&Judged>, name_side: bool) {
+fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&JudgedBag>, name_side: bool) {
     let reason = e.reason;
     let values = &reason.parts[..reason.parts.len().min(INSTANCES)];
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
@@ -101,7 +101,7 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&J
     let description = format!("{note}. {}.", listing.join(", "));
     let size = (WIDTH, ROW * values.len() as f64 + 8.0);
     let far = values.iter().map(|v| v.1.abs()).fold(1e-12, f64::max);
-    let x = Scale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
+    let x = AxisScale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
     page.tag("figure", &[("id", &id)], |page| {
         page.tag("figcaption", &[], |page| {
             page.tag("h5", &[], |page| page.leaf("bdi", &[], &title));

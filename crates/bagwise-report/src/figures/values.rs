@@ -3,7 +3,7 @@
 use bagwise::judge::Truth;
 
 use crate::markup::{Markup, fixed, maybe};
-use crate::plot::{Figure, Scale, axes, figure, line};
+use crate::plot::{AxisScale, Figure, axes, figure, line};
 use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -15,8 +15,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let all = points.iter().flat_map(|p| [p.0, p.1]);
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |t, v| (t.0.min(v), t.1.max(v)));
     let pad = 0.03 * (high - low);
-    let x = Scale::new((low - pad, high + pad), (52.0, 388.0));
-    let y = Scale::new((low - pad, high + pad), (342.0, 30.0));
+    let x = AxisScale::new((low - pad, high + pad), (52.0, 388.0));
+    let y = AxisScale::new((low - pad, high + pad), (342.0, 30.0));
     let r2 = view.verdict.best().metrics.iter().find(|m| m.metric.name() == "r2").and_then(|m| m.mean);
     let id = format!("{}-values", view.id);
     let description = format!(

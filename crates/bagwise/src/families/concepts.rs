@@ -6,7 +6,7 @@ use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{
-    Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
+    BagTarget, Concept, ConceptMetric, Evidence, FoundConcept, SearchOptions, Starts, Stop, search, search_em,
 };
 
 /// What is free in a concept.
@@ -55,7 +55,12 @@ pub(crate) enum Producer {
 }
 
 impl Producer {
-    pub(crate) fn search(self, evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<Found>> {
+    pub(crate) fn search(
+        self,
+        evidence: &Evidence,
+        options: &SearchOptions,
+        ctx: &Ctx,
+    ) -> Result<Vec<FoundConcept>> {
         match self {
             Producer::DiverseDensity => search(evidence, options, ctx),
             Producer::EmDd => search_em(evidence, options, ctx),
@@ -64,9 +69,9 @@ impl Producer {
 }
 
 /// The search that a point asks for.
-pub(crate) fn options(point: &Point) -> Result<Options> {
-    let distances = [("weighted", Distance::Weighted), ("unweighted", Distance::Unweighted)];
-    Ok(Options {
+pub(crate) fn options(point: &Point) -> Result<SearchOptions> {
+    let distances = [("weighted", ConceptMetric::Weighted), ("unweighted", ConceptMetric::Unweighted)];
+    Ok(SearchOptions {
         distance: point.choice("distance", &distances)?,
         rho: point.number("rho")?,
         starts: point.whole("starts")?.map_or(Starts::All, Starts::Some),
@@ -75,8 +80,8 @@ pub(crate) fn options(point: &Point) -> Result<Options> {
 }
 
 /// +1 and -1 as positive and negative bags.
-pub(crate) fn class_targets(y: &[f64]) -> Vec<Target> {
-    y.iter().map(|&y| if y > 0.0 { Target::Positive } else { Target::Negative }).collect()
+pub(crate) fn class_targets(y: &[f64]) -> Vec<BagTarget> {
+    y.iter().map(|&y| if y > 0.0 { BagTarget::Positive } else { BagTarget::Negative }).collect()
 }
 
 /// Real values in units of their training range, where they do not lie in [0, 1] as they are.

@@ -9,7 +9,9 @@
 //! `MISVM` is this method, not the one that the paper writes with capitals (`mi-svm-bag`).
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
+use crate::families::alternating::{
+    Alternating, Alternation, Problem, ROUNDS, TrainingRow, USUAL, bad_start,
+};
 use crate::method::Info;
 use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
@@ -53,9 +55,9 @@ impl Alternating for MiSvm {
         Err(bad_start("1 or 0 for each instance"))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
         let sides = belief.iter().map(|&one| if one == 1 { 1.0 } else { -1.0 });
-        instances(problem).zip(sides).map(|((bag, i), y)| Row { at: i, y, bag, place: i }).collect()
+        instances(problem).zip(sides).map(|((bag, i), y)| TrainingRow { at: i, y, bag, place: i }).collect()
     }
 
     fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32> {

@@ -9,7 +9,9 @@
 //! written MI-SVM and told from mi-SVM (`mi-svm`) by capitals alone.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
+use crate::families::alternating::{
+    Alternating, Alternation, Problem, ROUNDS, TrainingRow, USUAL, bad_start,
+};
 use crate::method::Info;
 use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
@@ -58,16 +60,16 @@ impl Alternating for MiSvmBag {
         ))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
         let means = problem.bags.instance_count();
         let mut rows = Vec::new();
         for (bag, (&b, &witness)) in problem.train.iter().zip(belief).enumerate() {
             let (own, y) = (problem.bags.rows(b), problem.y[bag]);
             if y > 0.0 {
                 let at = if witness == MEAN { means + b } else { own.start + witness as usize };
-                rows.push(Row { at, y, bag, place: means + b });
+                rows.push(TrainingRow { at, y, bag, place: means + b });
             } else {
-                rows.extend(own.map(|at| Row { at, y, bag, place: at }));
+                rows.extend(own.map(|at| TrainingRow { at, y, bag, place: at }));
             }
         }
         rows

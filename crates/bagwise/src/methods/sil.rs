@@ -7,7 +7,7 @@
 //! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, USUAL, bad_start};
+use crate::families::alternating::{Alternating, Alternation, Problem, TrainingRow, USUAL, bad_start};
 use crate::method::Info;
 use crate::methods::mi_svm::instances;
 use crate::params::ParamSpec;
@@ -43,8 +43,8 @@ impl Alternating for Sil {
         if start.is_empty() { Ok(()) } else { Err(bad_start("empty: nothing is chosen")) }
     }
 
-    fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<Row> {
-        instances(problem).map(|(bag, i)| Row { at: i, y: problem.y[bag], bag, place: i }).collect()
+    fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<TrainingRow> {
+        instances(problem).map(|(bag, i)| TrainingRow { at: i, y: problem.y[bag], bag, place: i }).collect()
     }
 
     fn revise(&self, _: &Problem<'_>, _: &[u32], _: &[f64]) -> Vec<u32> {
