@@ -20,7 +20,7 @@ use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, Value};
+use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
 use bagwise_engine::density::Concept;
@@ -339,6 +339,11 @@ pub trait Method: Send + Sync {
 
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// [`work`](Method::work) for a grid, where not all of its points cost the same.
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.work(bags, grid.groups.len())
+    }
 
     /// Memory that `prepare` will need.
     fn needs(&self, bags: &Bags) -> MemoryEstimate;

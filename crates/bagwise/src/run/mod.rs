@@ -485,7 +485,7 @@ pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &RunPlan) -
         let points = setup.grid.points.len() as f64;
         // Where labels are learned from, every inner fold and every class prepares for itself.
         let prepared = if setup.method.learns_labels() { (inner + 1.0) * machines } else { 1.0 };
-        let work = prepared * setup.method.work(&data.bags, setup.grid.groups.len());
+        let work = prepared * setup.method.work_for(&data.bags, &setup.grid);
         // A machine of a pair of classes sees their bags only; iterations grow with the bags.
         let per_machine = bags / machines.sqrt().max(1.0);
         let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
