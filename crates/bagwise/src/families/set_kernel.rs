@@ -193,7 +193,7 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
         let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
-        let gammas = Width::resolve(&widths, &bags, bags.width(), scope, ctx)?;
+        let gammas = Width::resolve(&widths, &bags, bags.width(), scope)?;
         let mut params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
         self.0.learn(&mut params, &bags, scope, ctx)?;
         let points: Vec<(S::Params, f64)> = params.into_iter().zip(gammas).collect();
