@@ -153,9 +153,9 @@ fn of_values(metric: Metric, truth: &[f64], predicted: &[f64], parts: &[Vec<usiz
             (bags > 0).then(|| Quantity::Real(sum / bags as f64))
         }
         Metric::Concordance => {
-            let each = parts.iter().map(|part| {
-                concordant(part.iter().map(|&row| (truth[row], predicted[row])).collect())
-            });
+            let each = parts
+                .iter()
+                .map(|part| concordant(part.iter().map(|&row| (truth[row], predicted[row])).collect()));
             let (doubled, pairs) = each.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             Quantity::ratio(doubled, 2 * pairs)
         }

@@ -51,7 +51,9 @@ impl Quantity {
 
     pub(crate) fn times(self, count: u64) -> Quantity {
         let exact = match self {
-            Quantity::Fraction(a, b) => a.checked_mul(i128::from(count)).and_then(|a| Quantity::fraction(a, b)),
+            Quantity::Fraction(a, b) => {
+                a.checked_mul(i128::from(count)).and_then(|a| Quantity::fraction(a, b))
+            }
             Quantity::Real(_) => None,
         };
         exact.unwrap_or_else(|| Quantity::Real(self.value() * count as f64))
@@ -59,7 +61,9 @@ impl Quantity {
 
     pub(crate) fn over(self, count: u64) -> Quantity {
         let exact = match self {
-            Quantity::Fraction(a, b) => b.checked_mul(i128::from(count)).and_then(|b| Quantity::fraction(a, b)),
+            Quantity::Fraction(a, b) => {
+                b.checked_mul(i128::from(count)).and_then(|b| Quantity::fraction(a, b))
+            }
             Quantity::Real(_) => None,
         };
         exact.unwrap_or_else(|| Quantity::Real(self.value() / count as f64))

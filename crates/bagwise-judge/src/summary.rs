@@ -243,7 +243,10 @@ fn no_interval(
         return Some("it has no value on these predictions".into());
     }
     if of_folds.len() < 2 {
-        return Some(format!("it has a value in {} of {folds} folds, and an interval takes two", of_folds.len()));
+        return Some(format!(
+            "it has a value in {} of {folds} folds, and an interval takes two",
+            of_folds.len()
+        ));
     }
     if without > 0 && !metric.compares_bags() {
         return Some(format!("it has no value in {without} of {folds} folds"));

@@ -79,7 +79,15 @@ impl Output for Numbers {
             return rows;
         };
         let ranks = &together.ranks;
-        let own = ["method", "average_rank", "nemenyi_p", "holm_p", "holm_adjusted", "told_from_best", "wilcoxon_p"];
+        let own = [
+            "method",
+            "average_rank",
+            "nemenyi_p",
+            "holm_p",
+            "holm_adjusted",
+            "told_from_best",
+            "wilcoxon_p",
+        ];
         let values = ranks.data.iter().map(|data| format!("{} on {data}", together.metric));
         let mut rows = Rows::new(own.map(String::from).into_iter().chain(values));
         for m in &together.methods {

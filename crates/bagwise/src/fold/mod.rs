@@ -567,13 +567,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// The value of out-of-fold outputs, whose folds are given bag by bag.
-    fn judge(
-        &self,
-        truth: &Target,
-        outputs: &Mat,
-        metric: Metric,
-        folds: &[usize],
-    ) -> Result<Option<f64>> {
+    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
         // A sigmoid per point of a grid is work for nothing where nobody looks at probabilities.
         let calibration = match metric.needs_probabilities() {
             true => Calibration::fit(truth, outputs, &self.tasks),

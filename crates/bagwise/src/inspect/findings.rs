@@ -122,9 +122,10 @@ fn revealing(columns: &[Column], numbers: bool, add: Add<'_>) {
             "is the target under another name",
             "follows from the target: its values lie in the order of the target without a mistake",
         ),
-        false => {
-            ("is the label under another name", "determines the label: each of its values belongs to one class")
-        }
+        false => (
+            "is the label under another name",
+            "determines the label: each of its values belongs to one class",
+        ),
     };
     for (reveals, what) in [
         (Reveals::Equals, equals.to_string()),
