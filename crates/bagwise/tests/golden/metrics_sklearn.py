@@ -66,7 +66,8 @@ def concordance(truth, predicted):
     pairs = int(np.sum(t[:, None] < t[None, :]))
     if pairs == 0:
         return 0, None
-    return pairs, (1 + stats.somersd(truth, predicted).statistic) / 2
+    # SciPy has no value where all predictions tie, and every pair counts one half.
+    return pairs, 0.5 if len(set(predicted)) < 2 else (1 + stats.somersd(truth, predicted).statistic) / 2
 
 
 def binary(y, scores, probabilities, labels):
