@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::text::{WHOLE, is_missing, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
-    Bags, Dataset, Error, Feature, Groups, Instances, Kept, Message, Place, Result, Setting, Target,
+    Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
     may_be_measurements,
 };
 
@@ -40,7 +40,7 @@ pub(crate) struct BagBuilder {
 /// What stands beside the features of a row, in file order.
 #[derive(Default)]
 pub(crate) struct SideColumns {
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) kept: Vec<CarriedColumn>,
     pub(crate) instance_labels: Option<Vec<String>>,
 }
 

@@ -7,7 +7,7 @@ use bagwise::run::Verdict;
 use bagwise::{Error, Result};
 use serde::Serialize;
 
-use crate::load::Comparison;
+use crate::load::LoadedRun;
 use crate::overview::{Overview, Together};
 use crate::page::verdicts;
 
@@ -95,7 +95,7 @@ pub struct JointMethod {
 }
 
 /// What several runs say together.
-pub fn joint(runs: &[Comparison]) -> Result<Joint> {
+pub fn joint(runs: &[LoadedRun]) -> Result<Joint> {
     if runs.is_empty() {
         return Err(Error::Invalid("there is no run to report on; give a folder".into()));
     }
@@ -112,7 +112,7 @@ pub fn joint(runs: &[Comparison]) -> Result<Joint> {
     })
 }
 
-fn one(run: &Comparison, verdict: &Verdict) -> JointRun {
+fn one(run: &LoadedRun, verdict: &Verdict) -> JointRun {
     let line = |(line, standing): (&bagwise::judge::MethodSummary, &bagwise::run::Standing)| {
         let m = &line.metrics[0];
         JointLine {
