@@ -47,6 +47,11 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
         raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
     if task == "auto":
         task = "regression" if type_of_target(y) == "continuous" else "classification"
+        given = np.asarray(y)
+        if task == "classification" and given.dtype.kind in "fiu":
+            question = _native.undecided(len(np.unique(given)), len(given))
+            if question is not None:
+                raise ValueError(f"y: {question}")
     if task == "regression":
         return numbers_of(y, who), None, None
     codes, classes = encoded(y, who)
@@ -123,6 +128,8 @@ def _judge(
         "folder": None if folder is None else os.fspath(folder),
     }
     surroundings = around(random_state, n_jobs, memory, precision)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=3)
     found = Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command))
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
@@ -420,6 +427,8 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=2)
     model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings)
     kept: dict[str, Any] = {
         "scale": scale,

@@ -106,7 +106,7 @@ pub(crate) fn evaluate(
                     context = std::mem::take(&mut context).finish(data, evaluation, ctx)?;
                     evaluation.folder.as_deref().map_or(Ok(()), |folder| context.save(folder))?;
                 }
-                Event::Skipped { .. } | Event::Fitted { .. } => {}
+                Event::Skipped { .. } | Event::Fitted { .. } | Event::Judged { .. } => {}
             }
             Ok(())
         };

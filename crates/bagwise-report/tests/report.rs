@@ -85,7 +85,9 @@ fn the_best_method_that_can_tell_is_explained() {
     assert!(!whole.contains("cannot tell instances apart"));
     run.records.iter_mut().filter(|r| r.key.method == winner).for_each(|r| r.reasons.clear());
     let other = page(run.clone());
-    assert!(other.contains(&format!("{winner} cannot tell instances apart, so these are the predictions of ")));
+    assert!(
+        other.contains(&format!("{winner} cannot tell instances apart, so these are the predictions of "))
+    );
     assert!(!other.contains(&format!("predicted by {winner} as its outer fold")));
     // Constants have reasons without instances; records from before have none.
     run.records.iter_mut().flat_map(|r| &mut r.reasons).for_each(|r| r.parts.clear());

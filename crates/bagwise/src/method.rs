@@ -54,6 +54,8 @@ pub struct Info {
     pub offers: &'static [Offer],
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     pub learns_labels: bool,
+    /// True if a class may weigh more than its number of bags. The most frequent class is that of the bags.
+    pub weighs_classes: bool,
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
@@ -76,6 +78,7 @@ impl Info {
         explains: Explains::Additive,
         offers: &[],
         learns_labels: false,
+        weighs_classes: true,
         scheme: Scheme::OneVsOne,
         params: &[],
     };

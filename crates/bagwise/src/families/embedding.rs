@@ -90,7 +90,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
             self.0.learn(&mut learned, &bags, scope, ctx)?;
             let vectors = Arc::new(singles(self.0.vectors(&learned, &bags, ctx)?)?);
             let here: Vec<Width> = alike.iter().map(|&i| widths[i]).collect();
-            let gammas = Width::resolve(&here, &vectors, bags.width(), Distance::Euclidean, scope, ctx)?;
+            let gammas = Width::resolve(&here, &vectors, bags.width(), Distance::Euclidean, scope)?;
             let kernel = |(&i, gamma): (&usize, f64)| {
                 if linear[i] { VectorKernel::Linear } else { VectorKernel::Rbf(gamma) }
             };

@@ -213,7 +213,7 @@ impl<S: SetKernel> BagKernel for WeightedSet<S> {
     ) -> Result<Box<dyn Grams>> {
         let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
         let mut params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
-        let resolve = |by: Distance| Width::resolve(&widths, &bags, bags.width(), by, scope, ctx);
+        let resolve = |by: Distance| Width::resolve(&widths, &bags, bags.width(), by, scope);
         let mut gammas = resolve(Distance::Euclidean)?;
         let is_text = |params: &S::Params| self.0.base(params).distance() == Distance::Text;
         if params.iter().any(is_text) {

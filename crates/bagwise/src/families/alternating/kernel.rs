@@ -171,7 +171,7 @@ pub(crate) fn prepare(
     ctx: &Ctx,
 ) -> Result<Vec<Kernel>> {
     let gaussian: Vec<Width> = points.iter().copied().flatten().collect();
-    let wanted = Width::resolve(&gaussian, bags, bags.width(), Distance::Euclidean, scope, ctx)?;
+    let wanted = Width::resolve(&gaussian, bags, bags.width(), Distance::Euclidean, scope)?;
     let rows = stock.rows();
     // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
     // to see to who divide a grid by `needs`.)
