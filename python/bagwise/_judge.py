@@ -14,18 +14,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from bagwise import _native
 from bagwise._bags import BagsLike, as_bags
-from bagwise._base import (
-    BagEstimator,
-    class_names,
-    encoded,
-    inner_folds,
-    numbers_of,
-    problem_parts,
-    weighed,
-)
+from bagwise._base import BagEstimator
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._options import MEMORY, around, impute_of, learning
+from bagwise._notes import note_of
+from bagwise._options import MEMORY, around, impute_of, learning, outside
+from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 
 def methods() -> list[dict[str, Any]]:
@@ -93,14 +87,14 @@ def _judge(
         )
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
-    target, classes, _ = _target(y, task, "an evaluation")
+    target, classes, _ = _target(aligned(y, ready, "y"), task, "an evaluation")
     _check_weight(class_weight, classes)
-    _, owners = problem_parts(ready, target, None, groups)
+    _, owners = problem_parts(ready, target, None, aligned(groups, ready, "groups"))
     count = given = None
     if isinstance(folds, (int, np.integer)):
         count = int(folds)
     elif folds is not None:
-        given = [str(f) for f in np.asarray(folds).tolist()]
+        given = [str(f) for f in np.asarray(aligned(folds, ready, "folds")).tolist()]
     learn = learning(
         methods_wanted,
         params,
@@ -126,7 +120,7 @@ def _judge(
     found = Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command))
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
-        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)
+        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=outside())
     return found
 
 
@@ -401,11 +395,12 @@ def fit(
     """
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
-    target, classes, given = _target(y, task, "bagwise.fit")
+    target, classes, given = _target(aligned(y, ready, "y"), task, "bagwise.fit")
     _check_weight(class_weight, classes)
+    sample_weight = aligned(sample_weight, ready, "sample_weight")
     if isinstance(class_weight, Mapping):
         sample_weight = weighed(class_weight, given, target, sample_weight)
-    weights, owners = problem_parts(ready, target, sample_weight, groups)
+    weights, owners = problem_parts(ready, target, sample_weight, aligned(groups, ready, "groups"))
     own = params or {}
     learn = learning(
         [method],
@@ -420,7 +415,6 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
-    model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings)
     kept: dict[str, Any] = {
         "scale": scale,
         "missing": missing,
@@ -428,14 +422,14 @@ def fit(
         "precision": precision,
         "memory": memory,
         "random_state": random_state,
-        "n_jobs": n_jobs,
     }
     if classes is not None:
         kept |= {"multiclass": multiclass, "class_weight": class_weight, "decision_threshold": decision_threshold}
-    new = _class_of(model)._of(model, **kept)
-    if given is not None:
-        new.classes_ = given
-    new._warn(stacklevel=3)
+    note = json.dumps(note_of(kept, given, ready.feature_names is not None, surroundings["seed"]))
+    model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings, note)
+    new = _class_of(model)._of(model)
+    new.set_params(n_jobs=n_jobs)
+    new._warn()
     return new
 
 
