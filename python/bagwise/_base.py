@@ -6,12 +6,18 @@ import errno
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,11 +27,22 @@ from bagwise._answers import Explanation, Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
-from bagwise._options import around, impute_of, learning, outside, text_of
+from bagwise._options import around, check_names, impute_of, learning, outside, text_of
 from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 _Self = TypeVar("_Self", bound="BagEstimator")
 _Classifier = TypeVar("_Classifier", bound="BagClassifier")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+#: Makes a method that is there only where probabilities are.
+_with_probabilities: Callable[[_Function], _Function] = available_if(lambda self: self._gives_probabilities())
+
+
+def model_from(path: str | os.PathLike[str]) -> _native.Model:
+    """The model in a file; an OSError if the file is none."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", os.fspath(path))
+    return _native.Model.load(path)
 
 
 class BagEstimator(BaseEstimator):  # type: ignore[misc]
@@ -47,6 +64,23 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
 
     model_: _native.Model
     n_features_in_: int
+
+    def __new__(cls: type[_Self], *args: Any, **params: Any) -> _Self:
+        check_names(cls.__name__, params, cls._get_param_names())
+        found: _Self = super().__new__(cls)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state with the model as bytes, which every way of saving understands (pickle, joblib, skops)."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            state["model_"] = state["model_"].to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("model_"), bytes):
+            state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -285,7 +319,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         estimator
             Fitted, with the parameters that the file tells.
         """
-        model = _native.Model.load(path)
+        model = model_from(path)
         header = json.loads(model.header())
         regression = not header["classes"]
         if header["method"] != cls._method or regression != issubclass(cls, BagRegressor):
@@ -309,8 +343,14 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return new
 
 
-class FeatureMap(TransformerMixin, BagEstimator):  # type: ignore[misc]
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator):  # type: ignore[misc]
     """A method whose kernel is the inner product of sparse vectors, one per bag; use its subclasses."""
+
+    @property
+    def _n_features_out(self) -> int:
+        features = json.loads(self.model_.header())["features"]
+        zeros = Bags(np.zeros((1, len(features))), feature_names=[f["name"] for f in features])
+        return self.model_.map(zeros._native, self._around())[0]
 
     def transform(self, bags: BagsLike) -> Any:
         """The vector of each bag, of length 1: inner products of these are the kernel.
@@ -418,7 +458,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         weights = aligned(sample_weight, ready, "sample_weight")
         return float(super().score(ready, aligned(y, ready, "y"), weights))
 
-    @available_if(lambda self: self._gives_probabilities())  # type: ignore[untyped-decorator,unused-ignore]
+    @_with_probabilities
     def predict_proba(self, bags: BagsLike) -> NDArray[np.float64]:
         """The probability of each class, calibrated on inner folds of the training bags.
 

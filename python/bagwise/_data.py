@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Iterable
@@ -228,4 +229,9 @@ def raw_of(
         "coords": coords,
         "max_instances": max_instances,
     }
-    return _native.read(os.fspath(path), reading, around(random_state))
+    name = os.fspath(path)
+    is_name = isinstance(path, str) and (":" in name or not os.path.splitext(name)[1])
+    if not is_name and not os.path.exists(name):
+        # A name may be that of a data set, for which the native side has an answer; this can only be a file.
+        raise FileNotFoundError(errno.ENOENT, "no such file; look for a slip in the name or the folder", name)
+    return _native.read(name, reading, around(random_state))

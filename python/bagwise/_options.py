@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import current_process
 from typing import Any
 
@@ -68,6 +69,44 @@ def one_of(name: str, value: Any, words: tuple[str, ...], *, optional: bool = Fa
     if not (value is None and optional) and value not in words:
         known = ", ".join(map(repr, words))
         raise ValueError(f"{name} is {value!r}; give {known}" + (" or None" if optional else ""))
+
+
+#: What other packages call parameters, and what they are called here.
+_MEANT = {
+    "C": "c",
+    "cost": "c",
+    "cv": "inner",
+    "epsilon": "tube",
+    "folds": "inner",
+    "max_iterations": "max_iter",
+    "n_threads": "n_jobs",
+    "normalize": "scale",
+    "normalizer": "norm",
+    "scaler": "scale",
+    "seed": "random_state",
+    "sigma": "gamma",
+    "standardize": "scale",
+    "threshold": "decision_threshold",
+    "weights": "class_weight",
+}
+
+
+def check_names(who: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuses an argument that does not exist, with the one that was meant."""
+    there = list(known)
+    for name in given:
+        if name in there:
+            continue
+        if name == "kernel":
+            hint = "its kernel is exp(-gamma |x - z|^2); SimpleMIClassifier(kernel='linear') is a linear machine"
+        elif name in ("sample_weight", "groups"):
+            hint = f"give {name} to fit"
+        elif _MEANT.get(name) in there:
+            hint = f"it is called {_MEANT[name]!r} here"
+        else:
+            near = difflib.get_close_matches(name, there, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(there)}"
+        raise TypeError(f"{who} got an unexpected keyword argument {name!r}; {hint}")
 
 
 class _Lines:
@@ -136,6 +175,9 @@ def learning(
     probability: bool = True,
 ) -> dict[str, Any]:
     """How methods learn. Costs of single classes are no part of it: they go into the weights of bags."""
+    for key in params:
+        if key.rpartition(".")[2] in ("C", "cost"):
+            raise ValueError(f"params has {key!r}; the cost of an error is called 'c'")
     one_of("scale", scale, ("none", "minmax", "zscore", "maxabs"), optional=True)
     one_of("multiclass", multiclass, ("one-vs-one", "one-vs-rest"), optional=True)
     return {
