@@ -21,7 +21,7 @@ from bagwise._options import outside
 Sparse = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 #: Rows that are converted together: large enough for the speed of arrays, small beside what deserves the name of data.
-BLOCK = 16_384
+BLOCK = 4096
 
 
 @dataclass
