@@ -59,19 +59,24 @@ if TYPE_CHECKING:
     )
     from bagwise._frames import from_frame
     from bagwise._judge import compare, evaluate, fit, gram, load, methods
+    from bagwise._transform import BagMap, BagSummary, PerInstance, permutation_importance
 
 #: Where names live. They are loaded when they are first asked for, so that the command starts without scikit-learn.
 _WHERE = {
     "BagClassifier": "_base",
     "BagEstimator": "_base",
+    "BagMap": "_transform",
     "BagRegressor": "_base",
+    "BagSummary": "_transform",
     "Bags": "_bags",
     "BagsLike": "_bags",
     "Comparison": "_comparison",
     "Dataset": "_data",
     "Explanation": "_answers",
     "Explanations": "_answers",
+    "PerInstance": "_transform",
     "Predictions": "_answers",
+    "permutation_importance": "_transform",
     "compare": "_judge",
     "convert": "_convert",
     "evaluate": "_judge",
@@ -86,13 +91,16 @@ _WHERE = {
 __all__ = [
     "BagClassifier",
     "BagEstimator",
+    "BagMap",
     "BagRegressor",
+    "BagSummary",
     "Bags",
     "BagsLike",
     "Comparison",
     "Dataset",
     "Explanation",
     "Explanations",
+    "PerInstance",
     "Predictions",
     "__version__",
     "compare",
@@ -104,6 +112,7 @@ __all__ = [
     "gram",
     "load",
     "methods",
+    "permutation_importance",
     "read",
     # Written by `cargo xtask python`: estimators.
     "BagMISVMClassifier",
