@@ -41,15 +41,16 @@ class Rows:
 
 def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mask: ArrayLike | None) -> Rows:
     """The rows of whatever holds bags, frames excepted."""
+    # One kind of sparse matrix is a dictionary too.
+    if sparse.issparse(bags):
+        _refuse_padding(lengths, mask)
+        return _sparse_rows(bags, bag_ids)
     if isinstance(bags, Mapping):
         if bag_ids is not None:
             raise ValueError("bag_ids belong to one matrix of all instances; a dictionary names its bags itself")
         found = _joined(list(bags.values()), None)
         found.ids = [str(name) for name in bags]
         return found
-    if sparse.issparse(bags):
-        _refuse_padding(lengths, mask)
-        return _sparse_rows(bags, bag_ids)
     if is_array(bags):
         array = array_of(bags)
         if array.ndim == 1 and array.dtype == object:
@@ -194,7 +195,7 @@ def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
         matrix = matrix[order]
     if not matrix.has_canonical_format:
         # The sum is taken in place, and what was given is not ours.
-        matrix = matrix.copy() if matrix is given or np.shares_memory(matrix.data, given.data) else matrix
+        matrix = matrix.copy() if given.format == "csr" else matrix
         matrix.sum_duplicates()
     parts: Sparse = (
         int(matrix.shape[1]),

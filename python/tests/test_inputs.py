@@ -101,6 +101,16 @@ def test_anndata_has_its_bags_in_obs() -> None:
         Bags(cells)
 
 
+def test_sparse_matrices_of_every_kind_stay_as_they_are() -> None:
+    rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    for kind in ("csr", "csc", "coo", "dok", "lil", "bsr", "dia"):
+        given = sparse.coo_array(rows).asformat(kind)
+        assert np.array_equal(Bags(given, ["a", "a"])[0], rows)
+    # Entries that stand twice are added, and not in the caller's matrix.
+    double = sparse.csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
+    assert Bags(double)[0].tolist() == [[0.0, 3.0]] and double.nnz == 2
+
+
 def test_frames_of_every_library_are_the_same() -> None:
     columns = {"mol": ["b", "a", "b"], "x": [1.0, 2.0, 3.0], "k": [1, 2, 3], "flag": [True, False, True]}
     pandas = Bags(pd.DataFrame(columns), bag="mol")

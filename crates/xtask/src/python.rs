@@ -23,8 +23,8 @@ const CLASSES: &[(&str, &str)] = &[
 
 /// Words of methods' names that are abbreviations, and as such have capitals only.
 const ACRONYMS: &[&str] = &[
-    "acc", "apr", "dd", "ddv", "em", "emd", "gp", "isk", "knn", "lr", "mg", "mi", "mica", "mil", "miles", "mirsvm", "mmd",
-    "nn", "nsk", "pca", "rbf", "sil", "stk", "svm", "svr", "tlc", "wmksvm",
+    "acc", "apr", "dd", "ddv", "em", "emd", "gp", "isk", "knn", "lr", "mg", "mi", "mica", "mil", "miles",
+    "mirsvm", "mmd", "nn", "nsk", "pca", "rbf", "sil", "stk", "svm", "svr", "tlc", "wmksvm",
 ];
 
 /// Words that are written in their own way.
@@ -101,8 +101,11 @@ const COMMON: &[(&str, &str)] = &[
          seed gives the same numbers on any number of threads.\n    None is 0, so that a program that says nothing \
          can be repeated; a RandomState gives other numbers each time.",
     ),
-    ("n_jobs: int | None = None", "n_jobs : int, optional\n    Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves \
-         to this process\n    (``parallel_config``, its workers, containers)."),
+    (
+        "n_jobs: int | None = None",
+        "n_jobs : int, optional\n    Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves \
+         to this process\n    (``parallel_config``, its workers, containers).",
+    ),
 ];
 
 /// Further ones of classifiers.
@@ -267,8 +270,7 @@ fn documentation<'c>(
     page += "feature_names_in_ : ndarray of shape (n_features_in_,)\n    Names of features, if the bags had any.\n";
     page += "model_ : object\n    What was learned.\n";
     if own.iter().any(|p| p.name == "max-iter") {
-        page +=
-            "n_iter_ : int\n    Rounds until the choice of instances settled, of the machine that took longest.\n";
+        page += "n_iter_ : int\n    Rounds until the choice of instances settled, of the machine that took longest.\n";
     }
     writeln!(page, "\nReferences\n----------\n{}", wrapped(info.reference, 112)).expect("text grows");
     page += "\nExamples\n--------\n>>> import bagwise\n";
