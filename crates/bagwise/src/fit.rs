@@ -20,6 +20,7 @@ pub struct Fit<'a> {
     best: bool,
     positive: Option<String>,
     weights: Option<Vec<f64>>,
+    probabilities: bool,
     ctx: Ctx,
 }
 
@@ -34,6 +35,7 @@ impl<'a> Fit<'a> {
             best: false,
             positive: None,
             weights: None,
+            probabilities: true,
             ctx: Ctx::default(),
         }
     }
@@ -80,6 +82,13 @@ impl<'a> Fit<'a> {
         self
     }
 
+    /// Whether the model is to have probabilities. Without, and where nothing is left to choose, no inner fold is
+    /// trained: one fit instead of six.
+    pub fn probabilities(mut self, wanted: bool) -> Fit<'a> {
+        self.probabilities = wanted;
+        self
+    }
+
     /// The seed of everything random.
     pub fn seed(mut self, seed: u64) -> Fit<'a> {
         self.ctx.seed = seed;
@@ -111,7 +120,11 @@ impl<'a> Fit<'a> {
             best: self.best,
         };
         wanted.check(target)?;
+        let chosen = setups.len() == 1 && setups[0].grid.points.len() == 1 && self.threshold.is_none();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
+        if chosen && !self.probabilities {
+            return train(&learners, &all, None, &wanted, &self.ctx);
+        }
         let splits = Splits::KFold(self.inner);
         // Found out here, because a message about folds would not say which they are.
         let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
