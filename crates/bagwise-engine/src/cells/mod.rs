@@ -26,7 +26,7 @@ mod fused;
 mod gram;
 mod ids;
 mod lanes;
-mod literal;
+pub(crate) mod literal;
 mod map;
 #[cfg(test)]
 mod partition_tests;
@@ -59,6 +59,13 @@ pub enum Distance {
     Euclidean,
     /// Their mean over the attributes that at least one of the two has.
     Text,
+}
+
+impl Distance {
+    /// The squared distance of two rows, zeros included.
+    pub fn squared(self, x: &[f64], z: &[f64]) -> f64 {
+        literal::dense(self, x, z)
+    }
 }
 
 /// More centres than this would need wider numbers for cells.

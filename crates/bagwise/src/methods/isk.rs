@@ -25,6 +25,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::families::base_kernel;
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
@@ -32,7 +33,7 @@ use crate::method::{
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
+use bagwise_core::{Bags, Ctx, Error, Message, Result};
 use bagwise_engine::cells::{
     Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids,
 };
@@ -185,34 +186,18 @@ fn comparisons(bags: &Bags, representations: usize) -> f64 {
     bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
 }
 
-/// Whether some points take zeros for absent words.
-fn is_text(points: &[Point]) -> bool {
-    let by_text = |p: IskParams| {
-        matches!(p.partition, Partition::Voronoi(Distance::Text) | Partition::Sphere(Distance::Text))
-    };
-    points.iter().any(|p| IskParams::read(p).is_ok_and(by_text))
-}
-
 impl Method for Isk {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn scale(&self, points: &[Point]) -> Scale {
-        if is_text(points) { Scale::None } else { INFO.scale }
+        if base_kernel::is_text(points) { Scale::None } else { INFO.scale }
     }
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
-        if let Some(error) = points.iter().find_map(|p| IskParams::read(p).err()) {
-            return Some(error);
-        }
-        (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
-            Error::refused(
-                format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
-                Message::from("choose a scaling that keeps zeros")
-                    .with([Setting::Scale(&["none", "maxabs"])]),
-            )
-        })
+        let unreadable = points.iter().find_map(|p| IskParams::read(p).err());
+        unreadable.or_else(|| base_kernel::refuses_scaling(points, scale))
     }
 
     fn admits(&self, point: &Point, instances: usize) -> bool {

@@ -331,8 +331,11 @@ impl<'a> Run<'a> {
         let mut metrics = BTreeMap::new();
         if judged.outcome.status != FitStatus::Failed {
             let predictions = self.roster.predictions(&judged.scored)?;
+            // A metric on request is kept where it decides.
+            let asked = Some(self.plan.metric).filter(|m| m.is_on_request());
             metrics = Metric::for_task(&predictions)
                 .into_iter()
+                .chain(asked)
                 .map(|m| (m.name().to_string(), m.value(&predictions)))
                 .collect();
         }
