@@ -2105,26 +2105,32 @@ class ISKClassifier(FeatureMap, BagClassifier):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2189,6 +2195,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2201,6 +2208,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2220,6 +2228,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
@@ -2241,26 +2250,32 @@ class ISKRegressor(FeatureMap, BagRegressor):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2315,6 +2330,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2328,6 +2344,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2344,6 +2361,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
