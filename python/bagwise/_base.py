@@ -45,6 +45,19 @@ def model_from(path: str | os.PathLike[str]) -> _native.Model:
     return _native.Model.load(path)
 
 
+def _decisions(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """One decision value per bag, or one per class with that of the predicted class the largest.
+
+    Where pairs of classes vote, several may have as many votes; the first of them is predicted, whatever the values say.
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    tied = np.flatnonzero(scores.argmax(axis=1) != codes)
+    largest = scores[tied].argmax(axis=1)
+    scores[tied, largest], scores[tied, codes[tied]] = scores[tied, codes[tied]], scores[tied, largest]
+    return scores
+
+
 class BagEstimator(BaseEstimator):  # type: ignore[misc]
     """A method of the registry as a scikit-learn estimator; use its subclasses."""
 
@@ -217,7 +230,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return Predictions(
             new.ids,
             scores[:, 0] if classes is None else classes[codes],
-            scores[:, 0] if scores.shape[1] == 1 else scores,
+            _decisions(scores, codes),
             probabilities if told else None,
             familiar,
             classes,
@@ -495,8 +508,8 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         ndarray of shape (n_bags,) or (n_bags, n_classes)
             One value per bag for two classes, else one per class.
         """
-        scores: NDArray[np.float64] = self._answer(bags)[0]
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        scores, codes = self._answer(bags)[:2]
+        return _decisions(scores, codes)
 
 
 class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
