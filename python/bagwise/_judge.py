@@ -41,6 +41,11 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
         raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
     if task == "auto":
         task = "regression" if type_of_target(y) == "continuous" else "classification"
+        given = np.asarray(y)
+        if task == "classification" and given.dtype.kind in "fiu":
+            question = _native.undecided(len(np.unique(given)), len(given))
+            if question is not None:
+                raise ValueError(f"y: {question}")
     if task == "regression":
         return numbers_of(y, who), None, None
     codes, classes = encoded(y, who)
@@ -118,6 +123,8 @@ def _judge(
         "folder": None if folder is None else os.fspath(folder),
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=outside())
     found = Comparison(
         _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
     )
@@ -522,6 +529,8 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=outside())
     kept: dict[str, Any] = {
         "scale": scale,
         "missing": missing,

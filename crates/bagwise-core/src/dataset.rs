@@ -7,7 +7,7 @@ use crate::bags::Bags;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
-use crate::target::Target;
+use crate::target::{Target, undecided_target};
 
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Groups {
 
 /// A column carried along with the instances and never learned from: coordinates, conformer ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct CarriedColumn {
     /// The column's name.
     pub name: String,
     /// One text per instance, as it stood in the file.
@@ -54,10 +54,13 @@ pub struct Dataset {
     pub bags: Bags,
     /// What is to be predicted; prediction data has none.
     pub target: Option<Target>,
+    /// How many different whole numbers the labels are, where nobody has said whether they are classes or measurements and
+    /// [`may_be_measurements`] doubts it. The target then has classes to look at, and none to learn from.
+    pub undecided: Option<usize>,
     /// Groups that are never split.
     pub groups: Option<Groups>,
     /// Columns carried along.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<CarriedColumn>,
     /// Where each instance stood in its bag, counted from 0, if only some of a bag were drawn.
     pub drawn: Option<Vec<usize>>,
     /// True instance labels where the source knows them: for judging explanations, never for learning.
@@ -73,6 +76,7 @@ impl Dataset {
             name: name.into(),
             bags,
             target: None,
+            undecided: None,
             groups: None,
             kept: Vec::new(),
             drawn: None,
@@ -148,7 +152,11 @@ impl Dataset {
             self.bags.len()
         ).into());
         Dataset {
-            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            kept: self
+                .kept
+                .iter()
+                .map(|k| CarriedColumn { name: k.name.clone(), values: pick(&k.values) })
+                .collect(),
             instance_labels: self.instance_labels.as_ref().map(pick),
             bags: self.bags.with_rows(&rows, offsets),
             drawn,
@@ -157,8 +165,12 @@ impl Dataset {
         }
     }
 
-    /// The target, or an error that says it is needed.
+    /// The target, or an error that says it is needed, or that it is not known what it is.
     pub fn require_target(&self) -> Result<&Target> {
+        if let Some(distinct) = self.undecided {
+            let (found, remedy) = undecided_target(distinct, self.bags.len());
+            return Err(Error::refused(format!("{}: {found}", self.name), remedy));
+        }
         self.target.as_ref().ok_or_else(|| {
             let remedy = Message::from("name it").with([Setting::Label]);
             Error::refused(format!("{} has no label column", self.name), remedy)
@@ -241,11 +253,16 @@ impl Dataset {
             name: self.name.clone(),
             bags: self.bags.select(bags),
             target: self.target.as_ref().map(|t| t.select(bags)),
+            undecided: self.undecided,
             groups: self.groups.as_ref().map(|g| Groups {
                 codes: bags.iter().map(|&b| g.codes[b]).collect(),
                 names: g.names.clone(),
             }),
-            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            kept: self
+                .kept
+                .iter()
+                .map(|k| CarriedColumn { name: k.name.clone(), values: pick(&k.values) })
+                .collect(),
             drawn: self.drawn.as_ref().map(|drawn| rows.iter().map(|&r| drawn[r]).collect()),
             instance_labels: self.instance_labels.as_deref().map(pick),
             warnings: self.warnings.clone(),
@@ -271,7 +288,7 @@ mod tests {
     fn select_takes_everything_along() {
         let bags = Bags::new(crate::bags::Instances::F64(crate::Mat::zeros(3, 1)), vec![0, 2, 3]).unwrap();
         let mut data = Dataset::new("t", bags).with_target(Target::Values(vec![0.5, 1.5])).unwrap();
-        data.kept.push(Kept { name: "x".into(), values: vec!["p".into(), "q".into(), "r".into()] });
+        data.kept.push(CarriedColumn { name: "x".into(), values: vec!["p".into(), "q".into(), "r".into()] });
         let data = data.with_groups(Groups::from_names(&["g", "h"])).unwrap();
         let one = data.select(&[1]);
         assert_eq!(one.target, Some(Target::Values(vec![1.5])));

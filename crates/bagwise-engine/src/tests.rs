@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::direct::{DirectKernel, DirectOutput};
 use super::kernels::{Available, Kernels};
-use super::pairs::{Shape, run_with};
+use super::pairs::{GramShape, run_with};
 use super::*;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Precision};
 
@@ -79,7 +80,21 @@ impl Case {
 }
 
 /// The sum and the sum of absolute values, which errors are measured against: weights may cancel.
-fn literal(a: &Case, b: &Case, output: &Output) -> (Mat, Mat) {
+fn literal(a: &Case, b: &Case, output: &GramOutput) -> (Mat, Mat) {
+    literal_by(a, b, &output.terms, |x, z| {
+        let s: f64 = x.iter().zip(z).map(|(p, q)| (p - q) * (p - q)).sum();
+        let k = (-output.gamma * s).exp();
+        (k, k)
+    })
+}
+
+/// The same for any kernel of two instances, which comes with its own size.
+fn literal_by(
+    a: &Case,
+    b: &Case,
+    terms: &[usize],
+    kernel: impl Fn(&[f64], &[f64]) -> (f64, f64),
+) -> (Mat, Mat) {
     let mut sums = Mat::zeros(a.bags(), b.bags());
     let mut sizes = sums.clone();
     for x in 0..a.bags() {
@@ -87,12 +102,10 @@ fn literal(a: &Case, b: &Case, output: &Output) -> (Mat, Mat) {
             let (mut sum, mut size) = (0.0, 0.0);
             for i in a.offsets[x]..a.offsets[x + 1] {
                 for j in b.offsets[y]..b.offsets[y + 1] {
-                    let s: f64 =
-                        a.rows.row(i).iter().zip(b.rows.row(j)).map(|(p, q)| (p - q) * (p - q)).sum();
-                    let k = (-output.gamma * s).exp();
-                    for &t in &output.terms {
+                    let (k, of) = kernel(a.rows.row(i), b.rows.row(j));
+                    for &t in terms {
                         sum += a.weights[t][i] * b.weights[t][j] * k;
-                        size += (a.weights[t][i] * b.weights[t][j] * k).abs();
+                        size += (a.weights[t][i] * b.weights[t][j] * of).abs();
                     }
                 }
             }
@@ -101,6 +114,80 @@ fn literal(a: &Case, b: &Case, output: &Output) -> (Mat, Mat) {
         }
     }
     (sums, sizes)
+}
+
+#[test]
+fn other_kernels_equal_their_definition_in_every_storage() {
+    let a = Case::new(5, &[3, 1, 7, 2, 12], 9, 3, 0.6);
+    let b = Case::new(6, &[4, 1, 9], 9, 3, 0.6);
+    let kernels = [
+        DirectKernel::Linear,
+        DirectKernel::Polynomial { degree: 1 },
+        DirectKernel::Polynomial { degree: 3 },
+        DirectKernel::Text { gamma: 0.7 },
+        DirectKernel::Text { gamma: 20.0 },
+    ];
+    let value = |kernel: DirectKernel, x: &[f64], z: &[f64]| {
+        let pairs = || x.iter().zip(z);
+        let product: f64 = pairs().map(|(p, q)| p * q).sum();
+        let size: f64 = pairs().map(|(p, q)| (p * q).abs()).sum();
+        match kernel {
+            DirectKernel::Linear => (product, size),
+            DirectKernel::Polynomial { degree } => {
+                ((product + 1.0).powi(degree as i32), (size + 1.0).powi(degree as i32))
+            }
+            DirectKernel::Text { gamma } => {
+                let present = pairs().filter(|(p, q)| **p != 0.0 || **q != 0.0).count().max(1);
+                let k =
+                    (-gamma * pairs().map(|(p, q)| (p - q) * (p - q)).sum::<f64>() / present as f64).exp();
+                (k, k)
+            }
+        }
+    };
+    for terms in [vec![0], vec![1, 2]] {
+        let output = |&kernel: &DirectKernel| DirectOutput { kernel, terms: terms.clone() };
+        let outputs: Vec<DirectOutput> = kernels.iter().map(output).collect();
+        for (left, right) in a.storages().iter().zip(&b.storages()) {
+            let ctx = Ctx::default();
+            let square = direct::symmetric(&a.side(left), &outputs, &ctx).unwrap();
+            let own = direct::self_similarity(&a.side(left), &outputs, &ctx).unwrap();
+            let wide = direct::rectangular(&a.side(left), &b.side(right), &outputs, &ctx).unwrap();
+            // One side sparse, the other not.
+            let mixed =
+                direct::rectangular(&a.side(left), &b.side(&b.storages()[0]), &outputs, &ctx).unwrap();
+            for (o, &kernel) in kernels.iter().enumerate() {
+                let of = |x: &[f64], z: &[f64]| value(kernel, x, z);
+                // Some hundred roundings, of which those of powers count thrice.
+                assert!(worst(&square[o], &literal_by(&a, &a, &terms, of)) < 1e-14, "{kernel:?}");
+                assert!(worst(&wide[o], &literal_by(&a, &b, &terms, of)) < 1e-14, "{kernel:?}");
+                assert!(worst(&mixed[o], &literal_by(&a, &b, &terms, of)) < 1e-14, "{kernel:?}");
+                for i in 0..a.bags() {
+                    assert_eq!(own[o][i], square[o].get(i, i), "{kernel:?}");
+                    (0..i).for_each(|j| assert_eq!(square[o].get(i, j), square[o].get(j, i), "{kernel:?}"));
+                }
+            }
+            assert!(terms.len() > 1 || own[0].iter().all(|&k| k >= 0.0));
+        }
+    }
+}
+
+#[test]
+fn distances_for_text_inside_a_bag_are_exact() {
+    let case = Case::new(7, &[20], 6, 1, 0.7);
+    for instances in case.storages() {
+        let bags = Bags::new(instances, case.offsets.clone()).unwrap();
+        let (found, products) =
+            (within::text_distances(bags.bag(0)).unwrap(), within::products(bags.bag(0)).unwrap());
+        for i in 0..20 {
+            for j in 0..20 {
+                let (x, z) = (case.rows.row(i), case.rows.row(j));
+                assert_eq!(found.get(i, j) == 0.0, x == z, "only equal instances are at distance 0");
+                let expected = cells::Distance::Text.squared(x, z);
+                assert!((found.get(i, j) - expected).abs() <= 1e-15 * expected);
+                assert!(x != z || products.get(i, i) == products.get(i, j));
+            }
+        }
+    }
 }
 
 fn worst(found: &Mat, expected: &(Mat, Mat)) -> f64 {
@@ -116,18 +203,18 @@ fn worst(found: &Mat, expected: &(Mat, Mat)) -> f64 {
     worst
 }
 
-fn outputs(gammas: &[f64], vectors: usize) -> Vec<Output> {
-    let mut all: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
-    all.push(Output { gamma: gammas[0], terms: (0..vectors).collect() });
-    all.push(Output { gamma: gammas[gammas.len() - 1], terms: vec![vectors - 1, vectors - 1] });
+fn outputs(gammas: &[f64], vectors: usize) -> Vec<GramOutput> {
+    let mut all: Vec<GramOutput> = gammas.iter().map(|&gamma| GramOutput { gamma, terms: vec![0] }).collect();
+    all.push(GramOutput { gamma: gammas[0], terms: (0..vectors).collect() });
+    all.push(GramOutput { gamma: gammas[gammas.len() - 1], terms: vec![vectors - 1, vectors - 1] });
     all
 }
 
 fn with<T: simd::Element>(
     a: &Side,
     b: &Side,
-    out: &[Output],
-    shape: Shape,
+    out: &[GramOutput],
+    shape: GramShape,
     kernels: &'static Kernels<T>,
 ) -> Vec<Mat> {
     run_with(a, b, out, shape, kernels, &Ctx::default()).unwrap()
@@ -159,9 +246,9 @@ proptest! {
         for (instances, other_instances) in case.storages().iter().zip(&other.storages()) {
             let (side, other_side) = (case.side(instances), other.side(other_instances));
             for kernels in f64::available() {
-                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
-                let diagonal = with(&side, &side, &out, Shape::Diagonal, kernels);
-                let across = with(&side, &other_side, &out, Shape::Rectangular, kernels);
+                let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
+                let diagonal = with(&side, &side, &out, GramShape::Diagonal, kernels);
+                let across = with(&side, &other_side, &out, GramShape::Rectangular, kernels);
                 for o in 0..out.len() {
                     // A lone pair at the limit of the expansion may lose 5e-13 (see `EXPANSION_LIMIT`), and gamma times
                     // squared lengths goes beyond that limit here (32 times 70 attributes).
@@ -176,7 +263,7 @@ proptest! {
                 }
             }
             for kernels in f32::available() {
-                let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+                let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
                 for o in 0..out.len() {
                     // 2000 eps of f32 is 2e-4 for a single pair; f32 has no number below 1e-38.
                     let error = worst(&found[o], &expected[o]);
@@ -224,9 +311,9 @@ fn thousands_of_equal_rows_are_all_at_distance_zero() {
     }
     for instances in &case.storages() {
         let side = case.side(instances);
-        let out = [Output { gamma: 1e6, terms: vec![0] }];
+        let out = [GramOutput { gamma: 1e6, terms: vec![0] }];
         for kernels in f64::available() {
-            let gram = &with(&side, &side, &out, Shape::Symmetric, kernels)[0];
+            let gram = &with(&side, &side, &out, GramShape::Symmetric, kernels)[0];
             assert_eq!(gram.get(0, 0), 1500.0 * 1500.0);
             assert_eq!(gram.get(2, 2), 700.0 * 700.0);
             // Between bags the expansion may be used; all rows equal their mean, to rounding.
@@ -246,9 +333,9 @@ fn single_instances_give_the_instance_kernel_and_large_gamma_the_identity() {
     case.rows.data_mut().iter_mut().for_each(|x| *x = f64::from(numbers.unit() as f32));
     let instances = &case.storages()[0];
     let side = case.side(instances);
-    let out = [Output { gamma: 1.5, terms: vec![0] }, Output { gamma: 1e9, terms: vec![0] }];
+    let out = [GramOutput { gamma: 1.5, terms: vec![0] }, GramOutput { gamma: 1e9, terms: vec![0] }];
     for kernels in f64::available() {
-        let grams = with(&side, &side, &out, Shape::Symmetric, kernels);
+        let grams = with(&side, &side, &out, GramShape::Symmetric, kernels);
         assert!(worst(&grams[0], &literal(&case, &case, &out[0])) < 1e-14);
         for i in 0..200 {
             for j in 0..200 {
@@ -277,7 +364,7 @@ fn values_far_from_zero_or_from_each_other_keep_their_digits() {
     for instances in &case.storages() {
         let side = case.side(instances);
         for kernels in f64::available() {
-            let found = with(&side, &side, &out, Shape::Symmetric, kernels);
+            let found = with(&side, &side, &out, GramShape::Symmetric, kernels);
             for (found, output) in found.iter().zip(&out) {
                 // gamma s eps with gamma s up to 700, and the same again in the double loop.
                 let error = worst(found, &literal(&case, &case, output));
@@ -339,16 +426,16 @@ fn what_does_not_fit_is_refused() {
     let instances = &case.storages()[0];
     let side = case.side(instances);
     let ctx = Ctx::default();
-    let message = |out: Output| symmetric(&side, &[out], Precision::F64, &ctx).unwrap_err().to_string();
-    assert!(message(Output { gamma: -1.0, terms: vec![0] }).contains("gamma -1"));
-    assert!(message(Output { gamma: f64::NAN, terms: vec![0] }).contains("gamma"));
-    assert!(message(Output { gamma: 1.0, terms: vec![1] }).contains("term 1"));
+    let message = |out: GramOutput| symmetric(&side, &[out], Precision::F64, &ctx).unwrap_err().to_string();
+    assert!(message(GramOutput { gamma: -1.0, terms: vec![0] }).contains("gamma -1"));
+    assert!(message(GramOutput { gamma: f64::NAN, terms: vec![0] }).contains("gamma"));
+    assert!(message(GramOutput { gamma: 1.0, terms: vec![1] }).contains("term 1"));
     let short = Side { weights: &[vec![1.0; 4]], ..side };
     assert!(symmetric(&short, &[], Precision::F64, &ctx).unwrap_err().to_string().contains("4 values"));
     let mut bad = case.rows.clone();
     bad.set(3, 1, f64::NAN);
     let missing = Side { instances: &Instances::F64(bad), ..side };
-    let one = [Output { gamma: 1.0, terms: vec![0] }];
+    let one = [GramOutput { gamma: 1.0, terms: vec![0] }];
     assert!(symmetric(&missing, &one, Precision::F64, &ctx).unwrap_err().to_string().contains("missing"));
     let mut small = Ctx::default();
     small.memory = 10;

@@ -12,10 +12,10 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, MAX_COLUMNS};
+use super::cells::{FeatureCells, MAX_COLUMNS};
 use super::text::{check_head, next_line, shown, utf8};
 use super::{Column, ReadOptions, Reader, columns, compress};
-use bagwise_core::{Dataset, Error, Kept, Place, Result};
+use bagwise_core::{CarriedColumn, Dataset, Error, Place, Result};
 
 const BAG: &str = "molecule_name";
 const KEPT: &str = "conformation_name";
@@ -122,7 +122,7 @@ fn start(
     line: u64,
     width: usize,
     options: &ReadOptions,
-) -> Result<(columns::Roles, Cells, SideColumns, usize)> {
+) -> Result<(columns::Roles, FeatureCells, SideColumns, usize)> {
     let place = Place::line(source, line);
     if !(4..=MAX_COLUMNS).contains(&width) {
         return Err(Error::data(
@@ -138,9 +138,13 @@ fn start(
         .collect();
     let roles = columns::find(&place, Some(&names), width, options)?;
     let declared = roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), is));
-    let cells = Cells::new(source, declared.collect(), options.allow_missing);
+    let cells = FeatureCells::new(source, declared.collect(), options.allow_missing);
     let beside = SideColumns {
-        kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
+        kept: roles
+            .keep
+            .iter()
+            .map(|&c| CarriedColumn { name: names[c].clone(), values: Vec::new() })
+            .collect(),
         instance_labels: roles.instance_label.map(|_| Vec::new()),
     };
     Ok((roles, cells, beside, width))

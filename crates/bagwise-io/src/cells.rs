@@ -24,7 +24,7 @@ const DENSITY: f64 = 0.05;
 pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 
 /// What is known of a column so far.
-enum State {
+enum ColumnState {
     /// Only missing values yet.
     Unknown,
     /// Numbers, since this line.
@@ -33,43 +33,44 @@ enum State {
     Category { declared: bool, since: u64, codes: HashMap<String, u32> },
 }
 
-struct Cell {
+struct TextCell {
     name: String,
-    state: State,
+    state: ColumnState,
 }
 
-enum Store {
+enum CellStore {
     Dense(Vec<f64>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
 }
 
 /// Rows of feature cells, growing. Cells arrive row after row, each row from the first column to the last.
-pub(crate) struct Cells {
+pub(crate) struct FeatureCells {
     source: String,
-    columns: Vec<Cell>,
+    columns: Vec<TextCell>,
     allow_missing: bool,
     rows: usize,
-    store: Store,
+    store: CellStore,
 }
 
-impl Cells {
+impl FeatureCells {
     /// No rows yet. `columns` are names, and whether each is declared to hold categories.
-    pub(crate) fn new(source: &str, columns: Vec<(String, bool)>, allow_missing: bool) -> Cells {
+    pub(crate) fn new(source: &str, columns: Vec<(String, bool)>, allow_missing: bool) -> FeatureCells {
         let store = if columns.len() > WIDE {
-            Store::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+            CellStore::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
         } else {
-            Store::Dense(Vec::new())
+            CellStore::Dense(Vec::new())
         };
-        let mut cells = Cells { source: source.into(), columns: Vec::new(), allow_missing, rows: 0, store };
+        let mut cells =
+            FeatureCells { source: source.into(), columns: Vec::new(), allow_missing, rows: 0, store };
         for (name, declared) in columns {
             let state = if declared {
-                State::Category { declared, since: 0, codes: HashMap::new() }
+                ColumnState::Category { declared, since: 0, codes: HashMap::new() }
             } else {
-                State::Unknown
+                ColumnState::Unknown
             };
-            cells.columns.push(Cell { name, state });
+            cells.columns.push(TextCell { name, state });
         }
-        if cells.columns.iter().any(|c| matches!(c.state, State::Category { .. })) {
+        if cells.columns.iter().any(|c| matches!(c.state, ColumnState::Category { .. })) {
             cells.make_dense(0);
         }
         cells
@@ -99,28 +100,31 @@ impl Cells {
     /// The same for a cell that has one, whatever it looks like.
     pub(crate) fn push_present(&mut self, line: u64, column: usize, text: &[u8]) -> Result<()> {
         let value = match &mut self.columns[column].state {
-            State::Number { .. } => match number(text) {
+            ColumnState::Number { .. } => match number(text) {
                 Some(value) => value,
                 None => return Err(self.not_a_number(line, column, text)),
             },
-            State::Category { declared: true, codes, .. } => code(codes, utf8(&self.source, line, text)?),
-            State::Category { codes, since, .. } => {
+            ColumnState::Category { declared: true, codes, .. } => {
+                code(codes, utf8(&self.source, line, text)?)
+            }
+            ColumnState::Category { codes, since, .. } => {
                 if number(text).is_some() {
                     let since = *since;
                     return Err(self.mixed(line, column, text, since));
                 }
                 code(codes, utf8(&self.source, line, text)?)
             }
-            State::Unknown => match number(text) {
+            ColumnState::Unknown => match number(text) {
                 Some(value) => {
-                    self.columns[column].state = State::Number { since: line };
+                    self.columns[column].state = ColumnState::Number { since: line };
                     value
                 }
                 None => {
                     self.refuse_decimal_comma(line, column, text)?;
                     let mut codes = HashMap::new();
                     let value = code(&mut codes, utf8(&self.source, line, text)?);
-                    self.columns[column].state = State::Category { declared: false, since: line, codes };
+                    self.columns[column].state =
+                        ColumnState::Category { declared: false, since: line, codes };
                     self.make_dense(column);
                     value
                 }
@@ -145,8 +149,8 @@ impl Cells {
 
     fn store(&mut self, column: usize, value: f64) {
         match &mut self.store {
-            Store::Dense(data) => data.push(value),
-            Store::Sparse { indices, values, .. } => {
+            CellStore::Dense(data) => data.push(value),
+            CellStore::Sparse { indices, values, .. } => {
                 if value != 0.0 {
                     indices.push(column as u32);
                     values.push(value);
@@ -158,7 +162,7 @@ impl Cells {
     /// Ends a row, once every column had its cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
-        if let Store::Sparse { indptr, indices, .. } = &mut self.store {
+        if let CellStore::Sparse { indptr, indices, .. } = &mut self.store {
             indptr.push(indices.len());
             // Far from sparse: stop paying 12 bytes for every value. The first million cells decide nothing.
             let cells = self.rows * self.columns.len();
@@ -170,7 +174,7 @@ impl Cells {
 
     /// Goes on densely, also in the middle of a row that has `begun` cells so far.
     fn make_dense(&mut self, begun: usize) {
-        let Store::Sparse { indptr, indices, values } = &mut self.store else { return };
+        let CellStore::Sparse { indptr, indices, values } = &mut self.store else { return };
         let width = self.columns.len();
         let mut data = vec![0.0; self.rows * width + begun];
         indptr.push(indices.len());
@@ -179,7 +183,7 @@ impl Cells {
                 data[row * width + indices[i] as usize] = values[i];
             }
         }
-        self.store = Store::Dense(data);
+        self.store = CellStore::Dense(data);
     }
 
     /// The instances, the features, and what the user should know about them.
@@ -189,7 +193,7 @@ impl Cells {
         let mut features = Vec::with_capacity(width);
         for (c, column) in self.columns.iter_mut().enumerate() {
             let name = std::mem::take(&mut column.name);
-            let State::Category { declared, codes, .. } = &column.state else {
+            let ColumnState::Category { declared, codes, .. } = &column.state else {
                 features.push(Feature::numeric(name));
                 continue;
             };
@@ -197,7 +201,7 @@ impl Cells {
                 recognised.push(format!("'{name}' ({} values)", codes.len()));
             }
             let (values, rank) = sorted(codes);
-            if let Store::Dense(data) = &mut self.store {
+            if let CellStore::Dense(data) = &mut self.store {
                 for value in data.iter_mut().skip(c).step_by(width).filter(|v| !v.is_nan()) {
                     *value = rank[*value as usize];
                 }
@@ -209,17 +213,17 @@ impl Cells {
             warnings.push(taken_as_categories("columns", &recognised));
         }
         let instances = match self.store {
-            Store::Sparse { ref values, .. }
+            CellStore::Sparse { ref values, .. }
                 if values.len() as f64 >= DENSITY * (self.rows * width) as f64 =>
             {
                 self.make_dense(0);
-                let Store::Dense(data) = self.store else { unreachable!("just made dense") };
+                let CellStore::Dense(data) = self.store else { unreachable!("just made dense") };
                 Instances::F64(Mat::new(self.rows, width, data))
             }
-            Store::Sparse { indptr, indices, values } => {
+            CellStore::Sparse { indptr, indices, values } => {
                 Instances::Sparse(Csr::new(width, indptr, indices, values))
             }
-            Store::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
+            CellStore::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
         };
         (instances, features.into(), warnings)
     }
@@ -232,9 +236,9 @@ impl Cells {
         if let Err(error) = self.refuse_decimal_comma(line, column, text) {
             return error;
         }
-        let Cell { name, state } = &self.columns[column];
+        let TextCell { name, state } = &self.columns[column];
         let before = match state {
-            State::Number { since } => format!("the column has numbers since line {since}: "),
+            ColumnState::Number { since } => format!("the column has numbers since line {since}: "),
             _ => String::new(),
         };
         self.error(

@@ -17,11 +17,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, MAX_COLUMNS};
+use super::cells::{FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::text::{MAX_ROW, Parsed, check_head, is_missing, number, shown, too_long, utf8, wrong};
 use super::{Column, ReadOptions, Reader, Writer, compress, save};
-use bagwise_core::{Dataset, Error, FeatureKind, Kept, Place, Result, Target};
+use bagwise_core::{CarriedColumn, Dataset, Error, FeatureKind, Place, Result, Target};
 
 const BUFFER: usize = 1 << 16;
 
@@ -64,7 +64,7 @@ pub(super) fn rows<'s>(
     source: &'s str,
     mut input: impl Read,
     delimiter: Option<u8>,
-) -> Result<Rows<'s, impl Read>> {
+) -> Result<CsvRows<'s, impl Read>> {
     let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
     let text = check_head(source, &head)?;
     let delimiter = delimiter.unwrap_or_else(|| find_delimiter(text));
@@ -82,7 +82,7 @@ pub(super) fn rows<'s>(
         .flexible(true)
         .buffer_capacity(BUFFER)
         .from_reader(guarded);
-    Ok(Rows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 })
+    Ok(CsvRows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 })
 }
 
 /// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
@@ -127,7 +127,7 @@ impl<R: Read> Read for Guarded<R> {
 }
 
 /// The rows of a file with their lines.
-pub(super) struct Rows<'s, R> {
+pub(super) struct CsvRows<'s, R> {
     source: &'s str,
     reader: csv::Reader<Guarded<R>>,
     pub(super) record: csv::ByteRecord,
@@ -135,7 +135,7 @@ pub(super) struct Rows<'s, R> {
     pub(super) line: u64,
 }
 
-impl<R: Read> Rows<'_, R> {
+impl<R: Read> CsvRows<'_, R> {
     /// Reads the next row into `record`; false at the end.
     pub(super) fn next(&mut self) -> Result<bool> {
         loop {
@@ -192,7 +192,7 @@ impl<R: Read> Rows<'_, R> {
     }
 }
 
-fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions) -> Result<Dataset> {
+fn assemble<R: Read>(source: &str, rows: &mut CsvRows<'_, R>, options: &ReadOptions) -> Result<Dataset> {
     if !rows.next()? {
         return Err(Error::data(
             Place::of(source),
@@ -216,12 +216,12 @@ fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions
         None => format!("f{}", position + 1),
     };
     let declared = features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), is));
-    let mut cells = Cells::new(source, declared.collect(), options.allow_missing);
+    let mut cells = FeatureCells::new(source, declared.collect(), options.allow_missing);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
         kept: keep
             .iter()
-            .map(|&c| Kept {
+            .map(|&c| CarriedColumn {
                 name: names.as_ref().map_or_else(|| format!("column{}", c + 1), |names| names[c].clone()),
                 values: Vec::new(),
             })
@@ -265,7 +265,7 @@ fn assemble<R: Read>(source: &str, rows: &mut Rows<'_, R>, options: &ReadOptions
 }
 
 /// The headings, if the row just read holds them.
-fn heading<R: Read>(rows: &Rows<'_, R>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+fn heading<R: Read>(rows: &CsvRows<'_, R>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
     let cells = || rows.record.iter().map(<[u8]>::trim_ascii);
     let is_heading = options.header.unwrap_or_else(|| {
         let named = named_columns(options);
@@ -298,7 +298,7 @@ fn named_columns(options: &ReadOptions) -> Vec<&str> {
 }
 
 fn wrong_width<R: Read>(
-    rows: &Rows<'_, R>,
+    rows: &CsvRows<'_, R>,
     bag: usize,
     found: usize,
     width: usize,

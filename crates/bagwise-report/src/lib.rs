@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run, its data at hand ──▶ Context (gather.rs) ──▶ report.json
-//! folder of a run ──▶ Comparison (load.rs): records, roster, Context
+//! folder of a run ──▶ LoadedRun (load.rs): records, roster, Context
 //!                       ▼
 //!                     View (view.rs): verdict, answers bag by bag, names that may be shown, colours
 //!                       ▼
@@ -19,6 +19,7 @@ mod context;
 mod explained;
 mod figures;
 mod gather;
+mod joint;
 mod load;
 mod markup;
 mod overview;
@@ -33,6 +34,6 @@ mod warnings;
 
 pub use bagwise::run::GramPicture;
 pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
-pub use gather::{Finished, basics, gather};
-pub use load::Comparison;
-pub use page::{Options, render};
+pub use joint::{Joint, JointLine, JointMethod, JointRanks, JointRun, joint};
+pub use load::LoadedRun;
+pub use page::{ReportOptions, render};

@@ -5,7 +5,7 @@ use bagwise::run::Verdict;
 use bagwise::{Error, Result};
 
 use crate::audit::{date, model_card, provenance};
-use crate::load::Comparison;
+use crate::load::LoadedRun;
 use crate::markup::{Markup, count, listed};
 use crate::overview::{Overview, Together};
 use crate::view::View;
@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("../assets/script.js");
 
 /// How a report is drawn.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ReportOptions {
     /// Bags by number instead of by name; groups and kept columns not at all.
     pub hide_ids: bool,
     /// The heading; made from the data without one.
@@ -25,15 +25,11 @@ pub struct Options {
 }
 
 /// Draws a report of one run or several, each on its own data.
-pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
+pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
     if runs.is_empty() {
         return Err(Error::Invalid("there is no run to report on; give a folder".into()));
     }
-    let mut verdicts = Vec::with_capacity(runs.len());
-    for run in runs {
-        verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
-    }
-    name_shortly(&mut verdicts);
+    let verdicts = verdicts(runs)?;
     let mut colours: Vec<String> = Vec::new();
     for line in verdicts.iter().flat_map(|v| &v.table) {
         if !colours.contains(&line.method) {
@@ -71,6 +67,16 @@ pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
     Ok(page.into_string())
 }
 
+/// What each run says, under a short name.
+pub(crate) fn verdicts(runs: &[LoadedRun]) -> Result<Vec<Verdict>> {
+    let mut verdicts = Vec::with_capacity(runs.len());
+    for run in runs {
+        verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
+    }
+    name_shortly(&mut verdicts);
+    Ok(verdicts)
+}
+
 /// A path is called by its last part, unless two would then be called alike; runs of the same name are numbered.
 fn name_shortly(verdicts: &mut [Verdict]) {
     let last = |name: &str| match name.contains('?') {
@@ -92,7 +98,7 @@ fn name_shortly(verdicts: &mut [Verdict]) {
 }
 
 fn views<'a>(
-    runs: &'a [Comparison],
+    runs: &'a [LoadedRun],
     verdicts: Vec<Verdict>,
     hide: bool,
     colours: &'a [String],
@@ -255,7 +261,7 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
         });
     });
     section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));
-    section(page, "reasons", "How the answers came about", &mut |page| figures::reasons(page, view));
+    section(page, "reasons", "How predictions were made", &mut |page| figures::reasons(page, view));
     section(page, "audit", "For auditors", &mut |page| {
         page.tag("div", &[("class", "pair even")], |page| {
             page.tag("div", &[], |page| provenance(page, view));

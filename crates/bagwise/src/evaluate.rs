@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
 use bagwise_judge::{
-    FoldPlan, GroundTruth, Key, Metric, Protocol, ProtocolName, Record, Threshold, often_on_edge,
-    that_saw_test_bags,
+    FoldPlan, GroundTruth, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
+    often_on_edge, summarise, that_saw_test_bags,
 };
 
 use crate::config::{BASELINES, MethodConfig, ParamText, able};
 use crate::fit::{INNER_FOLDS, check_best, metric_for};
 use crate::methods;
-use crate::run::{Candidate, Keep, Plan, Run, Store, Verdict, estimate_seconds};
+use crate::run::{Candidate, Keep, RecordStore, Run, RunPlan, Verdict, estimate_seconds};
 
 /// Level of intervals and tests where nothing is said.
 pub const LEVEL: f64 = 0.95;
@@ -38,7 +38,7 @@ pub enum Event<'e> {
         /// The methods.
         candidates: &'e [Candidate],
         /// How they are judged.
-        plan: &'e Plan,
+        plan: &'e RunPlan,
         /// Fits that are there already.
         done: usize,
         /// All fits.
@@ -58,6 +58,11 @@ pub enum Event<'e> {
         done: usize,
         /// All fits.
         total: usize,
+    },
+    /// The last fit of a method is done.
+    Judged {
+        /// Its line of the table, which will not change any more.
+        line: &'e MethodSummary,
     },
     /// Everything is done.
     Finished {
@@ -267,7 +272,7 @@ impl<'a> Evaluate<'a> {
     }
 
     /// How methods will be judged.
-    fn plan(&self) -> Result<Plan> {
+    fn plan(&self) -> Result<RunPlan> {
         let target = self.data.require_target()?;
         let name = self.protocol_name();
         let takes_given = matches!(name, ProtocolName::Given | ProtocolName::TrainTest);
@@ -300,7 +305,7 @@ impl<'a> Evaluate<'a> {
         }
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
-        Ok(Plan {
+        Ok(RunPlan {
             protocol: Protocol::new(name, folds, self.inner),
             metric: metric_for(self.metric, target),
             threshold: self.threshold,
@@ -412,7 +417,7 @@ impl<'a> Evaluate<'a> {
         let data: &Dataset = &self.data;
         let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
         let started = Instant::now();
-        let mut store = Store::open(&self.keep, &run)?;
+        let mut store = RecordStore::open(&self.keep, &run)?;
         let known: HashSet<Key> = store.records().map(|r| r.key.clone()).collect();
         // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
         let earlier: f64 = store.records().map(|r| r.seconds).sum();
@@ -439,7 +444,14 @@ impl<'a> Evaluate<'a> {
                 done += 1;
                 store.append(record.clone())?;
                 self.ctx.progress.step(&what, done as u64, total as u64);
-                tell(&Event::Fitted { record: &record, done, total })
+                tell(&Event::Fitted { record: &record, done, total })?;
+                let of_method = || store.records().filter(|r| r.key.method == record.key.method);
+                if of_method().count() < total / candidates.len().max(1) {
+                    return Ok(());
+                }
+                let own: Vec<Record> = of_method().cloned().collect();
+                let table = summarise(&own, &run.roster, &[plan.metric], self.level)?;
+                table.iter().try_for_each(|line| tell(&Event::Judged { line }))
             },
             &inside,
         )?;
@@ -469,7 +481,7 @@ impl<'a> Evaluate<'a> {
     fn within_budget(
         &self,
         candidates: &mut Vec<Candidate>,
-        plan: &Plan,
+        plan: &RunPlan,
         tell: &mut dyn FnMut(&Event<'_>) -> Result<()>,
     ) -> Result<(f64, Vec<String>)> {
         let threads = rayon::current_num_threads() as f64;
@@ -506,7 +518,7 @@ pub struct Evaluation {
     /// Methods from best to worst, and what that means.
     pub verdict: Verdict,
     /// How methods were judged.
-    pub plan: Plan,
+    pub plan: RunPlan,
     /// Who took part.
     pub candidates: Vec<Candidate>,
     /// One record per fit, sorted by key.

@@ -52,7 +52,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// What parameters (and methods) are chosen by; accuracy, or the mean squared error of numbers, if it is not said.
+    /// What parameters (and methods) are chosen by; accuracy, or the root mean squared error of numbers, if it is not said.
     pub fn optimize(mut self, metric: impl Into<Option<Metric>>) -> Fit<'a> {
         self.metric = metric.into();
         self

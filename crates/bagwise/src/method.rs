@@ -16,11 +16,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use bagwise_svm::{Outcome, Status};
+use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, Value};
+use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
 use bagwise_engine::density::Concept;
@@ -54,6 +54,8 @@ pub struct Info {
     pub offers: &'static [Offer],
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     pub learns_labels: bool,
+    /// True if a class may weigh more than its number of bags. The most frequent class is that of the bags.
+    pub weighs_classes: bool,
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
@@ -76,6 +78,7 @@ impl Info {
         explains: Explains::Additive,
         offers: &[],
         learns_labels: false,
+        weighs_classes: true,
         scheme: Scheme::OneVsOne,
         params: &[],
     };
@@ -182,11 +185,11 @@ pub struct Training<'a> {
 }
 
 /// A solved training problem. What the family keeps of it is its own affair.
-pub struct Fit {
+pub struct SolvedFit {
     /// Index of the point within the prepared grid.
     pub point: usize,
     /// How the solver ended; nothing for methods without one.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SolveOutcome>,
     /// How the alternation went; nothing for methods that train once.
     pub rounds: Option<Rounds>,
     /// The solution, known to the family that made it.
@@ -204,7 +207,7 @@ pub struct Rounds {
 
 /// One round of an alternation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct AlternationStep {
     /// What it was trained on: a list whose meaning is the method's.
     pub choice: Vec<u32>,
     /// What was chosen afterwards.
@@ -223,7 +226,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     /// Its rounds; the machine is that of the last.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AlternationStep>,
     /// How it ended.
     pub rounds: Rounds,
 }
@@ -254,12 +257,22 @@ pub enum Ended {
     Limit,
 }
 
-/// True if the solver reached its tolerance, or what double precision can tell.
-pub fn converged(outcome: &Outcome) -> bool {
-    matches!(outcome.status, Status::Converged | Status::PrecisionLimit)
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Converged => f.write_str("converged"),
+            Ended::Cycle(length) => write!(f, "cycle of {length}"),
+            Ended::Limit => f.write_str("limit"),
+        }
+    }
 }
 
-impl Fit {
+/// True if the solver reached its tolerance, or what double precision can tell.
+pub fn converged(outcome: &SolveOutcome) -> bool {
+    matches!(outcome.status, StopReason::Converged | StopReason::PrecisionLimit)
+}
+
+impl SolvedFit {
     /// The solution as the family's own type.
     ///
     /// # Panics
@@ -330,6 +343,11 @@ pub trait Method: Send + Sync {
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
+    /// [`work`](Method::work) for a grid, where not all of its points cost the same.
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.work(bags, grid.groups.len())
+    }
+
     /// Memory that `prepare` will need.
     fn needs(&self, bags: &Bags) -> MemoryEstimate;
 
@@ -355,10 +373,10 @@ pub trait Method: Send + Sync {
 /// What the whole grid shares, for one set of bags.
 pub trait Prepared: Send + Sync {
     /// Solves one training problem at points that share their representation.
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>>;
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>>;
 
     /// Decision values of bags of the prepared set.
-    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
 
     /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
     fn fits_are_heavy(&self) -> bool {
@@ -381,7 +399,7 @@ pub trait Prepared: Send + Sync {
         Ok(None)
     }
 
-    /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
+    /// The similarity of each of `train` to its nearest other: the yardstick for [`Outputs::nearest`].
     fn nearest(&self, _point: usize, _train: &[usize]) -> Option<Vec<f64>> {
         None
     }
@@ -393,11 +411,11 @@ pub trait Prepared: Send + Sync {
 
     /// A model that stands alone, with one output per fit; all fits are of one point, or of points that share their
     /// representation where these can be [joined](Prepared::joins_points). `train` lists the bags learned from.
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
 }
 
 /// What a model says of some bags.
-pub struct Answer {
+pub struct Outputs {
     /// Bags x outputs.
     pub scores: Mat,
     /// For each bag, the similarity (at most 1) to the nearest training bag, where there is such a thing.
@@ -436,6 +454,21 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// One round of the search that a model came from, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedRound {
+    /// Which output of the model.
+    pub output: usize,
+    /// The dual objective of the round's machine, which is maximised.
+    pub objective: f64,
+    /// How many choices changed after it.
+    pub changed: usize,
+    /// How many of the rows it was trained on are support vectors.
+    pub support: usize,
+    /// How the search ended, for its last round.
+    pub ended: Option<Ended>,
+}
+
 /// A place in instance space that a model is built on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedConcept {
@@ -458,13 +491,18 @@ pub trait Predictor: Send + Sync {
     fn width(&self) -> Option<usize>;
 
     /// Scores new bags.
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer>;
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
 
     /// The instances that stand for training bags, if the method chooses such.
     fn representatives(&self) -> &[Representative] {
+        &[]
+    }
+
+    /// The search of each output, round by round, if the method alternates between training and choosing.
+    fn trace(&self) -> &[TracedRound] {
         &[]
     }
 

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
-use crate::method::{Explanation, Offer, Predictor, Representative, State, Tensor, WeightedConcept};
+use crate::method::{
+    Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, WeightedConcept,
+};
 use crate::methods;
 use crate::multiclass::{BinaryTask, vote};
 use crate::params::Point;
@@ -30,7 +32,7 @@ pub(crate) const FORMAT: u32 = 1;
 
 /// What the file says besides arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct ModelHeader {
     /// Version of the layout.
     pub format: u32,
     /// The bagwise that wrote it.
@@ -90,7 +92,7 @@ pub struct TrainingSummary {
 /// A model and its header.
 pub struct Model {
     /// What the file says besides arrays.
-    pub header: Header,
+    pub header: ModelHeader,
     /// One for all outputs, or one for each.
     models: Vec<Box<dyn Predictor>>,
 }
@@ -125,7 +127,7 @@ impl Prediction {
 
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
-    pub(crate) fn new(header: Header, models: Vec<Box<dyn Predictor>>) -> Model {
+    pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
         Model { header, models }
     }
 
@@ -155,7 +157,7 @@ impl Model {
                     *known = (*known).or(found);
                 }
             }
-            let Header { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
+            let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
             let of_classes = |row: &[f64]| match calibration.is_fitted() {
                 true => class_probabilities(row, tasks, classes.len()),
@@ -225,6 +227,18 @@ impl Model {
                     .iter()
                     .map(|r| Representative { output: first + r.output, ..r.clone() }),
             );
+            first += model.outputs();
+        }
+        all
+    }
+
+    /// The search for the instances that decide, machine after machine and round by round; empty if the method trains
+    /// once.
+    pub fn trace(&self) -> Vec<TracedRound> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.trace().iter().map(|r| TracedRound { output: first + r.output, ..r.clone() }));
             first += model.outputs();
         }
         all
@@ -312,7 +326,7 @@ impl Model {
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
         // What is not a finite number is written as nothing, and could not be read back.
-        if serde_json::from_str::<Header>(&header).is_err() {
+        if serde_json::from_str::<ModelHeader>(&header).is_err() {
             return Err(Error::Invalid(
                 "the data hold numbers too large to be scaled; divide them by a power of ten and train again"
                     .into(),
@@ -354,12 +368,12 @@ impl Model {
                 format.format, format.version
             )));
         }
-        let header: Header =
+        let header: ModelHeader =
             serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
-        let header = Header { parameters: header.parameters.ordered(method.params()), ..header };
+        let header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
         state.check_widths(header.transform.output_width())?;
         let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {
@@ -493,7 +507,7 @@ struct Format {
     version: String,
 }
 
-impl Header {
+impl ModelHeader {
     fn check(&self) -> Result<()> {
         let width = self.features.len();
         let classes = self.classes.len();

@@ -201,7 +201,7 @@ fn class_name(method: &str) -> String {
 
 fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let info = method.info();
-    let own: Vec<&ParamSpec> = method.params().iter().filter(|p| regression || !p.regression_only).collect();
+    let own: Vec<&ParamSpec> = method.params().iter().filter(|p| p.applies(regression)).collect();
     let further = if regression { &[][..] } else { OF_CLASSIFIERS };
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };

@@ -25,11 +25,11 @@ use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns;
 use super::compress;
-use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
+use super::text::{Fault, Parsed, damaged, is_missing, shown, wrong};
 use super::{Column as Name, ReadOptions, Reader};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
-use pages::{Budget, Column, Kind, Leaf, chunk};
-use thrift::{Input, Value};
+use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
+use thrift::{Input, ThriftValue};
 
 /// Reads and writes Parquet.
 pub(super) struct Parquet;
@@ -71,7 +71,7 @@ impl Reader for Parquet {
                 Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
             }
         };
-        let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
+        let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
         let footer = footer(&mut at, length).map_err(refuse)?;
         let fields = fields(&footer).map_err(refuse)?;
         table(&source, &footer, &fields, at, length, options)
@@ -83,7 +83,7 @@ fn has_ending(path: &Path) -> bool {
 }
 
 /// The description at the end of the file.
-fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Parsed<Value> {
+fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Parsed<ThriftValue> {
     if length < 12 {
         return damaged("it is too short for a Parquet file");
     }
@@ -102,14 +102,14 @@ fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Pars
 }
 
 /// A column at the top of the table.
-struct Field {
+struct SchemaField {
     name: String,
     /// Why it cannot be read, or where its values are: the number of the chunk in every row group.
     leaf: Result<(usize, Leaf), &'static str>,
 }
 
 /// The columns, from the tree of the description, which stands as a list in depth-first order.
-fn fields(footer: &Value) -> Parsed<Vec<Field>> {
+fn fields(footer: &ThriftValue) -> Parsed<Vec<SchemaField>> {
     let schema = footer.list(2);
     let Some(top) = schema.first().and_then(|root| root.size(5)) else {
         return damaged("it has no columns");
@@ -123,7 +123,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
             schema,
             &mut next,
             &mut leaves,
-            Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 },
+            Leaf { kind: ValueKind::F64, max_def: 0, max_rep: 0, list_def: 0 },
             false,
             0,
         )?;
@@ -132,7 +132,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
             Ok(leaf) if leaf.max_rep > 1 => Err("it has lists of lists"),
             other => other,
         };
-        fields.push(Field { name, leaf: leaf.map(|leaf| (before, leaf)) });
+        fields.push(SchemaField { name, leaf: leaf.map(|leaf| (before, leaf)) });
     }
     if fields.len() > MAX_COLUMNS {
         return wrong(
@@ -145,7 +145,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
 
 /// One column and what is below it. A list is a group that says so, around a repeated group around the values.
 fn walk(
-    schema: &[Value],
+    schema: &[ThriftValue],
     next: &mut usize,
     leaves: &mut usize,
     above: Leaf,
@@ -182,15 +182,15 @@ fn walk(
 }
 
 /// The number of a logical type, and what it says more.
-fn logical(element: &Value) -> Option<(i16, &Value)> {
+fn logical(element: &ThriftValue) -> Option<(i16, &ThriftValue)> {
     match element.get(10) {
-        Some(Value::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
+        Some(ThriftValue::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
         _ => None,
     }
 }
 
 /// What the values of a column are, or why they cannot be read.
-fn kind(element: &Value) -> Result<Kind, &'static str> {
+fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
     let logical = logical(element);
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
@@ -200,27 +200,29 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
         _ => {}
     }
     let unsigned = match logical {
-        Some((10, inner)) => inner.get(2) == Some(&Value::Bool(false)),
+        Some((10, inner)) => inner.get(2) == Some(&ThriftValue::Bool(false)),
         _ => matches!(converted, Some(11..=14)),
     };
     Ok(match (element.int(1), unsigned) {
-        (Some(0), _) => Kind::Bool,
-        (Some(1), false) => Kind::I32,
-        (Some(1), true) => Kind::U32,
-        (Some(2), false) => Kind::I64,
-        (Some(2), true) => Kind::U64,
+        (Some(0), _) => ValueKind::Bool,
+        (Some(1), false) => ValueKind::I32,
+        (Some(1), true) => ValueKind::U32,
+        (Some(2), false) => ValueKind::I64,
+        (Some(2), true) => ValueKind::U64,
         (Some(3), _) => return Err("it holds dates or times"),
-        (Some(4), _) => Kind::F32,
-        (Some(5), _) => Kind::F64,
-        (Some(6), _) => Kind::Text,
-        (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => Kind::F16,
+        (Some(4), _) => ValueKind::F32,
+        (Some(5), _) => ValueKind::F64,
+        (Some(6), _) => ValueKind::Text,
+        (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => {
+            ValueKind::F16
+        }
         _ => return Err("it holds binary objects"),
     })
 }
 
 /// A feature column while row groups arrive.
 struct Wide<'f> {
-    field: &'f Field,
+    field: &'f SchemaField,
     /// Codes of categories, if it has them.
     codes: Option<HashMap<String, u32>>,
     declared: bool,
@@ -228,7 +230,7 @@ struct Wide<'f> {
     first: usize,
     width: usize,
     /// The part that was read to learn the width of lists, and its row group.
-    read: Option<(usize, Column)>,
+    read: Option<(usize, ColumnValues)>,
 }
 
 impl Wide<'_> {
@@ -255,8 +257,8 @@ impl Wide<'_> {
 
 fn table(
     source: &str,
-    footer: &Value,
-    fields: &[Field],
+    footer: &ThriftValue,
+    fields: &[SchemaField],
     mut at: impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
     length: u64,
     options: &ReadOptions,
@@ -268,8 +270,8 @@ fn table(
         index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
     options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
     let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
-    let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, (found, remedy): Wrong| {
+    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, (found, remedy): Fault| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
     };
 
@@ -277,7 +279,7 @@ fn table(
     let mut wide: Vec<Wide<'_>> = Vec::new();
     let mut total = 0;
     for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
-        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: Kind::Text, .. })));
+        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: ValueKind::Text, .. })));
         let codes = (declared || is_text).then(HashMap::new);
         let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
         if column.is_list() {
@@ -311,7 +313,8 @@ fn table(
         .chain(roles.keep.iter().copied())
         .collect();
     let single = wide.iter().all(|w| {
-        w.codes.is_none() && matches!(w.field.leaf, Ok((_, Leaf { kind: Kind::F16 | Kind::F32, .. })))
+        w.codes.is_none()
+            && matches!(w.field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
     });
 
     let mut columns: HashMap<usize, Values> = HashMap::new();
@@ -399,11 +402,11 @@ fn table(
 
 /// The part of a column that a row group has.
 fn part(
-    group: &Value,
-    field: &Field,
+    group: &ThriftValue,
+    field: &SchemaField,
     at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
     budget: &mut Budget,
-) -> Parsed<Column> {
+) -> Parsed<ColumnValues> {
     let (number, leaf) = match &field.leaf {
         Ok(leaf) => leaf,
         Err(why) => {
@@ -430,7 +433,7 @@ fn part(
 }
 
 /// A column with one value in each row.
-fn list_free(column: Column) -> Parsed<Values> {
+fn list_free(column: ColumnValues) -> Parsed<Values> {
     if column.lengths.is_empty() || column.lengths.iter().all(|&l| l == 1) {
         return Ok(column.values);
     }
@@ -448,7 +451,7 @@ fn agree(count: &mut Option<usize>, found: usize) -> Parsed<()> {
 }
 
 /// Every row of a feature column has the same number of values.
-fn check_width(column: &Column, wide: &Wide<'_>, count: usize, rows: usize) -> Parsed<()> {
+fn check_width(column: &ColumnValues, wide: &Wide<'_>, count: usize, rows: usize) -> Parsed<()> {
     if !wide.is_list() {
         return agree(&mut Some(count), column.values.len());
     }

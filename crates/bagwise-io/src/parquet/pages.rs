@@ -10,7 +10,7 @@ use flate2::Crc;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
-use super::thrift::{Input, Value};
+use super::thrift::{Input, ThriftValue};
 use crate::arrays::Values;
 use crate::compress::{DecompressBudget, MAX_RATIO, RATIO_FROM};
 use crate::npy::half;
@@ -52,7 +52,7 @@ impl Budget {
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Bool,
     I32,
     U32,
@@ -64,26 +64,26 @@ pub(super) enum Kind {
     Text,
 }
 
-impl Kind {
+impl ValueKind {
     /// Bytes of a value, where all have the same.
     fn size(self) -> Option<usize> {
         match self {
-            Kind::Bool | Kind::Text => None,
-            Kind::F16 => Some(2),
-            Kind::I32 | Kind::U32 | Kind::F32 => Some(4),
-            Kind::I64 | Kind::U64 | Kind::F64 => Some(8),
+            ValueKind::Bool | ValueKind::Text => None,
+            ValueKind::F16 => Some(2),
+            ValueKind::I32 | ValueKind::U32 | ValueKind::F32 => Some(4),
+            ValueKind::I64 | ValueKind::U64 | ValueKind::F64 => Some(8),
         }
     }
 
     fn is_whole(self) -> bool {
-        matches!(self, Kind::Bool | Kind::I32 | Kind::U32 | Kind::I64 | Kind::U64)
+        matches!(self, ValueKind::Bool | ValueKind::I32 | ValueKind::U32 | ValueKind::I64 | ValueKind::U64)
     }
 }
 
 /// A column of the table, down to where its values are.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     /// Levels at which something may be missing.
     pub(super) max_def: u32,
     /// Lists inside each other: none or one.
@@ -93,7 +93,7 @@ pub(super) struct Leaf {
 }
 
 /// The values of a chunk, missing ones as NaN or empty texts.
-pub(super) struct Column {
+pub(super) struct ColumnValues {
     pub(super) values: Values,
     /// For lists, how many values each row has.
     pub(super) lengths: Vec<usize>,
@@ -133,7 +133,7 @@ pub(super) fn chunk(
     codec: i64,
     count: usize,
     budget: &mut Budget,
-) -> Parsed<Column> {
+) -> Parsed<ColumnValues> {
     let mut input = Input { bytes };
     let mut dictionary: Option<Plain> = None;
     let mut dictionary_at = 0;
@@ -162,7 +162,7 @@ pub(super) fn chunk(
         }
         match header.int(1) {
             Some(2) => {
-                let inner = header.get(7).unwrap_or(&Value::Double);
+                let inner = header.get(7).unwrap_or(&ThriftValue::Double);
                 let values = inner.size(1).unwrap_or(0);
                 budget.spend(values)?;
                 if dictionary.is_some() || !matches!(inner.int(2), Some(0 | 2)) {
@@ -178,7 +178,7 @@ pub(super) fn chunk(
             }
             Some(kind @ (0 | 3)) => {
                 let second = kind == 3;
-                let inner = header.get(if second { 8 } else { 5 }).unwrap_or(&Value::Double);
+                let inner = header.get(if second { 8 } else { 5 }).unwrap_or(&ThriftValue::Double);
                 let Some(values) = inner.size(1) else { return damaged("a page has no number of values") };
                 budget.spend(values)?;
                 seen = seen.saturating_add(values);
@@ -188,7 +188,7 @@ pub(super) fn chunk(
                     let levels = or_cut(def.checked_add(rep))?;
                     let (levels, body) = or_cut(content.split_at_checked(levels))?;
                     let body = match inner.get(7) {
-                        Some(Value::Bool(false)) => body.to_vec(),
+                        Some(ThriftValue::Bool(false)) => body.to_vec(),
                         _ => unpack(body, codec, or_cut(size.checked_sub(levels.len()))?, budget)?,
                     };
                     let (rep, def) = levels.split_at(rep);
@@ -215,12 +215,12 @@ pub(super) fn chunk(
         return damaged("a column has more values than it says");
     }
     let values = match leaf.kind {
-        Kind::Text => Values::Texts { texts: out.texts, codes: out.codes },
+        ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
         kind if kind.is_whole() && !out.missing => Values::Whole(out.whole),
         kind if kind.is_whole() => Values::Numbers(out.numbers),
         _ => Values::Numbers(out.numbers),
     };
-    Ok(Column { values, lengths: out.lengths })
+    Ok(ColumnValues { values, lengths: out.lengths })
 }
 
 /// Levels with their length before them.
@@ -275,7 +275,7 @@ impl Page {
         let is_dictionary = matches!(encoding, 2 | 8);
         let plain = match (encoding, dictionary) {
             (0, _) => plain(&self.body, leaf.kind, there)?,
-            (3, _) if leaf.kind == Kind::Bool => {
+            (3, _) if leaf.kind == ValueKind::Bool => {
                 let (length, rest) = or_cut(self.body.split_first_chunk::<4>())?;
                 let levels = or_cut(rest.get(..u32::from_le_bytes(*length) as usize))?;
                 Plain::Whole(runs(levels, 1, there)?.into_iter().map(i64::from).collect())
@@ -347,7 +347,7 @@ impl Page {
                 next += 1;
             } else {
                 out.missing = true;
-                if leaf.kind == Kind::Text {
+                if leaf.kind == ValueKind::Text {
                     out.codes.push(out.texts.len() as u32);
                     out.texts.push(String::new());
                 } else {
@@ -413,8 +413,8 @@ fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget) -> Parsed
 }
 
 /// Plain values.
-fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
-    if kind == Kind::Bool {
+fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
+    if kind == ValueKind::Bool {
         if bytes.len() < count.div_ceil(8) {
             return damaged("a page is cut short");
         }
@@ -437,11 +437,11 @@ fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
     let items =
         bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
     Ok(match kind {
-        Kind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
-        Kind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),
-        Kind::F64 => Plain::Numbers(items.map(f64::from_bits).collect()),
-        Kind::I32 => Plain::Whole(items.map(|b| i64::from(b as i32)).collect()),
-        Kind::U64 => {
+        ValueKind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
+        ValueKind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),
+        ValueKind::F64 => Plain::Numbers(items.map(f64::from_bits).collect()),
+        ValueKind::I32 => Plain::Whole(items.map(|b| i64::from(b as i32)).collect()),
+        ValueKind::U64 => {
             let whole: Option<Vec<i64>> = items.map(|b| i64::try_from(b).ok()).collect();
             match whole {
                 Some(whole) => Plain::Whole(whole),

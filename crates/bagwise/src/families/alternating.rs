@@ -21,14 +21,15 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::Width;
 use crate::method::{
-    Ended, Explains, Fit, Follow, Info, MemoryEstimate, Method, Predictor, Prepared, Representative, Rounds,
-    Scope, State, Step, Training, Trajectory,
+    AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
+    Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
+use model::History;
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Clone + Send + Sync + 'static {
@@ -54,7 +55,7 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
     fn check_start(&self, bags: &Bags, y: &[f64], start: &[u32]) -> Result<()>;
 
     /// The rows to train on.
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row>;
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow>;
 
     /// What is believed after seeing the output of every instance of the training bags.
     fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32>;
@@ -123,7 +124,7 @@ pub(crate) const ROUNDS: ParamSpec = ParamSpec::new(
     "max-iter",
     Kind::Whole { least: 1, most: 100_000, words: &[] },
     "100",
-    "Machines trained before a search that neither converges nor cycles is stopped.",
+    "Maximum number of rounds if the search neither converges nor cycles.",
 )
 .solver();
 
@@ -132,7 +133,7 @@ pub(crate) const RESTARTS: ParamSpec = ParamSpec::new(
     "restarts",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "1",
-    "Random starts, of which the best search is kept.",
+    "Number of random starts; the best search is kept.",
 )
 .solver();
 
@@ -167,7 +168,7 @@ impl Problem<'_> {
 
 /// A row to train on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct TrainingRow {
     /// Which: an instance, or (after all instances) the mean of a bag.
     pub(crate) at: usize,
     /// +1 or -1.
@@ -180,7 +181,7 @@ pub(crate) struct Row {
 
 /// A machine that has just been trained.
 pub(crate) struct TrainedRound<'a> {
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [TrainingRow],
     /// The bound of each row's coefficient.
     pub(crate) bounds: &'a [f64],
     pub(crate) solved: &'a Solved,
@@ -274,7 +275,7 @@ struct AlternatingPrepared<A> {
 }
 
 /// What a family's fit holds.
-pub(crate) struct Found {
+pub(crate) struct AlternationFit {
     /// The rows of the last machine and their coefficients, those that are not 0.
     pub(crate) support: Vec<(usize, f64)>,
     /// The weights of the columns, for a linear kernel.
@@ -284,6 +285,8 @@ pub(crate) struct Found {
     pub(crate) outputs: Vec<f64>,
     /// Bags with their instances, counted within the bag.
     pub(crate) chosen: Vec<(usize, u32)>,
+    /// The rounds of the search.
+    pub(crate) trace: Vec<TracedRound>,
 }
 
 impl<A: Alternating> AlternatingPrepared<A> {
@@ -291,7 +294,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
         self.means.as_ref().unwrap_or(self.bags.instances())
     }
 
-    fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<Fit> {
+    fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<SolvedFit> {
         let (method, params) = &self.points[at];
         let problem = Problem {
             bags: &self.bags,
@@ -309,17 +312,21 @@ impl<A: Alternating> AlternatingPrepared<A> {
             weights: training.weights,
             effort: LIBSVM,
         };
-        let mut best: Option<Searched> = None;
+        let mut best: Option<(Searched, Vec<TracedRound>)> = None;
         for attempt in 0..params.restarts as u64 {
             let start = method.start(&search.problem, attempt);
-            let found = search.run(start, &mut |_| (), ctx)?;
-            if best.as_ref().is_none_or(|b| found.beats(b)) {
-                best = Some(found);
+            let mut trace = Vec::new();
+            let found = search.run(start, &mut |round| trace.push(round.traced()), ctx)?;
+            if best.as_ref().is_none_or(|(b, _)| found.beats(b)) {
+                best = Some((found, trace));
             }
         }
-        let best = best.expect("one attempt at least");
-        let found = search.finish(&best, ctx)?;
-        Ok(Fit {
+        let (best, mut trace) = best.expect("one attempt at least");
+        if let Some(last) = trace.last_mut() {
+            last.ended = Some(best.rounds.ended);
+        }
+        let found = AlternationFit { trace, ..search.finish(&best, ctx)? };
+        Ok(SolvedFit {
             point: at,
             outcome: Some(best.solved.outcome),
             rounds: Some(best.rounds),
@@ -329,7 +336,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
 }
 
 impl<A: Alternating> Prepared for AlternatingPrepared<A> {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         svm::check_costs(points.iter().map(|&p| self.points[p].1.cost), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
@@ -338,14 +345,14 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
         self.kernels.iter().any(Kernel::is_heavy)
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
-        let found: &Found = fit.of();
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+        let found: &AlternationFit = fit.of();
         let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
         Ok(bags.iter().map(|b| model::decided(most(b), self.zero_is_positive)).collect())
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
-        let found: Vec<&Found> = fits.iter().map(|f| f.of()).collect();
+    fn model(&self, fits: &[&SolvedFit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
+        let found: Vec<&AlternationFit> = fits.iter().map(|f| f.of()).collect();
         let representatives = found.iter().enumerate().flat_map(|(output, found)| {
             found.chosen.iter().map(move |&(bag, instance)| Representative {
                 bag: self.bags.ids()[bag].clone(),
@@ -355,7 +362,12 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
             })
         });
         let kernel = &self.kernels[self.representation[fits[0].point]];
-        model::build(kernel, self.stock(), &found, representatives.collect(), self.zero_is_positive)
+        let traced = found.iter().enumerate();
+        let trace = traced.flat_map(|(output, found)| {
+            found.trace.iter().map(move |round| TracedRound { output, ..round.clone() })
+        });
+        let history = History { representatives: representatives.collect(), trace: trace.collect() };
+        model::build(kernel, self.stock(), &found, history, self.zero_is_positive)
     }
 }
 
@@ -374,7 +386,7 @@ pub(crate) struct Search<'a, A> {
 pub(crate) struct Searched {
     pub(crate) rounds: Rounds,
     pub(crate) belief: Vec<u32>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TrainingRow>,
     pub(crate) solved: Solved,
     pub(crate) bias: f64,
     /// By instance, without the bias; not a number where it was not asked for.
@@ -403,6 +415,28 @@ pub(crate) struct Round<'a> {
     pub(crate) outputs: &'a [f64],
 }
 
+impl Round<'_> {
+    /// The dual objective, which is maximised: the solver minimises the negated one.
+    fn objective(&self) -> f64 {
+        -self.solved.outcome.objective
+    }
+
+    fn traced(&self) -> TracedRound {
+        TracedRound {
+            output: 0,
+            objective: self.objective(),
+            changed: changes(self.belief, self.next),
+            support: self.solved.coefficients.iter().filter(|b| **b != 0.0).count(),
+            ended: None,
+        }
+    }
+}
+
+/// In how many places two beliefs differ.
+fn changes(belief: &[u32], next: &[u32]) -> usize {
+    belief.iter().zip(next).filter(|(a, b)| a != b).count()
+}
+
 impl<A: Alternating> Search<'_, A> {
     /// Alternates until the belief stands, returns, or the limit is reached.
     pub(crate) fn run(
@@ -416,7 +450,7 @@ impl<A: Alternating> Search<'_, A> {
         let cost = self.params.cost * self.method.share(problem);
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
-        let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
+        let mut last: Option<(Vec<TrainingRow>, Solved, Vec<f64>)> = None;
         loop {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
@@ -430,7 +464,7 @@ impl<A: Alternating> Search<'_, A> {
             self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;
             let biased: Vec<f64> = outputs.iter().map(|o| o + bias).collect();
             let next = self.method.revise(problem, &belief, &biased);
-            changed.push(belief.iter().zip(&next).filter(|(a, b)| a != b).count());
+            changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
             let ended = if next == belief {
                 Some(Ended::Converged)
@@ -460,7 +494,7 @@ impl<A: Alternating> Search<'_, A> {
     }
 
     /// The last machine of a search with its outputs for every prepared instance.
-    fn finish(&self, searched: &Searched, ctx: &Ctx) -> Result<Found> {
+    fn finish(&self, searched: &Searched, ctx: &Ctx) -> Result<AlternationFit> {
         let Searched { rows, solved, bias, .. } = searched;
         let mut outputs = searched.outputs.clone();
         let missing: Vec<usize> = (0..outputs.len()).filter(|&i| outputs[i].is_nan()).collect();
@@ -470,12 +504,13 @@ impl<A: Alternating> Search<'_, A> {
         outputs.iter_mut().for_each(|o| *o += bias);
         let chosen = self.method.chosen(&self.problem, &searched.belief);
         let support = rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0);
-        Ok(Found {
+        Ok(AlternationFit {
             support: support.map(|(r, &b)| (r.at, b)).collect(),
             weights: solved.weights.clone(),
             bias: *bias,
             outputs,
             chosen: self.problem.train.iter().zip(chosen).filter_map(|(&b, i)| Some((b, i?))).collect(),
+            trace: Vec::new(),
         })
     }
 }
@@ -561,12 +596,12 @@ impl<A: Alternating> Follow for Alternation<A> {
         };
         let mut steps = Vec::new();
         let mut watch = |round: &Round<'_>| {
-            steps.push(Step {
+            steps.push(AlternationStep {
                 choice: round.belief.to_vec(),
                 next: round.next.to_vec(),
                 coefficients: round.solved.coefficients.clone(),
                 bias: round.bias,
-                objective: -round.solved.outcome.objective,
+                objective: round.objective(),
                 outputs: round.outputs.to_vec(),
             });
         };

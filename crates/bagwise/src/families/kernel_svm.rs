@@ -15,18 +15,29 @@ use bagwise_svm::Machine;
 use crate::families::svm::{self, SvmParams};
 use crate::graph::Graph;
 use crate::method::{
-    Answer, Explanation, Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State, Training,
-    WeightedConcept,
+    Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
+    Training, WeightedConcept,
 };
 use crate::params::{Point, representations};
+use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
     /// As [`Method::reuses_labels`].
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
+    }
+
+    /// As [`Method::scale`], where `usual` suits the method.
+    fn scale(&self, _points: &[Point], usual: Scale) -> Scale {
+        usual
+    }
+
+    /// As [`Method::refuses`].
+    fn refuses(&self, _method: &str, _points: &[Point], _scale: Scale) -> Option<Error> {
+        None
     }
 
     /// Multiply-adds of the Grams, roughly.
@@ -66,7 +77,7 @@ pub(crate) trait ReferenceBags: Send + Sync {
     fn width(&self) -> usize;
 
     /// Kernel values, new bags x kept bags, and what turns them into similarities.
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel>;
 
     /// The same values taken apart by the instances of the new bags.
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel>;
@@ -85,7 +96,7 @@ pub(crate) trait ReferenceBags: Send + Sync {
 }
 
 /// Kernel values of new bags with kept ones.
-pub(crate) struct Comparison {
+pub(crate) struct CrossKernel {
     /// New x kept.
     pub(crate) kernel: Mat,
     /// The kernel of each new bag with itself.
@@ -111,6 +122,14 @@ pub(crate) struct KernelSvm<K> {
 impl<K: BagKernel> Method for KernelSvm<K> {
     fn info(&self) -> &'static Info {
         self.info
+    }
+
+    fn scale(&self, points: &[Point]) -> Scale {
+        self.kernel.scale(points, self.info.scale)
+    }
+
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
+        self.kernel.refuses(self.info.name, points, scale)
     }
 
     fn reuses_labels(&self, point: &Point) -> bool {
@@ -203,7 +222,7 @@ pub(crate) fn expand(
     coefficients: &Mat,
     biases: &[f64],
     length: impl Fn(usize, usize) -> f64,
-) -> Answer {
+) -> Outputs {
     let mut scores = Mat::zeros(kernel.rows(), biases.len());
     let mut nearest = Vec::with_capacity(kernel.rows());
     for b in 0..kernel.rows() {
@@ -216,15 +235,15 @@ pub(crate) fn expand(
         let most = similarity.fold(f64::NEG_INFINITY, f64::max);
         nearest.push(most.is_finite().then_some(most.min(1.0)));
     }
-    Answer { scores, nearest }
+    Outputs { scores, nearest }
 }
 
 impl Prepared for KernelPrepared {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let gram = self.grams.gram(self.representation[points[0]]);
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let machines = svm::solve(gram, &here, training, ctx)?;
-        let fits = points.iter().zip(machines).map(|(&point, machine)| Fit {
+        let fits = points.iter().zip(machines).map(|(&point, machine)| SolvedFit {
             point,
             outcome: Some(machine.outcome),
             rounds: None,
@@ -233,7 +252,7 @@ impl Prepared for KernelPrepared {
         Ok(fits.collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let gram = self.grams.gram(self.representation[fit.point]);
         Ok(fit.of::<BagMachine>().outputs(gram, bags))
     }
@@ -258,7 +277,7 @@ impl Prepared for KernelPrepared {
         nearest_others(train, similarity)
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         let bank = self.grams.bank(self.representation[fits[0].point], train, ctx)?;
         let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
         let (coefficients, biases) = expansions(&machines, train);
@@ -282,8 +301,8 @@ impl Predictor for KernelModel {
         Some(self.bank.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
-        let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+        let CrossKernel { kernel, own, kept } = self.bank.compare(bags, ctx)?;
         Ok(expand(&kernel, &self.coefficients, &self.biases, |b, k| (own[b] * kept[k]).sqrt()))
     }
 

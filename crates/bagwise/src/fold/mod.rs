@@ -9,14 +9,14 @@ mod answers;
 mod train;
 
 pub use answers::Answers;
-pub use train::{Learned, TrainOptions, best, learn, train};
+pub use train::{TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::calibrate::Calibration;
-use crate::method::{Fit, Method, Predictor, Prepared, Scope, Training, draws_on_all};
+use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
 use crate::multiclass::{BinaryTask, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -96,7 +96,7 @@ impl PreparedFold {
 }
 
 /// The fits of one point, one per machine; none where training saw neither class of the pair.
-pub struct Machines(pub Vec<Option<Fit>>);
+pub struct Machines(pub Vec<Option<SolvedFit>>);
 
 /// What inner folds chose.
 pub struct Tuned {
@@ -283,7 +283,7 @@ impl<'a> TrainingTask<'a> {
                 continue;
             }
             let mut weights: Vec<f64> = bags.iter().map(|&b| self.weights[b]).collect();
-            if self.setup.balanced && !self.is_regression() {
+            if self.setup.balanced && self.setup.method.info().weighs_classes && !self.is_regression() {
                 let balance = bagwise_svm::balanced_weights(&y);
                 weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
             }
@@ -346,12 +346,12 @@ impl<'a> TrainingTask<'a> {
                 let own = first..first + machines_of_a_model;
                 let places = (first_point..first_point + points_of_a_model)
                     .flat_map(|p| own.clone().map(move |k| (p, k)));
-                let there: Vec<(usize, usize, &Fit)> =
+                let there: Vec<(usize, usize, &SolvedFit)> =
                     places.filter_map(|(p, k)| Some((p, k, points[p].0[k].as_ref()?))).collect();
                 if there.is_empty() {
                     continue;
                 }
-                let fits: Vec<&Fit> = there.iter().map(|t| t.2).collect();
+                let fits: Vec<&SolvedFit> = there.iter().map(|t| t.2).collect();
                 let scores = frame.prepared(first).model(&fits, &at, ctx)?.answer(&new, ctx)?.scores;
                 for (column, (p, k, _)) in there.into_iter().enumerate() {
                     (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
@@ -371,7 +371,7 @@ impl<'a> TrainingTask<'a> {
     ) -> Result<Vec<Box<dyn Predictor>>> {
         let at = frame.positions(train);
         if frame.is_shared() {
-            let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
+            let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
             return Ok(vec![frame.prepared(0).model(&fits, &at, ctx)?]);
         }
         let there = machines.0.iter().enumerate().filter_map(|(k, fit)| Some((k, fit.as_ref()?)));
@@ -379,7 +379,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner test bags together, ties to the first point.
+    /// inner folds together, ties to the first point.
     pub fn tune(
         &self,
         train: &[usize],
@@ -416,8 +416,12 @@ impl<'a> TrainingTask<'a> {
             }
         }
         let truth = self.target.select(train);
+        // Bags are compared with bags of the same inner fold only.
+        let mut tested_by = vec![0; self.bags.len()];
+        inner.iter().enumerate().for_each(|(f, fold)| fold.test.iter().for_each(|&bag| tested_by[bag] = f));
+        let folds: Vec<usize> = train.iter().map(|&bag| tested_by[bag]).collect();
         let judged = |outputs: &Option<Mat>| match outputs {
-            Some(outputs) => self.judge(&truth, outputs, metric),
+            Some(outputs) => self.judge(&truth, outputs, metric, &folds),
             None => Ok(None),
         };
         let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
@@ -562,13 +566,14 @@ impl<'a> TrainingTask<'a> {
         all
     }
 
-    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric) -> Result<Option<f64>> {
-        // Only these two look at probabilities; a sigmoid per point of a grid is work for nothing otherwise.
-        let calibration = match metric {
-            Metric::LogLoss | Metric::Brier => Calibration::fit(truth, outputs, &self.tasks),
-            _ => Calibration::default(),
+    /// The value of out-of-fold outputs, whose folds are given bag by bag.
+    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
+        // A sigmoid per point of a grid is work for nothing where nobody looks at probabilities.
+        let calibration = match metric.needs_probabilities() {
+            true => Calibration::fit(truth, outputs, &self.tasks),
+            false => Calibration::default(),
         };
-        Ok(metric.value(&self.predictions(truth, outputs, &calibration, None)?))
+        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None)?, folds))
     }
 
     /// The labels that outputs elect; empty for real values.

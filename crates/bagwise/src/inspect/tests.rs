@@ -1,7 +1,7 @@
 //! Small made-up data sets, each with one thing wrong, and one with nothing wrong.
 
 use super::*;
-use bagwise_core::{Bags, Csr, Feature, FeatureKind, Instances, Kept, Mat, Rng};
+use bagwise_core::{Bags, CarriedColumn, Csr, Feature, FeatureKind, Instances, Mat, Rng};
 
 /// `bags` bags of one to seven instances, alternately of class "0" and "1", with attributes of noise.
 fn noise(bags: usize, width: usize, seed: u64) -> Dataset {
@@ -122,6 +122,25 @@ fn a_multiple_of_a_real_target_is_named() {
     assert_eq!(found.columns[0].reveals_label, Some(Reveals::Equals));
     assert!(found.classes.is_empty() && found.target.is_some());
     assert!(inspect(&data).columns[0].reveals_label.is_none());
+}
+
+#[test]
+fn what_is_derived_from_a_real_target_is_named() {
+    let data = noise(40, 3, 4);
+    let y: Vec<f64> = (0..40).map(|b| (b as f64 * 1.7).sin()).collect();
+    let data = Dataset { target: Some(Target::Values(y.clone())), ..data };
+    let revealed = |value: &dyn Fn(usize, usize, usize) -> f64| {
+        inspect(&with_column(&data, value)).columns[0].reveals_label
+    };
+    // A label made from it by a threshold, or in steps; a curve of it; a value that one instance of the bag has.
+    assert_eq!(revealed(&|bag, _, _| f64::from(u8::from(y[bag] > 0.3))), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, _, _| (3.0 * y[bag]).floor()), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, _, _| -(2.0 * y[bag]).exp()), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, i, _| y[bag].exp() - i as f64), Some(Reveals::Largest));
+    assert_eq!(revealed(&|bag, i, _| y[bag] + 2.0 * i as f64), Some(Reveals::Smallest));
+    // What only follows the target is a good attribute, and a class that hardly any bag has says nothing.
+    assert_eq!(revealed(&|bag, _, _| y[bag] + 0.2 * (bag as f64 * 2.3).cos()), None);
+    assert_eq!(revealed(&|bag, _, _| f64::from(u8::from(y[bag] > 0.99))), None);
 }
 
 #[test]
@@ -260,7 +279,7 @@ fn missing_values_and_categories_are_counted_apart() {
         .with_features(features.into())
         .unwrap();
     let mut data = Dataset::new("t", bags);
-    data.kept.push(Kept { name: "note".into(), values: vec![String::new(); 3] });
+    data.kept.push(CarriedColumn { name: "note".into(), values: vec![String::new(); 3] });
     data.instance_labels = Some(vec!["1".into(), "0".into(), "0".into()]);
     let found = inspect(&data);
     assert_eq!((found.numeric, found.categorical, found.missing), (1, 1, 1));

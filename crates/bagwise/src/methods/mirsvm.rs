@@ -22,7 +22,7 @@
 
 use crate::families::alternating::kernel::{COST, KERNEL};
 use crate::families::alternating::{
-    Alternating, Alternation, Problem, RESTARTS, ROUNDS, Row, TrainedRound, USUAL, bad_start,
+    Alternating, Alternation, Problem, RESTARTS, ROUNDS, TrainedRound, TrainingRow, USUAL, bad_start,
 };
 use crate::families::width::SIGMA;
 use crate::method::Info;
@@ -48,7 +48,8 @@ static INFO: Info = Info {
     title: "SVM on one representative instance per bag, chosen again by the machine",
     about: "Every bag is represented by one instance, at first a random one. A support vector machine learns from the \
             representatives, and each bag is then represented by its instance with the largest output; and so on until \
-            the representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.",
+            the representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is \
+            the largest output of its instances.",
     reference: "Melki, Cano, Ventura: MIRSVM: multi-instance support vector machine with bag representatives, \
                 Pattern Recognition 79, 2018",
     complexity: 35,
@@ -127,8 +128,8 @@ impl Alternating for Mirsvm {
         Err(bad_start("an instance of each bag, counted from 0"))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
-        let row = |bag: usize| Row {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
+        let row = |bag: usize| TrainingRow {
             at: problem.bags.rows(problem.train[bag]).start + belief[bag] as usize,
             y: problem.y[bag],
             bag,

@@ -1,9 +1,9 @@
-//! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), and the instances
-//! that stand for training bags. A bag's output is the largest of its instances', who is named by `explain`.
+//! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), the instances that
+//! stand for training bags, and the rounds of the search. A bag's output is the largest of its instances', who is named by `explain`.
 
-use crate::families::alternating::Found;
+use crate::families::alternating::AlternationFit;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::method::{Answer, Explanation, Predictor, Representative, State};
+use crate::method::{Ended, Explanation, Outputs, Predictor, Representative, State, TracedRound};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
@@ -14,7 +14,7 @@ pub(crate) fn decided(output: f64, zero_is_positive: bool) -> f64 {
 }
 
 /// What instances are compared with.
-enum Kept {
+enum ReferenceRows {
     /// Outputs x columns.
     Linear(Mat),
     /// Rows, each a bag of its own, and outputs x rows.
@@ -22,25 +22,31 @@ enum Kept {
 }
 
 struct AlternatingModel {
-    kept: Kept,
+    kept: ReferenceRows,
     biases: Vec<f64>,
-    representatives: Vec<Representative>,
+    history: History,
     zero_is_positive: bool,
+}
+
+/// How a model came about: no output depends on it.
+pub(super) struct History {
+    pub(super) representatives: Vec<Representative>,
+    pub(super) trace: Vec<TracedRound>,
 }
 
 /// A model of the fits of one point.
 pub(super) fn build(
     kernel: &Kernel,
     stock: &Instances,
-    found: &[&Found],
-    representatives: Vec<Representative>,
+    found: &[&AlternationFit],
+    history: History,
     zero_is_positive: bool,
 ) -> Result<Box<dyn Predictor>> {
     let kept = match kernel {
         Kernel::Linear => {
             let zeros = vec![0.0; stock.cols()];
             let rows: Vec<&[f64]> = found.iter().map(|f| f.weights.as_deref().unwrap_or(&zeros)).collect();
-            Kept::Linear(Mat::from_rows(&rows))
+            ReferenceRows::Linear(Mat::from_rows(&rows))
         }
         _ => {
             let mut union: Vec<usize> = found.iter().flat_map(|f| f.support.iter().map(|s| s.0)).collect();
@@ -56,11 +62,11 @@ pub(super) fn build(
                 }
             }
             let rows = Bags::new(stock.gather(&union), (0..=union.len()).collect())?;
-            Kept::Rbf { gamma: kernel.gamma(), rows, coefficients }
+            ReferenceRows::Rbf { gamma: kernel.gamma(), rows, coefficients }
         }
     };
     let biases = found.iter().map(|f| f.bias).collect();
-    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+    Ok(Box::new(AlternatingModel { kept, biases, history, zero_is_positive }))
 }
 
 /// A model from its saved state.
@@ -68,7 +74,7 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
     let (kept, outputs) = if linear {
         let weights = state.mat("weights")?;
         let outputs = weights.rows();
-        (Kept::Linear(weights), outputs)
+        (ReferenceRows::Linear(weights), outputs)
     } else {
         let coefficients = state.mat("coefficients")?;
         let gamma = state.positive("gamma")?;
@@ -78,11 +84,50 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
             return Err(refuse("its support rows and coefficients do not fit together"));
         }
         let outputs = coefficients.rows();
-        (Kept::Rbf { gamma, rows, coefficients }, outputs)
+        (ReferenceRows::Rbf { gamma, rows, coefficients }, outputs)
     };
     let biases = state.vector("biases", outputs)?;
-    let representatives = load_representatives(state, outputs)?;
-    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+    let history = History {
+        representatives: load_representatives(state, outputs)?,
+        trace: load_trace(&state.nested("trace"), outputs)?,
+    };
+    Ok(Box::new(AlternatingModel { kept, biases, history, zero_is_positive }))
+}
+
+/// How a search ended as a number of a saved model: 0 for rounds before the last.
+fn end_code(ended: Option<Ended>) -> usize {
+    match ended {
+        None => 0,
+        Some(Ended::Converged) => 1,
+        Some(Ended::Limit) => 2,
+        Some(Ended::Cycle(length)) => length.saturating_add(2),
+    }
+}
+
+fn load_trace(state: &State, outputs: usize) -> Result<Vec<TracedRound>> {
+    let (output, changed) = (state.counts("output")?, state.counts("changed")?);
+    let (support, ended) = (state.counts("support")?, state.counts("ended")?);
+    let objective = state.vector("objective", output.len())?;
+    if [&changed, &support, &ended].iter().any(|list| list.len() != output.len()) {
+        return Err(refuse("the rounds of its search do not fit together"));
+    }
+    if output.iter().any(|&k| k >= outputs) {
+        return Err(refuse("a round is of no output"));
+    }
+    let end = |code: usize| match code {
+        0 => None,
+        1 => Some(Ended::Converged),
+        2 => Some(Ended::Limit),
+        more => Some(Ended::Cycle(more - 2)),
+    };
+    let round = |k: usize| TracedRound {
+        output: output[k],
+        objective: objective[k],
+        changed: changed[k],
+        support: support[k],
+        ended: end(ended[k]),
+    };
+    Ok((0..output.len()).map(round).collect())
 }
 
 fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representative>> {
@@ -120,7 +165,7 @@ impl AlternatingModel {
         let (n, outputs) = (bags.instance_count(), self.biases.len());
         let mut all = Mat::zeros(n, outputs);
         match &self.kept {
-            Kept::Linear(weights) => {
+            ReferenceRows::Linear(weights) => {
                 let mut row = vec![0.0; bags.width()];
                 for i in 0..n {
                     bags.instances().row_into(i, &mut row)?;
@@ -130,7 +175,7 @@ impl AlternatingModel {
                     }
                 }
             }
-            Kept::Rbf { gamma, rows, coefficients } => {
+            ReferenceRows::Rbf { gamma, rows, coefficients } => {
                 let asked: Vec<usize> = (0..n).collect();
                 let weights = (0..outputs).map(|k| coefficients.row(k).to_vec()).collect();
                 let sums = weighted(
@@ -165,12 +210,12 @@ impl Predictor for AlternatingModel {
 
     fn width(&self) -> Option<usize> {
         Some(match &self.kept {
-            Kept::Linear(weights) => weights.cols(),
-            Kept::Rbf { rows, .. } => rows.width(),
+            ReferenceRows::Linear(weights) => weights.cols(),
+            ReferenceRows::Rbf { rows, .. } => rows.width(),
         })
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let all = self.instance_outputs(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
         for b in 0..bags.len() {
@@ -179,7 +224,7 @@ impl Predictor for AlternatingModel {
                 scores.set(b, k, decided(most, self.zero_is_positive));
             }
         }
-        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
@@ -193,14 +238,18 @@ impl Predictor for AlternatingModel {
     }
 
     fn representatives(&self) -> &[Representative] {
-        &self.representatives
+        &self.history.representatives
+    }
+
+    fn trace(&self) -> &[TracedRound] {
+        &self.history.trace
     }
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
         match &self.kept {
-            Kept::Linear(weights) => state.put_mat("weights", weights),
-            Kept::Rbf { gamma, rows, coefficients } => {
+            ReferenceRows::Linear(weights) => state.put_mat("weights", weights),
+            ReferenceRows::Rbf { gamma, rows, coefficients } => {
                 state.put_mat("coefficients", coefficients);
                 state.put("gamma", &[*gamma]);
                 let mut inside = State::default();
@@ -209,7 +258,7 @@ impl Predictor for AlternatingModel {
             }
         }
         state.put("biases", &self.biases);
-        let all = &self.representatives;
+        let History { representatives: all, trace } = &self.history;
         let mut inside = State::default();
         inside.put_counts("output", all.iter().map(|r| r.output));
         inside.put_counts("instance", all.iter().map(|r| r.instance));
@@ -217,6 +266,13 @@ impl Predictor for AlternatingModel {
         inside.put_counts("length", all.iter().map(|r| r.bag.len()));
         inside.put_counts("letters", all.iter().flat_map(|r| r.bag.bytes().map(usize::from)));
         state.nest("representatives", inside);
+        let mut inside = State::default();
+        inside.put_counts("output", trace.iter().map(|r| r.output));
+        inside.put("objective", &trace.iter().map(|r| r.objective).collect::<Vec<_>>());
+        inside.put_counts("changed", trace.iter().map(|r| r.changed));
+        inside.put_counts("support", trace.iter().map(|r| r.support));
+        inside.put_counts("ended", trace.iter().map(|r| end_code(r.ended)));
+        state.nest("trace", inside);
         Ok(state)
     }
 }
