@@ -69,7 +69,6 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
     # Parameters that every estimator has; each class sets them.
     scale: str | None
     missing: str
-    inner: int
     precision: str
     memory: float
     random_state: Any
@@ -130,7 +129,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             some = np.flatnonzero(weights)
             bags, y, weights = bags[some], y[some], weights[some]
             owners = None if owners is None else [owners[i] for i in some]
-        inner = inner_folds(self.inner, len(bags), owners)
+        inner = inner_folds(getattr(self, "inner", 2), len(bags), owners)
         surroundings = self._around()
         note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
         names = None if classes is None else class_names(classes)
@@ -387,6 +386,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     multiclass: str | None
     class_weight: Any
     decision_threshold: float | str | None
+    inner: int
     probability: bool
 
     classes_: NDArray[Any]
@@ -520,6 +520,10 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         tags.regressor_tags.poor_score = self._method == "majority"
         return tags
 
+    def _learning(self, **further: Any) -> dict[str, Any]:
+        # Inner folds would have nothing to tell: there are no probabilities and no threshold.
+        return super()._learning(probability=False, **further)
+
     def fit(
         self: _Self,
         bags: BagsLike,
@@ -538,7 +542,7 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_bags,), optional
             What an error on each bag costs, relative to the others.
         groups : array-like of shape (n_bags,), optional
-            Groups that are kept whole in inner folds.
+            Not needed here, where nothing is chosen by folds; :func:`bagwise.fit` keeps groups whole.
 
         Returns
         -------
