@@ -295,7 +295,7 @@ task, level, random_state, n_jobs, memory, precision, folder
     params : dict, optional
         Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; auto takes the simplest that is as good as the best.
+        The method; auto takes the simplest that is not clearly worse than the best.
     groups : array-like of shape (n_bags,), optional
         Groups that are kept whole in inner folds.
     sample_weight : array-like of shape (n_bags,), optional
@@ -384,7 +384,7 @@ def fit(
     inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------
