@@ -162,7 +162,8 @@ def compare(
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
 
-    Parameters are chosen by inner folds on training bags, so the estimates are honest. Methods without a clear difference from the best (paired corrected t-test) are marked.
+    Parameters are chosen by inner folds on training bags, so the estimates are honest. Every method is
+    compared with the best and with ``"majority"``: see :attr:`Comparison.differences`.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ fn a_method_that_learns_scaffolds_is_clearly_better_than_majority() {
 #[test]
 fn few_groups_tell_nothing() {
     let data = bagwise::read("synthetic:scaffolds?bags=60&groups=5&signal=4").unwrap();
-    let found = bagwise::compare(&data).methods(["simple-mi"]).protocol(ProtocolName::Kfold).run().unwrap();
+    let found = bagwise::compare(&data).methods(["simple-mi"]).inner(2).run().unwrap();
     let worse = found.verdict.standing[1];
     assert_eq!(worse, Standing::TooFewGroups, "{found}");
     assert!(found.verdict.sentence().contains("Too few groups to tell methods apart: there are 5, and 6"));
