@@ -121,7 +121,9 @@ impl Influences {
     /// Of methods judged on the same bags, from what they said in each repeat; repeats that are not complete do not
     /// count. `groups` has the group of every bag of the data set.
     pub fn new(methods: &[Vec<Repeat>], groups: Option<&[u32]>, metric: Metric, seed: u64) -> Influences {
-        let counted = |repeat: &&Repeat| repeat.complete && metric.value(&repeat.predictions).is_some();
+        let counted = |repeat: &&Repeat| {
+            repeat.complete && metric.over_folds(&repeat.predictions, &repeat.folds).is_some()
+        };
         let counted: Vec<Vec<&Repeat>> =
             methods.iter().map(|all| all.iter().filter(counted).collect()).collect();
         let tested: BTreeSet<usize> = counted.iter().flatten().flat_map(|r| r.bags.iter().copied()).collect();
@@ -225,7 +227,7 @@ impl Influences {
             .collect();
         let flipped = self.flipped(&pairs, seed);
         let difference = |m: usize| {
-            let value = self.values[m].zip(self.values[reference]).map(|(a, b)| a - b);
+            let value = self.difference(m, reference);
             let without = |standing| Difference { value, interval: None, p: None, standing };
             match pairs.iter().find(|pair| pair.methods == (m, reference)) {
                 Some(pair) => self.judged(pair, &flipped, level, widening),
@@ -238,8 +240,14 @@ impl Influences {
         (0..methods).map(|m| (m != reference).then(|| difference(m))).collect()
     }
 
+    /// Of values that are the same but for rounding, 0.
+    fn difference(&self, a: usize, b: usize) -> Option<f64> {
+        let (a, b) = self.values[a].zip(self.values[b])?;
+        Some(if (a - b).abs() <= 1e-12 * a.abs().max(b.abs()) { 0.0 } else { a - b })
+    }
+
     fn pair(&self, a: usize, b: usize) -> Pair {
-        let value = self.values[a].zip(self.values[b]).map_or(0.0, |(a, b)| a - b);
+        let value = self.difference(a, b).unwrap_or(0.0);
         // About the values, because those of methods whose repeats failed in part come from other shares.
         let parts: Vec<f64> =
             (0..self.units()).map(|u| self.parts[a][u] - self.parts[b][u] + self.shares[u] * value).collect();
@@ -363,13 +371,21 @@ impl<'r> Answered<'r> {
     ) -> Answered<'r> {
         let mut rows = vec![Vec::new(); units];
         repeat.bags.iter().enumerate().for_each(|(row, &bag)| rows[unit_of(bag)].push(row));
-        Answered { repeat, metric, value: metric.value(&repeat.predictions).unwrap_or(f64::NAN), rows }
+        Answered {
+            repeat,
+            metric,
+            value: metric.over_folds(&repeat.predictions, &repeat.folds).unwrap_or(f64::NAN),
+            rows,
+        }
     }
 
     /// By how much each unit moves the value; none if the value does not exist without one of them.
     fn parts(&self) -> Option<Vec<f64>> {
         let count = self.repeat.bags.len() as f64;
-        let value_of = |rows: &[usize]| self.metric.value(&self.repeat.predictions.pick(rows));
+        let value_of = |rows: &[usize]| {
+            let folds: Vec<usize> = rows.iter().map(|&row| self.repeat.folds[row]).collect();
+            self.metric.over_folds(&self.repeat.predictions.pick(rows), &folds)
+        };
         let part = |own: &Vec<usize>| {
             if own.is_empty() || own.len() == self.repeat.bags.len() {
                 return Some(0.0);
@@ -411,7 +427,8 @@ mod tests {
         let labels = right.iter().map(|&r| u32::from(!r)).collect();
         let classified = Classified::new(vec![0; right.len()], labels, 2, Some(1)).unwrap();
         let predictions = Predictions::Classes(classified);
-        vec![Repeat { repeat: 0, fold: None, bags: (0..right.len()).collect(), predictions, complete: true }]
+        let (bags, folds) = ((0..right.len()).collect(), vec![0; right.len()]);
+        vec![Repeat { repeat: 0, fold: None, bags, folds, predictions, complete: true }]
     }
 
     fn of(methods: &[Vec<bool>], groups: Option<&[u32]>) -> Influences {

@@ -7,10 +7,12 @@
 mod chosen;
 mod differences;
 mod fingerprint;
+mod formulas;
 mod intervals;
 mod metrics;
 mod predictions;
 mod protocol;
+mod quantity;
 pub mod ranking;
 mod record;
 mod roster;

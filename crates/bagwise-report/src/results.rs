@@ -4,27 +4,16 @@
 use std::collections::BTreeMap;
 
 use bagwise::BASELINE;
-use bagwise::judge::{Difference, MethodSummary, Metric, MetricSummary, Standing, Truth};
+use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
 use crate::markup::{Markup, count, duration, fixed, place};
 use crate::plot::AxisScale;
 use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
-/// Metrics that stand in the table beside the one that decides, as far as they exist.
-const BESIDE: [Metric; 7] = [
-    Metric::Accuracy,
-    Metric::BalancedAccuracy,
-    Metric::RocAuc,
-    Metric::Precision,
-    Metric::Recall,
-    Metric::Mae,
-    Metric::R2,
-];
-
 /// Digits of a metric: errors of real values have any size.
 pub(crate) fn digits(metric: Metric) -> usize {
-    if matches!(metric, Metric::Mse | Metric::Mae) { 4 } else { 3 }
+    if matches!(metric, Metric::Rmse | Metric::Mse | Metric::Mae) { 4 } else { 3 }
 }
 
 /// A metric's name at the beginning of a title.
@@ -52,7 +41,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         .iter()
         .enumerate()
         .skip(1)
-        .filter(|(_, m)| BESIDE.contains(&m.metric))
+        .filter(|(_, m)| m.metric.is_default())
         .map(|(i, _)| i)
         .collect();
     let mut columns = vec![
@@ -192,17 +181,15 @@ fn interval(line: &MethodSummary, scale: &AxisScale, colour: &str, digits: usize
 /// Every metric of every method, behind a line: with intervals where there is one data set, else the means.
 fn all_metrics(page: &mut Markup, view: &View<'_>) {
     let v = &view.verdict;
-    let wanted = |m: &&MetricSummary| m.metric == v.metric || !m.metric.is_printed();
     let caption = format!("All metrics on {}", v.data);
     let look = Look { caption: &caption, sortable: true, ..Look::default() };
     page.tag("details", &[], |page| {
         if !view.alone {
             page.leaf("summary", &[], "All metrics");
             let mut columns = vec![words("method")];
-            columns.extend(v.best().metrics.iter().filter(wanted).map(|m| numbers(heading(m.metric))));
+            columns.extend(v.best().metrics.iter().map(|m| numbers(heading(m.metric))));
             let rows = v.table.iter().map(|line| {
-                let means =
-                    line.metrics.iter().filter(wanted).map(|m| TableCell::number(m.mean, digits(m.metric)));
+                let means = line.metrics.iter().map(|m| TableCell::number(m.mean, digits(m.metric)));
                 (String::new(), std::iter::once(TableCell::text(&line.method)).chain(means).collect())
             });
             return table(page, look, &columns, rows.collect());
@@ -216,7 +203,7 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
         }
         let mut rows = Vec::new();
         for line in &v.table {
-            for m in line.metrics.iter().filter(wanted) {
+            for m in &line.metrics {
                 let mut cells = vec![TableCell::text(&line.method), TableCell::text(m.metric.info().title)];
                 let ends = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
                 cells.extend([m.mean, ends.0, ends.1].map(|v| TableCell::number(v, 4)));
@@ -246,9 +233,9 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
     page.tag("section", &[("class", "confusion")], |page| {
         page.leaf("h3", &[], &format!("What {} confuses", view.winner()));
         page.leaf("p", &[], &in_words(view, &counts));
-        let mut columns = vec![words("truth")];
-        columns.extend(names.iter().map(|n| numbers(&format!("called {n}"))));
-        columns.push(numbers(if view.answers_per_bag(0) > 1.0 { "answers" } else { "bags" }));
+        let mut columns = vec![words("actual")];
+        columns.extend(names.iter().map(|n| numbers(&format!("predicted {n}"))));
+        columns.push(numbers(if view.answers_per_bag(0) > 1.0 { "predictions" } else { "bags" }));
         let rows = counts.iter().enumerate().map(|(t, row)| {
             let total: u64 = row.iter().sum();
             let mut cells = vec![TableCell::name(&names[t])];
@@ -271,17 +258,17 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
             cells.push(TableCell::text(&total.to_string()));
             (String::new(), cells)
         });
-        let caption = format!("Answers of {} by class", view.winner());
+        let caption = format!("Predictions of {} by class", view.winner());
         table(page, Look { caption: &caption, class: "matrix", ..Look::default() }, &columns, rows.collect());
         if view.roster().positive.is_some() && view.verdict.table.len() > 1 {
             page.tag("details", &[], |page| {
                 page.leaf("summary", &[], "The same for all methods");
                 let columns = [
                     words("method"),
-                    numbers("found").hint("positive bags called positive"),
-                    numbers("missed").hint("positive bags called negative"),
-                    numbers("false alarms").hint("negative bags called positive"),
-                    numbers("rightly left").hint("negative bags called negative"),
+                    numbers("true positives").hint("positive bags called positive"),
+                    numbers("false negatives").hint("positive bags called negative"),
+                    numbers("false positives").hint("negative bags called positive"),
+                    numbers("true negatives").hint("negative bags called negative"),
                 ];
                 let rows = view.verdict.table.iter().enumerate().filter_map(|(i, line)| {
                     let n = view.confusion(i)?;
@@ -291,7 +278,7 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                         std::iter::once(TableCell::text(&line.method)).chain(cells).collect(),
                     ))
                 });
-                let caption = "Right and wrong answers by method";
+                let caption = "Right and wrong predictions by method";
                 table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
             });
         }
@@ -304,7 +291,8 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
     let over = if repeats > 1 { format!(", over {repeats} repeats") } else { String::new() };
     let rule = threshold(view);
     // A bag that is answered several times counts as often.
-    let (unit, of) = if view.answers_per_bag(0) > 1.0 { ("answer", "about bags of") } else { ("bag", "of") };
+    let (unit, of) =
+        if view.answers_per_bag(0) > 1.0 { ("prediction", "for bags of") } else { ("bag", "of") };
     match view.roster().positive {
         Some(p) => {
             let (p, n) = (p as usize, 1 - p as usize);
@@ -379,7 +367,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
     let total = list.len();
     list.truncate(most);
     page.tag("section", &[("class", "mistakes")], |page| {
-        let title = if real { "Farthest from the truth".into() } else { format!("Bags that {} gets wrong", view.winner()) };
+        let title = if real { "Largest errors".into() } else { format!("Bags that {} gets wrong", view.winner()) };
         page.leaf("h3", &[], &title);
         if list.is_empty() {
             page.leaf("p", &[], "None.");
@@ -387,7 +375,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         }
         let shown = if total > most { format!(" The first {most} of them are listed; predictions.csv has all.") } else { String::new() };
         let note = if real {
-            format!("By the mean distance of the answers of {} from the truth.{shown}", view.winner())
+            format!("By the mean absolute error of {}.{shown}", view.winner())
         } else {
             let seen = if view.winner_saw_test_bags() { "its label" } else { "it" };
             let all = match view.several_methods() {
@@ -395,7 +383,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
                 false => "",
             };
             format!(
-                "{total} of {} bags, each answered by a model that had not seen {seen}; the surest mistakes first.{all}{shown}",
+                "{total} of {} bags, each predicted by a model that had not seen {seen}; the most confident mistakes first.{all}{shown}",
                 view.roster().bags.len()
             )
         };
@@ -406,15 +394,15 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         if groups.is_some() {
             columns.push(words("group"));
         }
-        columns.push(if real { numbers("truth") } else { words("truth") });
-        columns.push(if real { numbers("answer") } else { words("answer") });
+        columns.push(if real { numbers("actual") } else { words("actual") });
+        columns.push(if real { numbers("predicted") } else { words("predicted") });
         if real {
             columns.push(numbers("error"));
         } else {
             columns.push(numbers("score"));
-            columns.push(numbers("probability").hint("of the positive class, or of the answer"));
+            columns.push(numbers("probability").hint("of the positive class, or of the predicted one"));
             if several {
-                columns.push(words("wrong in").hint("answers about the bag"));
+                columns.push(words("wrong in").hint("predictions for the bag"));
             }
             if view.several_methods() {
                 columns.push(words("methods wrong").hint("how many methods get it wrong"));

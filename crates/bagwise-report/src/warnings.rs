@@ -122,7 +122,7 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
         all.push(warning(
             severe,
             message,
-            "Their answers count as they are; more steps, another scaling or a smaller c may help.",
+            "Their predictions count as they are; more steps, another scaling or a smaller c may help.",
         ));
     }
 }

@@ -60,7 +60,7 @@ fn every_kind_of_task_makes_a_whole_page() {
 #[test]
 fn explained_bags_stand_under_what_they_are() {
     let numbers = page(made(&Made { classes: 0, ..Made::default() }));
-    assert!(numbers.contains("<h4>Farthest from the truth</h4>"));
+    assert!(numbers.contains("<h4>Largest errors</h4>"));
     assert!(!numbers.contains("Right answers") && !numbers.contains("Wrong answers"));
     // One machine is named once, several each in its figure.
     let one = made(&Made { classes: 3, ..Made::default() });
@@ -81,12 +81,14 @@ fn the_best_method_that_can_tell_is_explained() {
     let winner = run.records[0].key.method.clone();
     let lead = "The instances that decided";
     let whole = page(run.clone());
-    assert!(whole.contains(lead) && whole.contains(&format!("answered by {winner} as its outer fold")));
+    assert!(whole.contains(lead) && whole.contains(&format!("predicted by {winner} as its outer fold")));
     assert!(!whole.contains("cannot tell instances apart"));
     run.records.iter_mut().filter(|r| r.key.method == winner).for_each(|r| r.reasons.clear());
     let other = page(run.clone());
-    assert!(other.contains(&format!("{winner} cannot tell instances apart, so these are the answers of ")));
-    assert!(!other.contains(&format!("answered by {winner} as its outer fold")));
+    assert!(
+        other.contains(&format!("{winner} cannot tell instances apart, so these are the predictions of "))
+    );
+    assert!(!other.contains(&format!("predicted by {winner} as its outer fold")));
     // Constants have reasons without instances; records from before have none.
     run.records.iter_mut().flat_map(|r| &mut r.reasons).for_each(|r| r.parts.clear());
     assert!(!page(run.clone()).contains(lead));
@@ -139,7 +141,7 @@ fn bags_that_are_answered_twice_do_not_count_twice() {
     let (once, twice) = (page(run), page(again));
     assert_eq!(ends(&once), ends(&twice));
     assert!(once.contains("Of 30 bags of class class 1,"));
-    assert!(twice.contains("Of 60 answers about bags of class class 1,"));
+    assert!(twice.contains("Of 60 predictions for bags of class class 1,"));
     assert!(twice.contains("wrong in") && !once.contains("wrong in"));
 }
 

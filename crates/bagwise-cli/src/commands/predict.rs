@@ -26,11 +26,10 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
-nearest training bag (nearest), the share of its values outside the training range (outside), and a \
-status: unfamiliar means that the bag looks like nothing in training and the answer is a guess. Columns given with \
---keep come along where they are the same for all instances of a bag, as \
-`given NAME` if the answer has a column NAME itself.
+Columns are matched by name. For each bag, predict prints the label, the decision value, the probability, the \
+similarity to the nearest training bag (nearest), the share of values outside the training range (outside) and a \
+status. unfamiliar means that the bag resembles no training bag, so the prediction is a guess. Columns given with \
+--keep are shown if they are the same for all instances of a bag, as `given NAME` if the table has a column NAME.
 
 Examples:
   bagwise predict musk1.bagwise musk1
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if strange > 0 {
         session.warn(&format!(
-            "{strange} of {} bags are unfamiliar: they look like nothing in training, so their answers are guesses",
+            "{strange} of {} bags are unfamiliar: they resemble no training bag, so their predictions are guesses",
             predictions.len()
         ));
     }

@@ -34,7 +34,10 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     };
     let instead = match place {
         0 => String::new(),
-        _ => format!(" {} cannot tell instances apart, so these are the answers of {method}.", view.winner()),
+        _ => format!(
+            " {} cannot tell instances apart, so these are the predictions of {method}.",
+            view.winner()
+        ),
     };
     let without =
         if view.verdict.saw_test_bags.contains(method) { "the label of the bag" } else { "the bag" };
@@ -42,16 +45,19 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         "p",
         &[("class", "lead")],
         &format!(
-            "{how}{side}{instead} Each bag is answered by {method} as its outer fold had it: trained without {without}, with \
+            "{how}{side}{instead} Each bag is predicted by {method} as its outer fold had it: trained without {without}, with \
              the parameters that fold chose."
         ),
     );
     let wrong = |e: &&Explained<'_>| said(answers, e).is_some_and(|a| view.class(a.bag) != a.label);
     let parts: Vec<(&str, Vec<&Explained<'_>>)> = match view.roster().truth {
-        Truth::Values(_) => vec![("Farthest from the truth", explained.iter().collect())],
+        Truth::Values(_) => vec![("Largest errors", explained.iter().collect())],
         Truth::Classes { .. } => {
             let (bad, good) = explained.iter().partition(wrong);
-            vec![("Wrong answers, the surest first", bad), ("Right answers, the surest first", good)]
+            vec![
+                ("Wrong predictions, the most confident first", bad),
+                ("Right predictions, the most confident first", good),
+            ]
         }
     };
     for (title, list) in parts {
@@ -77,8 +83,8 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&J
     let values = &reason.parts[..reason.parts.len().min(INSTANCES)];
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
     let name = if view.hide { format!("Bag {}", e.bag + 1) } else { format!("Bag {}", view.bag(e.bag)) };
-    let said = said.map_or(String::new(), |s| format!(", answered {s}"));
-    let title = format!("{name}: truth {}{said}", view.truth(e.bag));
+    let said = said.map_or(String::new(), |s| format!(", predicted {s}"));
+    let title = format!("{name}: actual {}{said}", view.truth(e.bag));
     let more = reason.instances().saturating_sub(values.len());
     let mut note = format!("Decision value {}", fixed(reason.output(), 3));
     if let Some(bias) = reason.bias.filter(|b| *b != 0.0) {

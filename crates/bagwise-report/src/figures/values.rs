@@ -20,7 +20,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let r2 = view.verdict.best().metrics.iter().find(|m| m.metric.name() == "r2").and_then(|m| m.mean);
     let id = format!("{}-values", view.id);
     let description = format!(
-        "Answers of {} against the truth for {} bags between {} and {}; R2 {}.",
+        "Predictions of {} against actual values of {} bags between {} and {}; R2 {}.",
         view.winner(),
         points.len(),
         fixed(low, 3),
@@ -29,7 +29,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     );
     let about = Figure {
         id: &id,
-        title: &format!("Answers of {} against the truth", view.winner()),
+        title: &format!("Predictions of {} against actual values", view.winner()),
         note: "On the dashed line they agree.",
         description: &description,
         size: (400.0, 384.0),
@@ -38,7 +38,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         page,
         about,
         |svg| {
-            axes(svg, &x, &y, ("truth", "answer"));
+            axes(svg, &x, &y, ("actual", "predicted"));
             line(svg, "d", (x.at(low), y.at(low)), (x.at(high), y.at(high)));
             let d: String = points
                 .iter()

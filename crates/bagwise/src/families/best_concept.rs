@@ -50,8 +50,7 @@ const CONCEPT: ParamSpec = ParamSpec::new(
     "concept",
     Kind::Word(&["positive", "either"]),
     "either",
-    "Classes: the side that comes near the concept is the positive one, or whichever fits \
-         training better.",
+    "For classes: bags close to the concept are positive, or belong to whichever class fits the training bags better.",
 )
 .solver();
 
@@ -59,8 +58,8 @@ const THRESHOLD: ParamSpec = ParamSpec::new(
     "threshold",
     Kind::WordOrNumber(&["train"]),
     "train",
-    "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on \
-         training bags.",
+    "For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one on \
+    the training bags.",
 )
 .solver();
 

@@ -14,7 +14,7 @@ pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
     "distance",
     Kind::Word(&["weighted", "unweighted"]),
     "weighted",
-    "Concepts have a weight for every attribute, found together with their place, or one for all.",
+    "weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for all.",
 );
 
 /// The weights that a climb starts with.
@@ -22,8 +22,8 @@ pub(crate) const RHO: ParamSpec = ParamSpec::new(
     "rho",
     Kind::Number { above: 0.0 },
     "1",
-    "Squared weight of an attribute at the start (unweighted: for good), times the number of \
-         attributes.",
+    "Squared weight of an attribute at the start of the search, times the number of attributes; with \
+    distance=unweighted it stays fixed.",
 );
 
 /// Where climbs start.
@@ -31,7 +31,7 @@ pub(crate) const STARTS: ParamSpec = ParamSpec::new(
     "starts",
     Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
     "all",
-    "Climb from all instances of positive bags, or from so many, drawn by the seed.",
+    "Start from all instances of positive bags, or from this many, drawn at random.",
 );
 
 /// How long a climb may take.
@@ -39,7 +39,7 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
     "iterations",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "30",
-    "Steps after which a climb ends at the latest; more hardly changes what is learned.",
+    "Maximum number of steps per start; more rarely changes the result.",
 );
 
 /// Values and gradients of a climb of the default number of steps, roughly: measured on Musk1.

@@ -34,10 +34,10 @@ pub(crate) struct DdSvm;
 
 static INFO: Info = Info {
     name: "dd-svm",
-    title: "distances to the concepts of both classes and an ordinary SVM",
-    about: "Diverse density is climbed from every instance of every positive bag, and with the labels swapped from the \
-            others; distinct concepts above the middle of the log densities are kept. A bag becomes the vector of the \
-            distances of its nearest instance to each, and a support vector machine with a Gaussian kernel learns on the \
+    title: "distances to concepts of both classes and an SVM",
+    about: "Diverse density is maximised from every instance of every positive bag, and again with the labels swapped. \
+            Distinct concepts in the upper half of the range of log densities are kept. A bag becomes the vector of \
+            distances from each concept to its nearest instance, and an SVM with a Gaussian kernel is trained on these \
             vectors.",
     reference: "Chen, Wang: Image categorization by learning and reasoning with regions, JMLR 5, 2004",
     family: "diverse density + SVM",

@@ -20,13 +20,14 @@ pub(crate) struct Majority;
 static INFO: Info = Info {
     name: "majority",
     aliases: &["zero-r"],
-    title: "baseline: always the most frequent class, or the mean",
-    about: "Answers every bag with the most frequent class of the training bags (or the mean of their values). \
-            What does not beat it has learned nothing.",
+    title: "baseline: the most frequent class, or the mean",
+    about: "Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method \
+            that does not beat it has learned nothing.",
     reference: "baseline",
     family: "baseline",
     scale: Scale::None,
     explains: Explains::Bias,
+    weighs_classes: false,
     ..Info::USUAL
 };
 

@@ -25,10 +25,10 @@ pub(crate) struct MiSvm;
 static INFO: Info = Info {
     name: "mi-svm",
     aliases: &["mi-svm-instance"],
-    title: "SVM on all instances, whose labels it assigns again",
-    about: "Instances start with the label of their bag. A support vector machine learns from all of them; in positive \
-            bags the instances with output above 0 (at least the one with the largest) are then positive and the \
-            others negative; and so on until the labels stay. A bag's output is the largest of its instances'.",
+    title: "SVM on all instances that revises their labels",
+    about: "Instances start with the label of their bag, and an SVM is trained on all of them. In positive bags, \
+            instances with an output above 0 (and always the largest) then become positive and the others negative. \
+            This repeats until no label changes. The output of a bag is the largest output of its instances.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
     complexity: 30,
     params: PARAMS,

@@ -29,9 +29,9 @@ static INFO: Info = Info {
     name: "mi-svm-bag",
     aliases: &["mi-svm-witness"],
     title: "SVM on one witness per positive bag and all negative instances",
-    about: "A support vector machine learns from one witness of each positive bag (at first the mean of its instances) \
-            and from all instances of negative bags; then the witness is the instance with the largest output; and so on \
-            until the witnesses stay. A bag's output is the largest of its instances'.",
+    about: "An SVM is trained on one witness of each positive bag (at first the mean of its instances) and on all \
+            instances of negative bags. The instance with the largest output becomes the new witness. This repeats \
+            until no witness changes. The output of a bag is the largest output of its instances.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
     complexity: 32,
     params: PARAMS,

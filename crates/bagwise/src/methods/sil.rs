@@ -23,8 +23,8 @@ static INFO: Info = Info {
     name: "sil",
     aliases: &["single-instance"],
     title: "SVM on all instances with the labels of their bags",
-    about: "Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output \
-            is the largest of its instances'.",
+    about: "Every instance gets the label of its bag, and an SVM is trained on all instances. The output of a bag is \
+            the largest output of its instances.",
     reference: "Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005",
     complexity: 15,
     params: PARAMS,

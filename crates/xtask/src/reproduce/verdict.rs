@@ -248,7 +248,8 @@ impl Judged {
             let labels = self.truth.iter().zip(right).map(|(t, r)| if *r { *t } else { 1 - t }).collect();
             let classified = Classified::new(self.truth.clone(), labels, 2, Some(1)).expect("two classes");
             let predictions = Predictions::Classes(classified);
-            vec![Repeat { repeat: 0, fold: None, bags: (0..BAGS).collect(), predictions, complete: true }]
+            let (bags, folds) = ((0..BAGS).collect(), vec![0; BAGS]);
+            vec![Repeat { repeat: 0, fold: None, bags, folds, predictions, complete: true }]
         };
         let methods: Vec<Vec<Repeat>> = self.right.iter().map(repeat).collect();
         Influences::new(&methods, self.groups.as_deref(), Metric::Accuracy, 0)
