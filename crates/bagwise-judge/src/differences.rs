@@ -32,9 +32,12 @@ pub const LEAST_UNITS: usize = 6;
 pub const WIDENING: f64 = 1.1;
 
 /// Random patterns of signs, the data's own included.
-const FLIPS: usize = 2000;
+const FLIPS: usize = 2048;
 
-/// Up to this many units every pattern is tried: no more than [`FLIPS`], nearly.
+/// Patterns that are tried at once, a bit of a random number for each.
+const BLOCK: usize = 64;
+
+/// Up to this many units every pattern is tried: no more than [`FLIPS`].
 const EXACT: usize = 12;
 
 /// More units are joined at random to this many: nothing is gained from more, and leaving each out takes time.
@@ -259,36 +262,42 @@ impl Influences {
     /// them.
     fn flipped(&self, pairs: &[Pair], seed: u64) -> Vec<f64> {
         let units = self.units();
+        // All signs turned give the same, so that half of all patterns are all.
         let patterns = if units <= EXACT { 1 << (units.max(1) - 1) } else { FLIPS };
-        // A row per unit, its parts of all methods and its share: sums of all methods at once are what takes the time.
-        let columns = self.parts.len() + 1;
-        let row = |u: usize| {
-            let parts = self.parts.iter().map(move |parts| parts.get(u).copied().unwrap_or(0.0));
-            parts.chain([self.shares[u]])
-        };
-        let by_unit: Vec<f64> = (0..units).flat_map(row).collect();
-        let largest = |pattern: usize| {
-            let signs: Vec<f64> = if units <= EXACT {
-                // All signs turned give the same, so the last stays.
-                (0..units).map(|u| if pattern >> u & 1 == 1 { -1.0 } else { 1.0 }).collect()
-            } else if pattern == 0 {
-                vec![1.0; units]
-            } else {
-                let mut rng = Rng::new(seed, "sign flips", &[pattern as u64]);
-                let words: Vec<u64> = (0..units.div_ceil(64)).map(|_| rng.bits()).collect();
-                (0..units).map(|u| if words[u / 64] >> (u % 64) & 1 == 1 { -1.0 } else { 1.0 }).collect()
-            };
-            let mut sums = vec![0.0; columns];
-            for (row, sign) in by_unit.chunks_exact(columns).zip(&signs) {
-                sums.iter_mut().zip(row).for_each(|(sum, part)| *sum += sign * part);
+        let block = |block: usize| {
+            let mut rng = Rng::new(seed, "sign flips", &[block as u64]);
+            // The shares of units are flipped like the parts of one more method.
+            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + 1];
+            for unit in 0..units {
+                // Bit by bit for the patterns of the block: those of a counter, or random ones after the data's own.
+                let bits = match (units <= EXACT, block) {
+                    (true, _) => {
+                        (0..BLOCK).fold(0, |bits, at| bits | ((block * BLOCK + at) as u64 >> unit & 1) << at)
+                    }
+                    (false, 0) => rng.bits() & !1,
+                    (false, _) => rng.bits(),
+                };
+                let mut signs = [1.0; BLOCK];
+                signs.iter_mut().enumerate().for_each(|(at, sign)| *sign -= 2.0 * (bits >> at & 1) as f64);
+                let parts = self.parts.iter().map(|parts| parts.get(unit).copied().unwrap_or(0.0));
+                for (sum, part) in sums.iter_mut().zip(parts.chain([self.shares[unit]])) {
+                    sum.iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += sign * part);
+                }
             }
-            let statistic = |pair: &Pair| {
+            let (shares, methods) = sums.split_last().expect("the shares are there");
+            let mut largest = vec![0.0f64; BLOCK];
+            for pair in pairs {
                 let (a, b) = pair.methods;
-                pair.statistic(sums[a] - sums[b] + sums[columns - 1] * pair.value)
-            };
-            pairs.iter().map(statistic).fold(0.0, f64::max)
+                for (at, most) in largest.iter_mut().enumerate() {
+                    let flipped = methods[a][at] - methods[b][at] + shares[at] * pair.value;
+                    *most = most.max(pair.statistic(flipped));
+                }
+            }
+            largest
         };
-        let mut all: Vec<f64> = (0..patterns).into_par_iter().map(largest).collect();
+        let blocks = (0..patterns.div_ceil(BLOCK)).into_par_iter();
+        let mut all: Vec<f64> = blocks.map(block).collect::<Vec<_>>().concat();
+        all.truncate(patterns);
         all.sort_by(|a, b| b.total_cmp(a));
         all
     }
