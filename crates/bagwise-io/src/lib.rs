@@ -2,9 +2,10 @@
 //! files and streams them into a [`Dataset`], and, where it can be written, a [`Writer`]; adding one is that
 //! file and one line in [`READERS`] or [`WRITERS`].
 //!
-//! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
-//! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
-//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
+//! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `dialect` finds how a
+//! table is written, `columns` gives columns their roles, `cells` turns text into numbers and categories, `arrays` turns
+//! arrays into columns, `assemble` turns rows into bags, `doubt` finds columns that are no measurements, `zip` is the
+//! container of `.npz`, `save` writes a file whole or not at all.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
@@ -17,6 +18,8 @@ mod cells;
 mod columns;
 pub mod compress;
 mod csv;
+mod dialect;
+mod doubt;
 mod folder;
 mod labels;
 mod matlab;
@@ -36,6 +39,7 @@ use std::path::{Path, PathBuf};
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
 pub use builtin::builtin_names;
+pub use dialect::Encoding;
 pub use npy::write_npy;
 pub use npz_sparse::write_npz;
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
@@ -117,6 +121,17 @@ pub struct ReadOptions {
     pub categorical: Vec<Column>,
     /// Whether the first row is a heading; found by looking if not given.
     pub header: Option<bool>,
+    /// What separates the cells of a table; found by looking if not given.
+    pub delimiter: Option<char>,
+    /// The decimal mark of a table, a point or a comma; found by looking if not given.
+    pub decimal: Option<char>,
+    /// What groups the digits of numbers in a table: a comma, a point, a space or an apostrophe; found by looking if
+    /// not given.
+    pub thousands: Option<char>,
+    /// The encoding of a table; found by looking if not given.
+    pub encoding: Option<Encoding>,
+    /// Texts and numbers that stand for no value, besides the usual ones.
+    pub missing_values: Vec<String>,
     /// Classes or real values.
     pub task: Task,
     /// Let cells be missing (they become NaN, to be imputed) instead of refusing them.

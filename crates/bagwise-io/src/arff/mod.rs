@@ -26,9 +26,10 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, MAX_COLUMNS};
+use super::cells::{Cells, Content, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
+use super::dialect::Numbers;
 use super::text::{Parsed, Wrong, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
 use bagwise_core::{Dataset, Error, Kept, Message, Place, Result, Setting};
@@ -310,13 +311,14 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let outer = beside_of.len();
     let roles = roles(&place, &names, outer, relation.is_some(), options)?;
 
-    let is_nominal = |c: usize| !matches!(columns[c].kind, Kind::Numeric);
-    let declared = roles
-        .features
-        .iter()
-        .zip(&roles.categorical)
-        .map(|(&c, &is)| (names[c].clone(), is || is_nominal(c)));
-    let mut store = Cells::new(source, declared.collect(), options.allow_missing);
+    let content = |c: usize, is: bool| match columns[c].kind {
+        Kind::Numeric if !is => Content::Any,
+        Kind::Text if !is => Content::Text,
+        _ => Content::Categories,
+    };
+    let declared =
+        roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), content(c, is)));
+    let mut store = Cells::new(source, declared.collect(), options, Numbers::PLAIN);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
         kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
@@ -398,10 +400,10 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             }
         }
     }
-    let (instances, features, _) = store.finish();
+    let (instances, features, found) = store.finish()?;
     let mut warnings = roles.warnings;
     if weights > 0 {
         warnings.push(format!("{weights} rows have weights, which are not used").into());
     }
-    book.finish(instances, features, beside, options, warnings)
+    book.finish(instances, features, &found, beside, options, Vec::new(), warnings)
 }

@@ -11,6 +11,7 @@
 //! claims and panics on some damaged files; the part of the format that is needed here takes 900 lines, and adds
 //! one small crate (`snap`).
 
+mod origin;
 mod pages;
 mod thrift;
 mod write;
@@ -23,10 +24,11 @@ use std::path::Path;
 
 use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
-use super::columns;
+use super::columns::{self, Roles};
 use super::compress;
-use super::text::{Parsed, Wrong, damaged, is_missing, shown, wrong};
-use super::{Column as Name, ReadOptions, Reader};
+use super::doubt::{self, LeftOut};
+use super::text::{Markers, Parsed, Wrong, damaged, rounded_remedy, shown, wrong};
+use super::{ReadOptions, Reader};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, Column, Kind, Leaf, chunk};
 use thrift::{Input, Value};
@@ -44,6 +46,10 @@ const VALUES: u64 = 1 << 24;
 
 /// What pandas calls an index that it keeps as a column.
 const PANDAS_INDEX: &str = "__index_level_";
+
+/// Why a column is no feature, but none that is in the way either.
+const DATES: &str = "it holds dates or times";
+const DURATIONS: &str = "it holds durations";
 
 impl Reader for Parquet {
     fn name(&self) -> &'static str {
@@ -134,6 +140,10 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
         };
         fields.push(Field { name, leaf: leaf.map(|leaf| (before, leaf)) });
     }
+    let durations = origin::durations(footer);
+    for field in fields.iter_mut().filter(|f| f.leaf.is_ok() && durations.contains(&f.name)) {
+        field.leaf = Err(DURATIONS);
+    }
     if fields.len() > MAX_COLUMNS {
         return wrong(
             format!("the table has {} columns", fields.len()),
@@ -195,8 +205,9 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
         (Some(5), _) | (None, Some(5)) => return Err("it holds decimals"),
-        (Some(6..=8), _) | (None, Some(6..=10)) => return Err("it holds dates or times"),
-        (Some(13 | 14), _) | (None, Some(20 | 21)) => return Err("it holds binary objects"),
+        (Some(6..=8), _) | (None, Some(6..=10)) => return Err(DATES),
+        (None, Some(21)) => return Err(DURATIONS),
+        (Some(13 | 14), _) | (None, Some(20)) => return Err("it holds binary objects"),
         _ => {}
     }
     let unsigned = match logical {
@@ -209,7 +220,7 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
         (Some(1), true) => Kind::U32,
         (Some(2), false) => Kind::I64,
         (Some(2), true) => Kind::U64,
-        (Some(3), _) => return Err("it holds dates or times"),
+        (Some(3), _) => return Err(DATES),
         (Some(4), _) => Kind::F32,
         (Some(5), _) => Kind::F64,
         (Some(6), _) => Kind::Text,
@@ -237,14 +248,21 @@ impl Wide<'_> {
     }
 
     /// Puts values where they belong, row after row from the first of `data`.
-    fn place<T>(&mut self, values: &Values, data: &mut [T], total: usize, convert: impl Fn(f64) -> T) {
+    fn place<T>(
+        &mut self,
+        values: &Values,
+        markers: &Markers,
+        data: &mut [T],
+        total: usize,
+        convert: impl Fn(f64) -> T,
+    ) {
         for i in 0..values.len() {
             let (row, column) = (i / self.width, self.first + i % self.width);
             let value = match &mut self.codes {
                 Some(codes) => {
                     let text = values.text(i);
                     let text = text.trim();
-                    if is_missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
+                    if markers.missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
                 }
                 None => values.number(i).unwrap_or(f64::NAN),
             };
@@ -261,13 +279,14 @@ fn table(
     length: u64,
     options: &ReadOptions,
 ) -> Result<Dataset> {
-    let mut options = options.clone();
     let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-    let index = names.iter().filter(|n| n.starts_with(PANDAS_INDEX)).map(|n| Name::Name(n.clone()));
-    let index: Vec<Name> =
-        index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
-    options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
-    let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
+    let mut roles = columns::find(&Place::of(source), Some(&names), names.len(), options)?;
+    let left_out = leave_out(footer, fields, &mut roles, options);
+    if roles.features.is_empty() {
+        let found = "no column of the table has measurements";
+        return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
+    }
+    let markers = Markers::new(&options.missing_values);
     let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
     let of_column = |c: usize, (found, remedy): Wrong| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
@@ -342,10 +361,16 @@ fn table(
                 None => part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?,
             };
             check_width(&column, w, count, rows).map_err(|e| of_column(c, e))?;
+            if let Some(at) = column.values.first_rounded().filter(|_| w.codes.is_none()) {
+                let row = rows + at / w.width.max(1) + 1;
+                let found =
+                    format!("row {row}: the whole number {} would be rounded", column.values.text(at));
+                return Err(of_column(c, (found, rounded_remedy())));
+            }
             if single {
-                w.place(&column.values, &mut f32s[rows * total..], total, |v| v as f32)
+                w.place(&column.values, &markers, &mut f32s[rows * total..], total, |v| v as f32)
             } else {
-                w.place(&column.values, &mut f64s[rows * total..], total, |v| v)
+                w.place(&column.values, &markers, &mut f64s[rows * total..], total, |v| v)
             }
         }
         rows += count;
@@ -367,7 +392,7 @@ fn table(
                     *value = rank[*value as usize];
                 }
                 if !w.declared {
-                    found.push(format!("'{}' ({} values)", shown(w.field.name.as_bytes()), values.len()));
+                    found.push(features.len());
                 }
                 features
                     .push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
@@ -377,10 +402,6 @@ fn table(
             }
             None => features.push(Feature::numeric(&w.field.name)),
         }
-    }
-    let mut warnings = roles.warnings;
-    if !found.is_empty() && options.features.is_empty() {
-        warnings.push(columns::taken_as_categories("columns", &found));
     }
     let instances = match single {
         true => Instances::F32(Mat::new(rows, total, f32s)),
@@ -394,7 +415,35 @@ fn table(
         instance_label: roles.instance_label.map(column),
         kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
     };
-    taken.finish(source, instances, features.into(), &options, warnings)
+    taken.finish(source, instances, features.into(), &found, options, left_out, roles.warnings)
+}
+
+/// Takes out of the features what is none by its type, or is the index of a data frame; says what and why.
+fn leave_out(footer: &Value, fields: &[Field], roles: &mut Roles, options: &ReadOptions) -> Vec<LeftOut> {
+    let index = origin::index(footer);
+    let mut out = Vec::new();
+    let why = |c: usize, declared: bool| match &fields[c].leaf {
+        _ if declared || !options.features.is_empty() => None,
+        Err(DATES) => Some("dates or times"),
+        Err(DURATIONS) => Some("durations"),
+        _ if index.contains(&fields[c].name) || fields[c].name.starts_with(PANDAS_INDEX) => {
+            Some("the index of a data frame")
+        }
+        _ => None,
+    };
+    let pairs: Vec<(usize, bool)> = roles.features.iter().copied().zip(roles.categorical.clone()).collect();
+    let (features, categorical) = pairs
+        .into_iter()
+        .filter(|&(c, declared)| match why(c, declared) {
+            Some(why) => {
+                out.push((fields[c].name.clone(), why.to_string()));
+                false
+            }
+            None => true,
+        })
+        .unzip();
+    (roles.features, roles.categorical) = (features, categorical);
+    out
 }
 
 /// The part of a column that a row group has.

@@ -118,7 +118,7 @@ impl Plain {
 
 /// Everything a chunk gives while its pages are read.
 struct Gathered {
-    whole: Vec<i64>,
+    whole: Vec<Option<i64>>,
     numbers: Vec<f64>,
     texts: Vec<String>,
     codes: Vec<u32>,
@@ -216,8 +216,8 @@ pub(super) fn chunk(
     }
     let values = match leaf.kind {
         Kind::Text => Values::Texts { texts: out.texts, codes: out.codes },
-        kind if kind.is_whole() && !out.missing => Values::Whole(out.whole),
-        kind if kind.is_whole() => Values::Numbers(out.numbers),
+        kind if kind.is_whole() && out.missing => Values::Gaps(out.whole),
+        kind if kind.is_whole() => Values::Whole(out.whole.into_iter().flatten().collect()),
         _ => Values::Numbers(out.numbers),
     };
     Ok(Column { values, lengths: out.lengths })
@@ -337,10 +337,7 @@ impl Page {
         for i in (0..self.values).filter(|&i| holds(i)) {
             if is_there(i) {
                 match &plain {
-                    Plain::Whole(v) => {
-                        out.whole.push(v[next]);
-                        out.numbers.push(v[next] as f64);
-                    }
+                    Plain::Whole(v) => out.whole.push(Some(v[next])),
                     Plain::Numbers(v) => out.numbers.push(v[next]),
                     Plain::Texts { codes, .. } => out.codes.push(base + codes[next]),
                 }
@@ -350,6 +347,8 @@ impl Page {
                 if leaf.kind == Kind::Text {
                     out.codes.push(out.texts.len() as u32);
                     out.texts.push(String::new());
+                } else if leaf.kind.is_whole() {
+                    out.whole.push(None);
                 } else {
                     out.numbers.push(f64::NAN);
                 }

@@ -64,7 +64,7 @@ fn columns(data: &Dataset) -> Vec<Column<'_>> {
         let kind = match values {
             Values::Numbers(_) => Kind::F64,
             Values::Whole(_) => Kind::I64,
-            Values::Texts { .. } => Kind::Text,
+            Values::Gaps(_) | Values::Texts { .. } => Kind::Text,
         };
         columns.push(Column { name: "label", kind, source: Source::Bags(values), optional: false });
     }
