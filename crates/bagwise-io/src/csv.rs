@@ -241,6 +241,32 @@ impl Rows<'_> {
     }
 }
 
+/// The first rows of a table by column, if it has headings or may have.
+pub(super) fn first_rows(
+    path: &Path,
+    options: &ReadOptions,
+    most: usize,
+) -> Result<Option<Vec<(String, Vec<String>)>>> {
+    let source = path.display().to_string();
+    let mut rows = rows(&source, compress::open(path)?, options, has_tabs(path))?;
+    if !rows.next()? {
+        return Ok(None);
+    }
+    let is_heading = options.header.unwrap_or_else(|| is_heading(&mut rows, options).unwrap_or(true));
+    if !is_heading {
+        return Ok(None);
+    }
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+    let mut table: Vec<(String, Vec<String>)> = rows.record.iter().map(|c| (text(c), Vec::new())).collect();
+    while rows.next()? && table[0].1.len() < most {
+        for (c, (_, cells)) in table.iter_mut().enumerate() {
+            let cell = rows.record.get(c).unwrap_or_default().trim_ascii();
+            cells.push(rows.numbers.plain(cell).map_or_else(|| text(cell), |number| number.into_owned()));
+        }
+    }
+    Ok(Some(table))
+}
+
 fn assemble(source: &str, rows: &mut Rows<'_>, options: &ReadOptions) -> Result<Dataset> {
     if !rows.next()? {
         return Err(Error::data(

@@ -140,6 +140,45 @@ impl<R: Read> Read for Transcode<R> {
     }
 }
 
+/// What separates cells, as a user writes it: a character, or a word for one that is hard to type.
+pub fn delimiter(text: &str) -> Result<char> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        ("space", ..) => Ok(' '),
+        ("comma", ..) => Ok(','),
+        ("semicolon", ..) => Ok(';'),
+        (_, Some(one), None) if one.is_ascii() && !matches!(one, '"' | '\n' | '\r') => Ok(one),
+        _ => Err(Error::Invalid(format!(
+            "'{text}' cannot separate cells: give one character, or tab or space"
+        ))),
+    }
+}
+
+/// The decimal mark, as a user writes it.
+pub fn decimal(text: &str) -> Result<char> {
+    match text {
+        "." | "point" => Ok('.'),
+        "," | "comma" => Ok(','),
+        _ => Err(Error::Invalid(format!("'{text}' is no decimal mark: give . or ,"))),
+    }
+}
+
+/// What groups digits, as a user writes it.
+pub fn thousands(text: &str) -> Result<char> {
+    match text {
+        "." | "point" => Ok('.'),
+        "," | "comma" => Ok(','),
+        " " | "space" => Ok(' '),
+        "'" | "apostrophe" => Ok('\''),
+        _ => {
+            let found =
+                format!("'{text}' does not group digits: give a comma, a point, space or an apostrophe");
+            Err(Error::Invalid(found))
+        }
+    }
+}
+
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {

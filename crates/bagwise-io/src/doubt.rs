@@ -103,7 +103,7 @@ fn is_id(values: &[f64], of_row: &[u32]) -> Option<&'static str> {
 }
 
 /// True if a text is a date, a time of day, both, or a duration as pandas writes it.
-fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let text = text.trim();
     let is_time = |text: &str| {
         let text = text.trim_end_matches('Z');
@@ -165,7 +165,8 @@ pub(crate) fn taken_as_categories(features: &[Feature], found: &[usize]) -> Mess
         .with([Setting::Keep, Setting::Ignore(None)])
 }
 
-fn listed(names: &[String]) -> String {
+/// Names, the first few of them.
+pub(crate) fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", names[..names.len().min(LISTED)].join(", "))
@@ -197,7 +198,7 @@ pub(crate) fn written_twice<'t>(
         let Some(key) = key(text) else { continue };
         match first.get(&key) {
             Some(&known) if known != text => {
-                drop(pairs.entry(key).or_insert((known.min(text), known.max(text))))
+                pairs.entry(key).or_insert((known.min(text), known.max(text)));
             }
             Some(_) => {}
             None => drop(first.insert(key, text)),

@@ -114,7 +114,7 @@ fn arff_cases() -> Vec<Case> {
         arff("\"3,u\"", "\"{1 u, 0 3}\"", &[", line 10: ", "index 0 does not ascend"]),
         arff("\"3,u\"", "\"{u 3}\"", &[", line 10: ", "'u' is no index"]),
         arff("\"3,u\"", "\"{0 3\"", &[", line 10: ", "a sparse row has no index"]),
-        arff("\"3,u\"", "\"3 u\"", &[", line 10: ", "two values stand without a comma"]),
+        arff("\"3,u\"", "\"3 u v\"", &[", line 10: ", "instance 1 of the bag has 3 values", "quote"]),
         arff("\"3,u\"", "\"3,,u\"", &[", line 10: ", "a value is missing between commas", "write ?"]),
         arff("\"3,u\",1", "\"3,u\",1,{heavy}", &[", line 10: ", "no weight"]),
         arff(
@@ -485,8 +485,7 @@ fn parquet_cases() -> Vec<Case> {
             .with(|o| o.bag = Some(Column::Name("mol".into()))),
     ];
     for (file, expected) in [
-        ("bad_date", &[", column 'x': ", "it holds dates or times", "with Ignore"][..]),
-        ("bad_decimal", &[", column 'x': ", "it holds decimals"]),
+        ("bad_date", &[": no column of the table has measurements", "'x' (dates or times)", "with Keep"][..]),
         ("bad_struct", &[", column 'x': ", "it is a structure"]),
         ("bad_struct_of_one", &[", column 'x': ", "it is a structure"]),
         ("bad_list_of_structs", &[", column 'x': ", "it is a structure"]),
@@ -495,8 +494,6 @@ fn parquet_cases() -> Vec<Case> {
         ("bad_ragged", &[", column 'x': ", "row 5 has 1 values, the first has 2"]),
         ("bad_empty_list", &[", column 'x': ", "row 2 has 0 values"]),
         ("bad_list_of_texts", &[", column 'x': ", "lists of texts"]),
-        ("bad_lz4", &[", column 'bag': ", "compressed by LZ4", "snappy"]),
-        ("bad_brotli", &[", column 'bag': ", "compressed by brotli"]),
         ("bad_infinite", &[", row 3: ", "the value of 'x' in bag 'b' is infinite"]),
         ("bad_binary", &[", column 'x': ", "not UTF-8"]),
         ("bad_bomb", &[", column 'x': ", "a decompression bomb?", "uncompressed"]),
@@ -504,7 +501,6 @@ fn parquet_cases() -> Vec<Case> {
         ("bad_no_rows", &[": the table has no rows"]),
         ("bad_bag", &[", row 2: ", "no bag id"]),
         ("bad_label", &[", row 2: ", "bag 'a' has label '0', but '1' in row 1"]),
-        ("pyarrow_delta", &[", column 'label': ", "DELTA_BINARY_PACKED"]),
     ] {
         cases.push(case("a.parquet", fixture(&format!("{file}.parquet")), expected));
     }

@@ -330,7 +330,9 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let refuse = |e: Wrong| Error::data(Place::line(source, line), e.0, e.1);
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
-            let remedy = format!("{wanted} attributes are declared: look for a missing or extra comma");
+            let remedy = format!(
+                "{wanted} attributes are declared: look for a missing or extra comma, and quote values with spaces"
+            );
             refuse((found, remedy.into()))
         };
         let (row, weighted) = cells(lines.text()?, attributes.len()).map_err(refuse)?;

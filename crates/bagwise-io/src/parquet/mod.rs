@@ -2,15 +2,17 @@
 //! texts, or one column of lists (of any list type) whose values have the same number in every row and are called
 //! `NAME_1`, `NAME_2`, …
 //!
-//! Read are booleans, whole numbers to 64 bits, half, single and double precision and texts, in the encodings PLAIN,
-//! RLE_DICTIONARY, RLE and BYTE_STREAM_SPLIT, compressed by snappy, gzip, zstd or not: what pandas, pyarrow, Polars, DuckDB and
-//! Spark write unless told otherwise. Not read are decimals, dates and times, structures, maps, lists of lists, encryption, the
-//! delta encodings, and the compressions LZ4, brotli and LZO; each is refused by name.
+//! Read are booleans, whole numbers to 64 bits, half, single and double precision, decimals and texts, in every encoding
+//! of the format but the one of old levels, compressed by snappy, gzip, zstd, LZ4, brotli or not: what pandas, pyarrow,
+//! Polars, DuckDB, fastparquet and Spark write. Dates, times and durations are left out of the features by name. Not read
+//! are structures, maps, lists of lists, encryption and LZO; each is refused by name.
 //!
 //! Written by hand: the `parquet` crate takes 78 s of CPU to build (with a C compiler for zstd), allocates what a page
-//! claims and panics on some damaged files; the part of the format that is needed here takes 900 lines, and adds
-//! one small crate (`snap`).
+//! claims and panics on some damaged files; the part of the format that is needed here adds three small crates
+//! (`snap`, `lz4_flex`, `brotli-decompressor`).
 
+mod codec;
+mod delta;
 mod origin;
 mod pages;
 mod thrift;
@@ -61,27 +63,69 @@ impl Reader for Parquet {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
-        let source = path.display().to_string();
-        let explain = |e| compress::explain(Place::of(&source), e);
+        let mut file = Source::open(path)?;
+        let footer = file.footer()?;
+        let fields = fields(&footer).map_err(|e| file.refuse(e))?;
+        let (source, length) = (file.name.clone(), file.length);
+        table(&source, &footer, &fields, |start, size| file.at(start, size), length, options)
+    }
+}
+
+/// An open file.
+struct Source {
+    name: String,
+    file: File,
+    length: u64,
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Source> {
+        let name = path.display().to_string();
+        let explain = |e| compress::explain(Place::of(&name), e);
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
-        let mut at = |start: u64, size: u64| -> Parsed<Vec<u8>> {
-            if start.checked_add(size).is_none_or(|end| end > length) {
-                return damaged("it is cut short, or a place in it is wrong");
-            }
-            let mut bytes = vec![0; size as usize];
-            let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes));
-            match read {
-                Ok(()) => Ok(bytes),
-                Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
-            }
-        };
-        let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
-        let footer = footer(&mut at, length).map_err(refuse)?;
-        let fields = fields(&footer).map_err(refuse)?;
-        table(&source, &footer, &fields, at, length, options)
+        Ok(Source { name, file, length })
     }
+
+    fn at(&mut self, start: u64, size: u64) -> Parsed<Vec<u8>> {
+        if start.checked_add(size).is_none_or(|end| end > self.length) {
+            return damaged("it is cut short, or a place in it is wrong");
+        }
+        let mut bytes = vec![0; size as usize];
+        match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
+            Ok(()) => Ok(bytes),
+            Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
+        }
+    }
+
+    fn footer(&mut self) -> Result<Value> {
+        let length = self.length;
+        footer(&mut |start, size| self.at(start, size), length).map_err(|e| self.refuse(e))
+    }
+
+    fn refuse(&self, (found, remedy): Wrong) -> Error {
+        Error::data(Place::of(&self.name), found, remedy)
+    }
+}
+
+/// The first rows of a table by column, as far as its first row group has them and its columns are plain.
+pub(super) fn first_rows(path: &Path, most: usize) -> Result<Option<Vec<(String, Vec<String>)>>> {
+    let mut file = Source::open(path)?;
+    let footer = file.footer()?;
+    let fields = fields(&footer).map_err(|e| file.refuse(e))?;
+    let Some(group) = footer.list(4).first() else { return Ok(None) };
+    let mut budget = Budget::new(file.length, VALUES);
+    let (mut table, index) = (Vec::new(), origin::index(&footer));
+    for field in fields.iter().filter(|f| !f.name.starts_with(PANDAS_INDEX) && !index.contains(&f.name)) {
+        let read = part(group, field, &mut |start, size| file.at(start, size), &mut budget);
+        if let Ok(values) = read.and_then(list_free) {
+            let text =
+                |i: usize| Some(values.text(i).into_owned()).filter(|t| t != "NaN").unwrap_or_default();
+            table.push((field.name.clone(), (0..values.len().min(most)).map(text).collect()));
+        }
+    }
+    Ok(Some(table))
 }
 
 fn has_ending(path: &Path) -> bool {
@@ -204,7 +248,7 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
     let logical = logical(element);
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
-        (Some(5), _) | (None, Some(5)) => return Err("it holds decimals"),
+        (Some(5), _) | (None, Some(5)) => return decimal(element, logical),
         (Some(6..=8), _) | (None, Some(6..=10)) => return Err(DATES),
         (None, Some(21)) => return Err(DURATIONS),
         (Some(13 | 14), _) | (None, Some(20)) => return Err("it holds binary objects"),
@@ -227,6 +271,22 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
         (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => Kind::F16,
         _ => return Err("it holds binary objects"),
     })
+}
+
+/// What decimals are stored as.
+fn decimal(element: &Value, logical: Option<(i16, &Value)>) -> Result<Kind, &'static str> {
+    let scale = logical.and_then(|(_, inner)| inner.int(1)).or(element.int(7)).unwrap_or(0);
+    let Some(scale) = u32::try_from(scale).ok().filter(|&s| s <= 38) else {
+        return Err("it holds decimals of an odd scale");
+    };
+    let (bytes, little) = match (element.int(1), element.size(2)) {
+        (Some(1), _) => (Some(4), true),
+        (Some(2), _) => (Some(8), true),
+        (Some(6), _) => (None, false),
+        (Some(7), Some(bytes @ 1..=16)) => (Some(bytes), false),
+        _ => return Err("it holds decimals of more than 38 digits"),
+    };
+    Ok(Kind::Decimal { bytes, little, scale })
 }
 
 /// A feature column while row groups arrive.
@@ -287,6 +347,14 @@ fn table(
         return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
     }
     let markers = Markers::new(&options.missing_values);
+    let is_decimal =
+        |c: &usize| matches!(fields[*c].leaf, Ok((_, Leaf { kind: Kind::Decimal { scale: 1.., .. }, .. })));
+    let decimals: Vec<String> =
+        roles.features.iter().filter(|c| is_decimal(c)).map(|&c| format!("'{}'", names[c])).collect();
+    if !decimals.is_empty() {
+        let found = format!("decimals are read in double precision: {}", doubt::listed(&decimals));
+        roles.warnings.push(found.into());
+    }
     let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
     let of_column = |c: usize, (found, remedy): Wrong| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
