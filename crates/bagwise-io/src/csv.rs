@@ -282,6 +282,13 @@ fn assemble(source: &str, rows: &mut Rows<'_>, options: &ReadOptions) -> Result<
             "use the sparse form `bag label index:value …`",
         ));
     }
+    if width == 1 {
+        return Err(rows.error(
+            format!("'{}' is one column", shown(&rows.record[0])),
+            Message::from("cells are separated by commas, tabs, semicolons or bars; if not, say by what")
+                .with([Setting::Delimiter]),
+        ));
+    }
     let names = heading(rows, options)?;
     let Roles { bag, label, group, instance_label, keep, features, categorical, mut warnings } =
         columns::find(&rows.place(), names.as_deref(), width, options)?;

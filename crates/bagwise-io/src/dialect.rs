@@ -391,19 +391,25 @@ impl Dialect {
 fn sample(text: &[u8], delimiter: u8, markers: &Markers) -> impl Iterator<Item = (usize, Vec<u8>)> {
     const ROWS: usize = 2000;
     let end = text.iter().rposition(|&b| b == b'\n').map_or(text.len(), |at| at + 1);
-    let rows = csv::ReaderBuilder::new()
+    let mut rows: Vec<csv::ByteRecord> = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
         .flexible(true)
         .from_reader(&text[..end])
         .into_byte_records()
         .map_while(|row| row.ok())
-        .take(ROWS);
-    rows.flat_map(|row| {
-        let cells: Vec<Vec<u8>> = row.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
-        cells.into_iter().enumerate()
-    })
-    .filter(|(_, cell)| !markers.missing(cell) && !Markers::perhaps(cell))
+        .take(ROWS)
+        .collect();
+    // It may be a heading.
+    if rows.len() > 1 {
+        rows.remove(0);
+    }
+    rows.into_iter()
+        .flat_map(|row| {
+            let cells: Vec<Vec<u8>> = row.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
+            cells.into_iter().enumerate()
+        })
+        .filter(|(_, cell)| !markers.missing(cell) && !Markers::perhaps(cell))
 }
 
 /// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
