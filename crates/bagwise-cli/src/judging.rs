@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{Metric, MetricSummary, ProtocolName, Record};
 use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, human_bytes};
+use bagwise_report::Context;
 use clap::Args;
 
 use crate::args::Data;
@@ -187,7 +188,8 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                 *lock(&kept) = (*done, *total);
                 // What is known of a run that was finished before stays.
                 if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
-                    let known = reporting::begin(folder, data, candidates, plan, level)?;
+                    let known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    known.save(folder)?;
                     reported = Some((folder.to_path_buf(), known));
                 }
             }
@@ -199,7 +201,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
             }
             Event::Finished { data, evaluation } => {
                 if let Some((folder, known)) = reported.take() {
-                    reporting::finish(&folder, known, data, evaluation, level, &session.ctx)?;
+                    known.finish(data, evaluation, &session.ctx)?.save(&folder)?;
                 }
             }
         }

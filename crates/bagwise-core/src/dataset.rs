@@ -38,7 +38,7 @@ impl Groups {
 
 /// A column carried along with the instances and never learned from: coordinates, conformer ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct CarriedColumn {
     /// The column's name.
     pub name: String,
     /// One text per instance, as it stood in the file.
@@ -57,7 +57,7 @@ pub struct Dataset {
     /// Groups that are never split.
     pub groups: Option<Groups>,
     /// Columns carried along.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<CarriedColumn>,
     /// Where each instance stood in its bag, counted from 0, if only some of a bag were drawn.
     pub drawn: Option<Vec<usize>>,
     /// True instance labels where the source knows them: for judging explanations, never for learning.
@@ -148,7 +148,11 @@ impl Dataset {
             self.bags.len()
         ).into());
         Dataset {
-            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            kept: self
+                .kept
+                .iter()
+                .map(|k| CarriedColumn { name: k.name.clone(), values: pick(&k.values) })
+                .collect(),
             instance_labels: self.instance_labels.as_ref().map(pick),
             bags: self.bags.with_rows(&rows, offsets),
             drawn,
@@ -245,7 +249,11 @@ impl Dataset {
                 codes: bags.iter().map(|&b| g.codes[b]).collect(),
                 names: g.names.clone(),
             }),
-            kept: self.kept.iter().map(|k| Kept { name: k.name.clone(), values: pick(&k.values) }).collect(),
+            kept: self
+                .kept
+                .iter()
+                .map(|k| CarriedColumn { name: k.name.clone(), values: pick(&k.values) })
+                .collect(),
             drawn: self.drawn.as_ref().map(|drawn| rows.iter().map(|&r| drawn[r]).collect()),
             instance_labels: self.instance_labels.as_deref().map(pick),
             warnings: self.warnings.clone(),
@@ -271,7 +279,7 @@ mod tests {
     fn select_takes_everything_along() {
         let bags = Bags::new(crate::bags::Instances::F64(crate::Mat::zeros(3, 1)), vec![0, 2, 3]).unwrap();
         let mut data = Dataset::new("t", bags).with_target(Target::Values(vec![0.5, 1.5])).unwrap();
-        data.kept.push(Kept { name: "x".into(), values: vec!["p".into(), "q".into(), "r".into()] });
+        data.kept.push(CarriedColumn { name: "x".into(), values: vec!["p".into(), "q".into(), "r".into()] });
         let data = data.with_groups(Groups::from_names(&["g", "h"])).unwrap();
         let one = data.select(&[1]);
         assert_eq!(one.target, Some(Target::Values(vec![1.5])));

@@ -42,7 +42,7 @@ pub trait RowSource: Send + Sync {
 
 /// A run of consecutive rows of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct RowRange {
     /// The first row, as counted here.
     at: usize,
     /// The first row, as counted by the source.
@@ -70,7 +70,7 @@ impl Affine {
 #[derive(Clone)]
 pub struct Stored {
     source: Arc<dyn RowSource>,
-    runs: Arc<[Run]>,
+    runs: Arc<[RowRange]>,
     rows: usize,
     /// One per column.
     scaling: Option<Arc<[Affine]>>,
@@ -93,7 +93,7 @@ impl Stored {
     /// All rows of a source.
     pub fn new(source: Arc<dyn RowSource>) -> Stored {
         let rows = source.rows();
-        let runs = Arc::new([Run { at: 0, from: 0, len: rows }]);
+        let runs = Arc::new([RowRange { at: 0, from: 0, len: rows }]);
         Stored { source, runs, rows, scaling: None }
     }
 
@@ -135,12 +135,12 @@ impl Stored {
 
     /// The rows named by `rows`, in that order.
     pub fn gather(&self, rows: &[usize]) -> Stored {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<RowRange> = Vec::new();
         for (at, &row) in rows.iter().enumerate() {
             let from = self.in_source(row);
             match runs.last_mut() {
                 Some(run) if run.from + run.len == from => run.len += 1,
-                _ => runs.push(Run { at, from, len: 1 }),
+                _ => runs.push(RowRange { at, from, len: 1 }),
             }
         }
         Stored { runs: runs.into(), rows: rows.len(), ..self.clone() }

@@ -26,7 +26,7 @@ pub(crate) const MAX_STEPS: usize = 6;
 
 /// Consecutive columns of a tile that are added into the Gram.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct ColumnSpan {
     /// Where in the row of the Gram: the one entry, or the first if every column has its own.
     pub entry: usize,
     /// First column, counted in the tile.
@@ -66,7 +66,7 @@ pub(crate) struct Kernels<T: Element> {
     /// out[i][j] = sum over rows r of weights[i][r] k(r, j).
     pub weighted: unsafe fn(k: &[T], columns: usize, weights: &[&[T]], out: &mut [T]),
     /// Adds sums of q[j] * weights[j] over the pieces into a row of the Gram.
-    pub fold: unsafe fn(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]),
+    pub fold: unsafe fn(q: &[T], weights: &[f64], pieces: &[ColumnSpan], gram: &mut [f64]),
 }
 
 /// A register tile: `MR` rows by two vectors of columns, `width` attributes, added to what the tile holds
@@ -432,7 +432,7 @@ unsafe fn weighted<V: Vector>(k: &[V::E], columns: usize, weights: &[&[V::E]], o
 }
 
 #[inline(always)]
-unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]) {
+unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[ColumnSpan], gram: &mut [f64]) {
     let mut products = [0.0; TILE_COLS];
     for (p, (q, w)) in products.iter_mut().zip(q.iter().zip(weights)) {
         *p = q.to_f64() * w;
@@ -512,7 +512,7 @@ macro_rules! instruction_set {
                 unsafe { super::weighted::<V>(k, columns, weights, out) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[Piece], gram: &mut [f64]) {
+            unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[ColumnSpan], gram: &mut [f64]) {
                 // SAFETY: as above.
                 unsafe { super::fold(q, weights, pieces, gram) }
             }

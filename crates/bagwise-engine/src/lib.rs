@@ -24,5 +24,5 @@ mod tests;
 pub mod within;
 
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};
-pub use plan::Output;
+pub use plan::GramOutput;
 pub use simd::dot;

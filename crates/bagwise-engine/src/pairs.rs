@@ -29,9 +29,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, Kernels, Piece, TILE_COLS, TILE_ROWS};
+use super::kernels::{Available, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, mean, pack};
-use super::plan::{Output, Plan};
+use super::plan::{GramOutput, TilePlan};
 use super::simd::{Element, InstructionSet};
 use super::sparse;
 use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Precision, Result};
@@ -62,24 +62,24 @@ pub struct Side<'a> {
 }
 
 /// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.
-pub fn symmetric(side: &Side, outputs: &[Output], precision: Precision, ctx: &Ctx) -> Result<Vec<Mat>> {
-    run(side, side, outputs, precision, Shape::Symmetric, ctx)
+pub fn symmetric(side: &Side, outputs: &[GramOutput], precision: Precision, ctx: &Ctx) -> Result<Vec<Mat>> {
+    run(side, side, outputs, precision, GramShape::Symmetric, ctx)
 }
 
 /// The Grams between two sets of bags: rows' bags x columns' bags, one per output.
 pub fn rectangular(
     rows: &Side,
     cols: &Side,
-    outputs: &[Output],
+    outputs: &[GramOutput],
     precision: Precision,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
-    run(rows, cols, outputs, precision, Shape::Rectangular, ctx)
+    run(rows, cols, outputs, precision, GramShape::Rectangular, ctx)
 }
 
 /// The similarity of every bag with itself, one vector per output: the diagonals of [`symmetric`].
-pub fn self_similarity(side: &Side, outputs: &[Output], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
-    let grams = run(side, side, outputs, Precision::F64, Shape::Diagonal, ctx)?;
+pub fn self_similarity(side: &Side, outputs: &[GramOutput], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
+    let grams = run(side, side, outputs, Precision::F64, GramShape::Diagonal, ctx)?;
     Ok(grams.into_iter().map(Mat::into_data).collect())
 }
 
@@ -90,7 +90,7 @@ pub fn instruction_set() -> &'static str {
 
 /// Which entries of the Gram are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum GramShape {
     Symmetric,
     Rectangular,
     Diagonal,
@@ -99,9 +99,9 @@ pub(crate) enum Shape {
 fn run(
     rows: &Side,
     cols: &Side,
-    outputs: &[Output],
+    outputs: &[GramOutput],
     precision: Precision,
-    shape: Shape,
+    shape: GramShape,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     match precision {
@@ -116,20 +116,20 @@ pub(crate) fn stays_sparse(csr: &Csr) -> bool {
 }
 
 /// Where squared distances come from.
-enum Source<'a, T> {
+enum DistanceSource<'a, T> {
     Dense { columns: Buffer<T>, centre: Option<Vec<f64>> },
-    Sparse { rows: &'a Csr, cols: &'a Csr, norms: [Vec<f64>; 2], tables: Mutex<Vec<sparse::Table>> },
+    Sparse { rows: &'a Csr, cols: &'a Csr, norms: [Vec<f64>; 2], tables: Mutex<Vec<sparse::UnpackedRows>> },
 }
 
 /// A whole call.
 struct Job<'a, T: Element> {
     rows: &'a Side<'a>,
     cols: &'a Side<'a>,
-    shape: Shape,
-    plan: Plan,
+    shape: GramShape,
+    plan: TilePlan,
     outputs: usize,
     kernels: &'static Kernels<T>,
-    source: Source<'a, T>,
+    source: DistanceSource<'a, T>,
     /// The largest gamma.
     gamma: f64,
     /// The weights of the row side in the precision of the tiles.
@@ -142,14 +142,14 @@ struct Job<'a, T: Element> {
 pub(crate) fn run_with<T: Element>(
     rows: &Side,
     cols: &Side,
-    outputs: &[Output],
-    shape: Shape,
+    outputs: &[GramOutput],
+    shape: GramShape,
     kernels: &'static Kernels<T>,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     check(rows, cols, outputs)?;
     let (bags, width) = (rows.offsets.len() - 1, cols.offsets.len() - 1);
-    let width = if shape == Shape::Diagonal { 1 } else { width };
+    let width = if shape == GramShape::Diagonal { 1 } else { width };
     let bytes =
         outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
     let sparse = match (rows.instances, cols.instances) {
@@ -170,7 +170,7 @@ pub(crate) fn run_with<T: Element>(
         rows,
         cols,
         shape,
-        plan: Plan::new(outputs),
+        plan: TilePlan::new(outputs),
         outputs: outputs.len(),
         kernels,
         source,
@@ -180,7 +180,7 @@ pub(crate) fn run_with<T: Element>(
         ctx,
     };
     let mut grams = job.grams()?;
-    if shape == Shape::Symmetric {
+    if shape == GramShape::Symmetric {
         grams.par_iter_mut().for_each(mirror);
     }
     Ok(grams)
@@ -201,7 +201,7 @@ pub(crate) fn mirror(gram: &mut Mat) {
     }
 }
 
-fn check(rows: &Side, cols: &Side, outputs: &[Output]) -> Result<()> {
+fn check(rows: &Side, cols: &Side, outputs: &[GramOutput]) -> Result<()> {
     let refuse = |what: String| Err(Error::Invalid(what));
     for side in [rows, cols] {
         let n = side.instances.rows();
@@ -241,15 +241,19 @@ fn not_a_number() -> Error {
     Error::Invalid("an instance has a missing value; fill it in before comparing bags".into())
 }
 
-fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr) -> Result<Source<'a, T>> {
+fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr) -> Result<DistanceSource<'a, T>> {
     let norms = [sparse::squared_lengths(a), sparse::squared_lengths(b)];
     if norms.iter().flatten().any(|n| n.is_nan()) {
         return Err(not_a_number());
     }
-    Ok(Source::Sparse { rows: a, cols: b, norms, tables: Mutex::default() })
+    Ok(DistanceSource::Sparse { rows: a, cols: b, norms, tables: Mutex::default() })
 }
 
-fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) -> Result<Source<'a, T>> {
+fn dense_source<'a, T: Element>(
+    rows: &Side,
+    cols: &Side,
+    kernels: &Kernels<T>,
+) -> Result<DistanceSource<'a, T>> {
     for side in [rows, cols] {
         let missing = match side.instances {
             Instances::F64(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
@@ -266,7 +270,7 @@ fn dense_source<'a, T: Element>(rows: &Side, cols: &Side, kernels: &Kernels<T>) 
     let centre = (size_of::<T>() < 8).then(|| mean(cols.instances)).transpose()?;
     let centre = centre.filter(|c| c.iter().all(|x| x.is_finite()));
     let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr)?;
-    Ok(Source::Dense { columns, centre })
+    Ok(DistanceSource::Dense { columns, centre })
 }
 
 /// Whole bags whose rows of the Gram one task owns, and the row ranges its instances are computed in.
@@ -285,12 +289,12 @@ struct Strip<T> {
 }
 
 /// What a thread needs beside its sums.
-struct Scratch<T> {
+struct TileScratch<T> {
     tile: Buffer<T>,
     k: Buffer<T>,
     /// One row of sums per slot.
     q: Buffer<T>,
-    pieces: Vec<Piece>,
+    pieces: Vec<ColumnSpan>,
 }
 
 /// Consecutive columns of one bag, or of bags with one instance each.
@@ -351,8 +355,8 @@ impl<T: Element> Job<'_, T> {
     fn groups(&self) -> Vec<Group> {
         let offsets = self.rows.offsets;
         let rows = match self.source {
-            Source::Sparse { .. } => sparse::LANES,
-            Source::Dense { .. } => {
+            DistanceSource::Sparse { .. } => sparse::LANES,
+            DistanceSource::Dense { .. } => {
                 (offsets[offsets.len() - 1] / CHUNKS).next_multiple_of(TILE_ROWS).clamp(TILE_ROWS, CHUNK_ROWS)
             }
         };
@@ -375,12 +379,12 @@ impl<T: Element> Job<'_, T> {
         let bag_of = |row: usize| offsets.partition_point(|&start| start <= row) - 1;
         let n = self.cols.instances.rows();
         let (begin, end) = match self.shape {
-            Shape::Rectangular => (0, n),
-            Shape::Symmetric => (rows.start, n),
-            Shape::Diagonal => (rows.start, offsets[bag_of(rows.end - 1) + 1]),
+            GramShape::Rectangular => (0, n),
+            GramShape::Symmetric => (rows.start, n),
+            GramShape::Diagonal => (rows.start, offsets[bag_of(rows.end - 1) + 1]),
         };
         let begin = begin / self.kernels.nr * self.kernels.nr;
-        let mut scratch = Scratch {
+        let mut scratch = TileScratch {
             tile: Buffer::zeros(TILE_ROWS * TILE_COLS),
             k: Buffer::zeros(TILE_ROWS * TILE_COLS),
             q: Buffer::zeros(self.plan.slots.len() * TILE_COLS),
@@ -390,13 +394,13 @@ impl<T: Element> Job<'_, T> {
             rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
         let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect::<Result<_>>()?;
         let table = match &self.source {
-            Source::Sparse { rows: csr, tables, .. } => {
+            DistanceSource::Sparse { rows: csr, tables, .. } => {
                 let spare = tables.lock().expect("no thread panics with it").pop();
-                let mut table = spare.unwrap_or_else(|| sparse::Table::new(csr.cols()));
+                let mut table = spare.unwrap_or_else(|| sparse::UnpackedRows::new(csr.cols()));
                 table.write(csr, rows.clone());
                 Some(table)
             }
-            Source::Dense { .. } => None,
+            DistanceSource::Dense { .. } => None,
         };
         for from in (begin..end).step_by(TILE_COLS) {
             self.ctx.check()?;
@@ -406,11 +410,11 @@ impl<T: Element> Job<'_, T> {
                 // Where bags meet themselves: rows and columns of one numbering.
                 let Strip { rows: strip, packed, exact } = strip;
                 let own_end = offsets[bag_of(strip.end - 1) + 1];
-                let own = self.shape != Shape::Rectangular && cols.start < own_end;
+                let own = self.shape != GramShape::Rectangular && cols.start < own_end;
                 let skip = match self.shape {
-                    Shape::Rectangular => false,
-                    Shape::Symmetric => cols.end <= strip.start,
-                    Shape::Diagonal => cols.end <= strip.start || !own,
+                    GramShape::Rectangular => false,
+                    GramShape::Symmetric => cols.end <= strip.start,
+                    GramShape::Diagonal => cols.end <= strip.start || !own,
                 };
                 if skip {
                     continue;
@@ -418,13 +422,13 @@ impl<T: Element> Job<'_, T> {
                 let exact = *exact || own;
                 let tile = &mut scratch.tile;
                 match (&self.source, packed, &table) {
-                    (Source::Dense { columns, .. }, Some(packed), _) => {
+                    (DistanceSource::Dense { columns, .. }, Some(packed), _) => {
                         self.fill_dense(packed, columns, cols.clone(), exact, tile);
                     }
-                    (Source::Sparse { rows: a, cols: b, .. }, _, _) if exact => {
+                    (DistanceSource::Sparse { rows: a, cols: b, .. }, _, _) if exact => {
                         sparse::fill_exact(a, strip.clone(), b, cols.clone(), tile);
                     }
-                    (Source::Sparse { cols: b, norms, .. }, _, Some(table)) => {
+                    (DistanceSource::Sparse { cols: b, norms, .. }, _, Some(table)) => {
                         table.fill(b, cols.clone(), &norms[0][strip.clone()], &norms[1], tile);
                     }
                     _ => unreachable!("a source comes with its rows"),
@@ -442,7 +446,7 @@ impl<T: Element> Job<'_, T> {
                 }
             }
         }
-        if let (Source::Sparse { tables, .. }, Some(table)) = (&self.source, table) {
+        if let (DistanceSource::Sparse { tables, .. }, Some(table)) = (&self.source, table) {
             tables.lock().expect("no thread panics with it").push(table);
         }
         Ok(())
@@ -456,13 +460,13 @@ impl<T: Element> Job<'_, T> {
     /// Prepares some rows to meet all columns.
     fn strip(&self, rows: Range<usize>) -> Result<Strip<T>> {
         Ok(match &self.source {
-            Source::Dense { centre, .. } => {
+            DistanceSource::Dense { centre, .. } => {
                 let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr)?;
                 let moved = centred(&raw, rows.len(), self.cols.instances.cols(), self.kernels.mr);
                 let exact = !self.expandable(moved.radius);
                 Strip { rows, packed: Some((raw, moved)), exact }
             }
-            Source::Sparse { norms, .. } => {
+            DistanceSource::Sparse { norms, .. } => {
                 let longest = norms[0][rows.clone()].iter().copied().fold(0.0, f64::max);
                 Strip { rows, packed: None, exact: !self.expandable(longest) }
             }
@@ -515,12 +519,12 @@ impl<T: Element> Job<'_, T> {
         strip: &Range<usize>,
         stretches: &[Stretch],
         origin: usize,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<ColumnSpan>,
     ) {
         pieces.clear();
         let mut push = |entry: usize, cols: Range<usize>, factor: f64, singles: bool| {
             if !cols.is_empty() {
-                pieces.push(Piece {
+                pieces.push(ColumnSpan {
                     entry,
                     from: cols.start - origin,
                     to: cols.end - origin,
@@ -531,12 +535,12 @@ impl<T: Element> Job<'_, T> {
         };
         for stretch in stretches {
             let Range { start, end } = stretch.cols;
-            if self.shape == Shape::Rectangular {
+            if self.shape == GramShape::Rectangular {
                 push(stretch.bag, start..end, 1.0, stretch.singles);
             } else if stretch.singles {
                 // Bags before this one are somebody else's entries.
                 let skipped = bag.saturating_sub(stretch.bag);
-                if self.shape == Shape::Symmetric {
+                if self.shape == GramShape::Symmetric {
                     push(stretch.bag + skipped, (start + skipped).min(end)..end, 1.0, true);
                 } else if bag >= stretch.bag && start + skipped < end {
                     push(0, start + skipped..start + skipped + 1, 1.0, true);
@@ -544,18 +548,18 @@ impl<T: Element> Job<'_, T> {
             } else if stretch.bag == bag {
                 // A bag with itself: the strip's own square, and twice what lies after it. What lies before was
                 // counted twice by the strips before.
-                let entry = if self.shape == Shape::Diagonal { 0 } else { bag };
+                let entry = if self.shape == GramShape::Diagonal { 0 } else { bag };
                 push(entry, start.max(strip.start)..end.min(strip.end), 1.0, false);
                 push(entry, start.max(strip.end)..end, 2.0, false);
-            } else if stretch.bag > bag && self.shape == Shape::Symmetric {
+            } else if stretch.bag > bag && self.shape == GramShape::Symmetric {
                 push(stretch.bag, start..end, 1.0, false);
             }
         }
     }
 
     /// Sums over the rows `run` of one bag, which start at `first` in the tile: one row of sums per slot.
-    fn reduce(&self, first: usize, run: Range<usize>, cols: &Range<usize>, scratch: &mut Scratch<T>) {
-        let Scratch { tile, k, q, .. } = scratch;
+    fn reduce(&self, first: usize, run: Range<usize>, cols: &Range<usize>, scratch: &mut TileScratch<T>) {
+        let TileScratch { tile, k, q, .. } = scratch;
         let tile = &tile[first * TILE_COLS..(first + run.len()) * TILE_COLS];
         let k = &mut k[..tile.len()];
         let (columns, kernels) = (cols.len(), self.kernels);
@@ -592,7 +596,7 @@ impl<T: Element> Job<'_, T> {
     }
 
     /// Adds the sums of `reduce`, weighted on the column side, to the entries of a bag.
-    fn fold(&self, bag: usize, cols: &Range<usize>, scratch: &Scratch<T>, sums: &mut [&mut [f64]]) {
+    fn fold(&self, bag: usize, cols: &Range<usize>, scratch: &TileScratch<T>, sums: &mut [&mut [f64]]) {
         for (slot, q) in self.plan.slots.iter().zip(scratch.q.chunks_exact(TILE_COLS)) {
             let weights = &self.cols.weights[slot.weight][cols.clone()];
             for &output in &slot.outputs {

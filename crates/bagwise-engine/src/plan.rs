@@ -11,7 +11,7 @@ use super::kernels::MAX_STEPS;
 
 /// One Gram to compute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
+pub struct GramOutput {
     /// Width of the instance kernel, exp(-gamma * squared distance).
     pub gamma: f64,
     /// The weight vectors whose sums are added.
@@ -23,7 +23,7 @@ const MAX_SQUARINGS: u32 = 5;
 
 /// One weighted sum at one gamma.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Slot {
+pub(crate) struct SumSlot {
     /// Which weight vector.
     pub weight: usize,
     /// The Grams it is added to; an output that names a term twice stands here twice.
@@ -45,13 +45,13 @@ pub(crate) struct Pass {
 
 /// Everything a tile is turned into.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct TilePlan {
     pub passes: Vec<Pass>,
-    pub slots: Vec<Slot>,
+    pub slots: Vec<SumSlot>,
 }
 
-impl Plan {
-    pub(crate) fn new(outputs: &[Output]) -> Plan {
+impl TilePlan {
+    pub(crate) fn new(outputs: &[GramOutput]) -> TilePlan {
         // By mantissa, then exponent: chains lie side by side, smallest gamma first. What has no full mantissa
         // (0 among them) is its own chain, which the bits above the exponent tell apart.
         let mut chains: BTreeMap<u64, BTreeMap<i64, (f64, BTreeMap<usize, Vec<usize>>)>> = BTreeMap::new();
@@ -72,7 +72,7 @@ impl Plan {
                 weights.entry(term).or_default().push(o);
             }
         }
-        let mut plan = Plan { passes: Vec::new(), slots: Vec::new() };
+        let mut plan = TilePlan { passes: Vec::new(), slots: Vec::new() };
         for chain in chains.into_values() {
             // The running pass: its squarings so far and the exponent of its last power.
             let mut run: Option<(u32, i64)> = None;
@@ -103,7 +103,7 @@ impl Plan {
                 }
                 let pass = plan.passes.last_mut().expect("just pushed or running");
                 pass.lean &= weights.len() == 1;
-                plan.slots.extend(weights.into_iter().map(|(weight, outputs)| Slot { weight, outputs }));
+                plan.slots.extend(weights.into_iter().map(|(weight, outputs)| SumSlot { weight, outputs }));
                 pass.starts.push(plan.slots.len());
             }
         }
@@ -115,14 +115,14 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn outputs(gammas: &[f64]) -> Vec<Output> {
-        gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect()
+    fn outputs(gammas: &[f64]) -> Vec<GramOutput> {
+        gammas.iter().map(|&gamma| GramOutput { gamma, terms: vec![0] }).collect()
     }
 
     #[test]
     fn a_doubling_grid_of_eleven_takes_two_exponentials() {
         let grid: Vec<f64> = (-5..=5).map(|e| 2f64.powi(e)).collect();
-        let plan = Plan::new(&outputs(&grid));
+        let plan = TilePlan::new(&outputs(&grid));
         let lengths: Vec<usize> = plan.passes.iter().map(|p| p.squarings.len()).collect();
         assert_eq!(lengths, [6, 5]);
         assert!(plan.passes.iter().all(|p| p.lean));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn other_ratios_are_other_chains_and_nothing_is_computed_twice() {
-        let plan = Plan::new(&outputs(&[1.0, 1.5, 4.0, 1.0, 0.0]));
+        let plan = TilePlan::new(&outputs(&[1.0, 1.5, 4.0, 1.0, 0.0]));
         let shape: Vec<_> = plan
             .passes
             .iter()
@@ -144,11 +144,11 @@ mod tests {
     #[test]
     fn slots_follow_their_power() {
         let outputs = [
-            Output { gamma: 2.0, terms: vec![1, 0] },
-            Output { gamma: 1.0, terms: vec![1] },
-            Output { gamma: 2.0, terms: vec![1, 1] },
+            GramOutput { gamma: 2.0, terms: vec![1, 0] },
+            GramOutput { gamma: 1.0, terms: vec![1] },
+            GramOutput { gamma: 2.0, terms: vec![1, 1] },
         ];
-        let plan = Plan::new(&outputs);
+        let plan = TilePlan::new(&outputs);
         assert_eq!(plan.passes.len(), 1);
         assert_eq!(plan.passes[0].starts, [0, 1, 3]);
         assert!(!plan.passes[0].lean);

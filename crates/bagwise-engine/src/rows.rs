@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
 use super::pairs::{EXPANSION_LIMIT, Side, mirror, stays_sparse, symmetric};
-use super::plan::Output;
+use super::plan::GramOutput;
 use bagwise_core::{Ctx, Instances, Mat, Precision, Result};
 
 /// The Gaussians of all pairs of some instances: one matrix per gamma, exactly symmetric, 1 on the diagonal.
@@ -36,7 +36,7 @@ pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec
         let (offsets, ones) = singles(n);
         let side = Side { instances, offsets: &offsets, weights: &ones };
         let one = |&gamma: &f64| {
-            let output = [Output { gamma, terms: vec![0] }];
+            let output = [GramOutput { gamma, terms: vec![0] }];
             Ok(symmetric(&side, &output, Precision::F64, ctx)?.remove(0))
         };
         return gammas.iter().map(one).collect();

@@ -17,15 +17,15 @@ use bagwise_core::Csr;
 pub(crate) const LANES: usize = 8;
 
 /// Eight rows of a sparse matrix, written out.
-pub(crate) struct Table {
+pub(crate) struct UnpackedRows {
     place: Vec<u32>,
     lines: Vec<[f64; LANES]>,
     attributes: Vec<u32>,
 }
 
-impl Table {
-    pub(crate) fn new(width: usize) -> Table {
-        Table { place: vec![0; width], lines: vec![[0.0; LANES]], attributes: Vec::new() }
+impl UnpackedRows {
+    pub(crate) fn new(width: usize) -> UnpackedRows {
+        UnpackedRows { place: vec![0; width], lines: vec![[0.0; LANES]], attributes: Vec::new() }
     }
 
     /// Writes out `rows` (at most eight) in place of what was there.

@@ -16,8 +16,8 @@ use super::doubt::{self, LeftOut};
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    Dataset, Error, Feature, FeatureKind, Instances, Kept, Mat, Message, Place, Result, Setting, Target,
-    columns_of,
+    CarriedColumn, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting,
+    Target, columns_of,
 };
 
 /// What stands beside the features, an entry per instance or per bag.
@@ -520,7 +520,7 @@ impl FeatureTable<'_> {
             kept: self
                 .kept
                 .iter()
-                .map(|(name, values)| Kept { name: name.clone(), values: all(values) })
+                .map(|(name, values)| CarriedColumn { name: name.clone(), values: all(values) })
                 .collect(),
             instance_labels: self.instance_label.as_ref().map(|values| all(values)),
         };

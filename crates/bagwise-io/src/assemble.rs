@@ -9,7 +9,7 @@ use super::doubt::{self, LeftOut, one_spelling};
 use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
-    Bags, Dataset, Error, Feature, Groups, Instances, Kept, Message, Place, Result, Setting, Target,
+    Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
     columns_of,
 };
 
@@ -45,7 +45,7 @@ pub(crate) struct BagBuilder {
 /// What stands beside the features of a row, in file order.
 #[derive(Default)]
 pub(crate) struct SideColumns {
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) kept: Vec<CarriedColumn>,
     pub(crate) instance_labels: Option<Vec<String>>,
 }
 

@@ -12,11 +12,11 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, Content, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::dialect::Numbers;
 use super::text::{check_head, next_line, shown, utf8};
 use super::{Column, ReadOptions, Reader, columns, compress};
-use bagwise_core::{Dataset, Error, Kept, Place, Result};
+use bagwise_core::{CarriedColumn, Dataset, Error, Place, Result};
 
 const BAG: &str = "molecule_name";
 const KEPT: &str = "conformation_name";
@@ -121,7 +121,7 @@ fn start(
     line: u64,
     width: usize,
     options: &ReadOptions,
-) -> Result<(columns::Roles, Cells, SideColumns, usize)> {
+) -> Result<(columns::Roles, FeatureCells, SideColumns, usize)> {
     let place = Place::line(source, line);
     if !(4..=MAX_COLUMNS).contains(&width) {
         return Err(Error::data(
@@ -136,12 +136,16 @@ fn start(
         .chain(["class".to_string()])
         .collect();
     let roles = columns::find(&place, Some(&names), width, options)?;
-    let content = |is: bool| if is { Content::Categories } else { Content::Any };
+    let content = |is: bool| if is { CellContent::Categories } else { CellContent::Any };
     let declared =
         roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), content(is)));
-    let cells = Cells::new(source, declared.collect(), options, Numbers::PLAIN);
+    let cells = FeatureCells::new(source, declared.collect(), options, Numbers::PLAIN);
     let beside = SideColumns {
-        kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
+        kept: roles
+            .keep
+            .iter()
+            .map(|&c| CarriedColumn { name: names[c].clone(), values: Vec::new() })
+            .collect(),
         instance_labels: roles.instance_label.map(|_| Vec::new()),
     };
     Ok((roles, cells, beside, width))

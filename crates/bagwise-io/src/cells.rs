@@ -25,19 +25,19 @@ const DENSITY: f64 = 0.05;
 pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 
 /// What is known of a column so far.
-enum State {
+enum ColumnState {
     /// Only missing values yet, and cells that are missing if the column turns out to be one of numbers: their rows,
     /// lines and texts.
     Unknown { perhaps: Vec<(usize, u64, String)> },
     /// Numbers, since this line.
     Number { since: u64 },
     /// Categories: declared, or found in this line.
-    Category { content: Content, since: u64, codes: HashMap<String, u32> },
+    Category { content: CellContent, since: u64, codes: HashMap<String, u32> },
 }
 
 /// What the cells of a column are to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum CellContent {
     /// Numbers or categories, as the first of them is.
     Any,
     /// Categories, whatever they look like.
@@ -46,41 +46,41 @@ pub(crate) enum Content {
     Text,
 }
 
-struct Cell {
+struct TextCell {
     name: String,
-    state: State,
+    state: ColumnState,
 }
 
-enum Store {
+enum CellStore {
     Dense(Vec<f64>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
 }
 
-/// Rows of feature cells, growing. Cells arrive row after row, each row from the first column to the last.
-pub(crate) struct Cells {
+/// Rows of feature cells, growing. FeatureCells arrive row after row, each row from the first column to the last.
+pub(crate) struct FeatureCells {
     source: String,
-    columns: Vec<Cell>,
+    columns: Vec<TextCell>,
     allow_missing: bool,
     markers: Markers,
     numbers: Numbers,
     rows: usize,
-    store: Store,
+    store: CellStore,
 }
 
-impl Cells {
+impl FeatureCells {
     /// No rows yet. `columns` are names, and what each holds.
     pub(crate) fn new(
         source: &str,
-        columns: Vec<(String, Content)>,
+        columns: Vec<(String, CellContent)>,
         options: &ReadOptions,
         numbers: Numbers,
-    ) -> Cells {
+    ) -> FeatureCells {
         let store = if columns.len() > WIDE {
-            Store::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+            CellStore::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
         } else {
-            Store::Dense(Vec::new())
+            CellStore::Dense(Vec::new())
         };
-        let mut cells = Cells {
+        let mut cells = FeatureCells {
             source: source.into(),
             columns: Vec::new(),
             allow_missing: options.allow_missing,
@@ -91,12 +91,12 @@ impl Cells {
         };
         for (name, content) in columns {
             let state = match content {
-                Content::Any => State::Unknown { perhaps: Vec::new() },
-                content => State::Category { content, since: 0, codes: HashMap::new() },
+                CellContent::Any => ColumnState::Unknown { perhaps: Vec::new() },
+                content => ColumnState::Category { content, since: 0, codes: HashMap::new() },
             };
-            cells.columns.push(Cell { name, state });
+            cells.columns.push(TextCell { name, state });
         }
-        if cells.columns.iter().any(|c| matches!(c.state, State::Category { .. })) {
+        if cells.columns.iter().any(|c| matches!(c.state, ColumnState::Category { .. })) {
             cells.make_dense(0);
         }
         cells
@@ -107,13 +107,13 @@ impl Cells {
         match text.trim_ascii() {
             text if self.markers.missing(text) => self.push_missing(line, bag, column),
             text if Markers::perhaps(text) => match &mut self.columns[column].state {
-                State::Number { .. } => self.push_missing(line, bag, column),
-                State::Unknown { perhaps } => {
+                ColumnState::Number { .. } => self.push_missing(line, bag, column),
+                ColumnState::Unknown { perhaps } => {
                     perhaps.push((self.rows, line, utf8(&self.source, line, text)?.into()));
                     self.store(column, f64::NAN);
                     Ok(())
                 }
-                State::Category { .. } => self.push_present(line, column, text),
+                ColumnState::Category { .. } => self.push_present(line, column, text),
             },
             text => self.push_present(line, column, text),
         }
@@ -122,7 +122,7 @@ impl Cells {
     /// The column turned out to be one of numbers: what was perhaps missing is.
     fn missing_after_all(&self, column: usize) -> Result<()> {
         match &self.columns[column].state {
-            State::Unknown { perhaps } if !perhaps.is_empty() && !self.allow_missing => {
+            ColumnState::Unknown { perhaps } if !perhaps.is_empty() && !self.allow_missing => {
                 let (_, line, text) = &perhaps[0];
                 let found = format!("'{text}' in column '{}' stands for no value", self.columns[column].name);
                 Err(self.error(*line, found, Message::fill_or_allow_missing()))
@@ -147,19 +147,21 @@ impl Cells {
     /// The same for a cell that has one, whatever it looks like.
     pub(crate) fn push_present(&mut self, line: u64, column: usize, text: &[u8]) -> Result<()> {
         let value = match &mut self.columns[column].state {
-            State::Number { .. } => match self.numbers.value(text) {
+            ColumnState::Number { .. } => match self.numbers.value(text) {
                 Some(value) => value,
                 None => return Err(self.not_a_number(line, column, text)),
             },
-            State::Category { content: Content::Any, since, .. } if self.numbers.value(text).is_some() => {
+            ColumnState::Category { content: CellContent::Any, since, .. }
+                if self.numbers.value(text).is_some() =>
+            {
                 let since = *since;
                 return Err(self.mixed(line, column, text, since));
             }
-            State::Category { codes, .. } => code(codes, utf8(&self.source, line, text)?),
-            State::Unknown { perhaps } => match self.numbers.value(text) {
+            ColumnState::Category { codes, .. } => code(codes, utf8(&self.source, line, text)?),
+            ColumnState::Unknown { perhaps } => match self.numbers.value(text) {
                 Some(value) => {
                     self.missing_after_all(column)?;
-                    self.columns[column].state = State::Number { since: line };
+                    self.columns[column].state = ColumnState::Number { since: line };
                     value
                 }
                 None => {
@@ -169,18 +171,18 @@ impl Cells {
                     let value = code(&mut codes, utf8(&self.source, line, text)?);
                     self.make_dense(column);
                     let width = self.columns.len();
-                    if let Store::Dense(data) = &mut self.store {
+                    if let CellStore::Dense(data) = &mut self.store {
                         for (row, _, text) in &perhaps {
                             data[row * width + column] = code(&mut codes, text);
                         }
                     }
-                    let content = Content::Any;
-                    self.columns[column].state = State::Category { content, since: line, codes };
+                    let content = CellContent::Any;
+                    self.columns[column].state = ColumnState::Category { content, since: line, codes };
                     value
                 }
             },
         };
-        let plain = matches!(self.columns[column].state, State::Number { .. }) && text.len() > 15;
+        let plain = matches!(self.columns[column].state, ColumnState::Number { .. }) && text.len() > 15;
         if plain && self.numbers.plain(text).is_some_and(|plain| is_rounded(plain.as_bytes(), value)) {
             let found =
                 format!("'{}' in column '{}' would be rounded", shown(text), self.columns[column].name);
@@ -205,8 +207,8 @@ impl Cells {
 
     fn store(&mut self, column: usize, value: f64) {
         match &mut self.store {
-            Store::Dense(data) => data.push(value),
-            Store::Sparse { indices, values, .. } => {
+            CellStore::Dense(data) => data.push(value),
+            CellStore::Sparse { indices, values, .. } => {
                 if value != 0.0 {
                     indices.push(column as u32);
                     values.push(value);
@@ -218,7 +220,7 @@ impl Cells {
     /// Ends a row, once every column had its cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
-        if let Store::Sparse { indptr, indices, .. } = &mut self.store {
+        if let CellStore::Sparse { indptr, indices, .. } = &mut self.store {
             indptr.push(indices.len());
             // Far from sparse: stop paying 12 bytes for every value. The first million cells decide nothing.
             let cells = self.rows * self.columns.len();
@@ -230,7 +232,7 @@ impl Cells {
 
     /// Goes on densely, also in the middle of a row that has `begun` cells so far.
     fn make_dense(&mut self, begun: usize) {
-        let Store::Sparse { indptr, indices, values } = &mut self.store else { return };
+        let CellStore::Sparse { indptr, indices, values } = &mut self.store else { return };
         let width = self.columns.len();
         let mut data = vec![0.0; self.rows * width + begun];
         indptr.push(indices.len());
@@ -239,7 +241,7 @@ impl Cells {
                 data[row * width + indices[i] as usize] = values[i];
             }
         }
-        self.store = Store::Dense(data);
+        self.store = CellStore::Dense(data);
     }
 
     /// The instances, the features, and which of them are text that nobody declared to be categories.
@@ -250,15 +252,15 @@ impl Cells {
         let mut features = Vec::with_capacity(width);
         for (c, column) in self.columns.iter_mut().enumerate() {
             let name = std::mem::take(&mut column.name);
-            let State::Category { content, codes, .. } = &column.state else {
+            let ColumnState::Category { content, codes, .. } = &column.state else {
                 features.push(Feature::numeric(name));
                 continue;
             };
-            if *content != Content::Categories {
+            if *content != CellContent::Categories {
                 found.push(c);
             }
             let (values, rank) = sorted(codes);
-            if let Store::Dense(data) = &mut self.store {
+            if let CellStore::Dense(data) = &mut self.store {
                 for value in data.iter_mut().skip(c).step_by(width).filter(|v| !v.is_nan()) {
                     *value = rank[*value as usize];
                 }
@@ -266,17 +268,17 @@ impl Cells {
             features.push(Feature { name, kind: FeatureKind::Categorical { values } });
         }
         let instances = match self.store {
-            Store::Sparse { ref values, .. }
+            CellStore::Sparse { ref values, .. }
                 if values.len() as f64 >= DENSITY * (self.rows * width) as f64 =>
             {
                 self.make_dense(0);
-                let Store::Dense(data) = self.store else { unreachable!("just made dense") };
+                let CellStore::Dense(data) = self.store else { unreachable!("just made dense") };
                 Instances::F64(Mat::new(self.rows, width, data))
             }
-            Store::Sparse { indptr, indices, values } => {
+            CellStore::Sparse { indptr, indices, values } => {
                 Instances::Sparse(Csr::new(width, indptr, indices, values))
             }
-            Store::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
+            CellStore::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
         };
         Ok((instances, features.into(), found))
     }
@@ -289,9 +291,9 @@ impl Cells {
         if let Err(error) = self.refuse_marks(line, column, text) {
             return error;
         }
-        let Cell { name, state } = &self.columns[column];
+        let TextCell { name, state } = &self.columns[column];
         let before = match state {
-            State::Number { since } => format!("the column has numbers since line {since}: "),
+            ColumnState::Number { since } => format!("the column has numbers since line {since}: "),
             _ => String::new(),
         };
         self.error(
@@ -302,8 +304,8 @@ impl Cells {
     }
 
     fn mixed(&self, line: u64, column: usize, text: &[u8], since: u64) -> Error {
-        let Cell { name, state } = &self.columns[column];
-        if let State::Category { codes, .. } = state
+        let TextCell { name, state } = &self.columns[column];
+        if let ColumnState::Category { codes, .. } = state
             && codes.len() == 1
             && let Some(only) = codes.keys().next()
         {
@@ -330,7 +332,7 @@ impl Cells {
         if !text.iter().any(|b| matches!(b, b',' | b'.')) {
             return Ok(());
         }
-        let Cell { name, state } = &self.columns[column];
+        let TextCell { name, state } = &self.columns[column];
         let as_what = |text: &[u8], mark: u8, by: Option<u8>| -> Option<Vec<u8>> {
             let changed: Vec<u8> =
                 text.iter().filter_map(|&b| if b == mark { by } else { Some(b) }).collect();
@@ -357,7 +359,7 @@ impl Cells {
             (None, Some(decimal)) => (
                 format!("'{}' in column '{name}' has a decimal {what}", shown(text)),
                 match state {
-                    State::Number { since } => Message::from(format!(
+                    ColumnState::Number { since } => Message::from(format!(
                         "other numbers of the column, as in line {since}, have none: write {}",
                         shown(&decimal)
                     )),

@@ -103,7 +103,7 @@ pub(crate) fn find_beside(
     width: usize,
     options: &ReadOptions,
 ) -> Result<Roles> {
-    let mut table = Table { place, names, taken: vec![None; width] };
+    let mut table = ColumnTable { place, names, taken: vec![None; width] };
     Ok(table.roles(options)?.0)
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn find(
     width: usize,
     options: &ReadOptions,
 ) -> Result<Roles> {
-    let mut table = Table { place, names, taken: vec![None; width] };
+    let mut table = ColumnTable { place, names, taken: vec![None; width] };
     let (mut roles, wanted) = table.roles(options)?;
 
     let is_feature = |role: &Option<Role>| if wanted { *role == Some(Role::Wanted) } else { role.is_none() };
@@ -183,14 +183,14 @@ fn could_both_be(place: &Place, one: &str, other: &str, role: Role) -> Error {
     )
 }
 
-struct Table<'a> {
+struct ColumnTable<'a> {
     place: &'a Place,
     names: Option<&'a [String]>,
     /// The role each column has been given.
     taken: Vec<Option<Role>>,
 }
 
-impl Table<'_> {
+impl ColumnTable<'_> {
     /// The roles besides features, and whether the wanted features were set aside.
     fn roles(&mut self, options: &ReadOptions) -> Result<(Roles, bool)> {
         if let Some(names) = self.names {
@@ -200,7 +200,7 @@ impl Table<'_> {
         let mut roles = Roles::default();
         let bag = self.claim(options.bag.as_ref(), Role::Bag)?;
         // Bags to be predicted may lack what training had besides features, under the same options.
-        let there = |table: &Table<'_>, column: &Option<Column>| {
+        let there = |table: &ColumnTable<'_>, column: &Option<Column>| {
             column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
         };
         roles.label = self.claim(there(self, &options.label).as_ref(), Role::Label)?;

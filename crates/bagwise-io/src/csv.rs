@@ -17,12 +17,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, Content, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::dialect::{Dialect, Encoding, Numbers, Told, Transcode};
 use super::text::{MAX_ROW, Markers, Parsed, check_head, is_missing, shown, too_long, utf8, wrong};
 use super::{Column, ReadOptions, Reader, Writer, compress, save};
-use bagwise_core::{Dataset, Error, FeatureKind, Kept, Message, Place, Result, Setting, Target};
+use bagwise_core::{CarriedColumn, Dataset, Error, FeatureKind, Message, Place, Result, Setting, Target};
 
 const BUFFER: usize = 1 << 16;
 
@@ -67,7 +67,7 @@ pub(super) fn rows<'s>(
     mut input: impl Read + 'static,
     options: &ReadOptions,
     tabs: bool,
-) -> Result<Rows<'s>> {
+) -> Result<CsvRows<'s>> {
     let explain = |e| compress::explain(Place::of(source), e);
     let mut head = super::read_head(&mut input).map_err(explain)?;
     let encoding = options.encoding.unwrap_or_else(|| Encoding::of(&head));
@@ -112,7 +112,7 @@ pub(super) fn rows<'s>(
         .flexible(true)
         .buffer_capacity(BUFFER)
         .from_reader(Guarded { inner: input, since_row: Rc::clone(&since_row) });
-    Ok(Rows {
+    Ok(CsvRows {
         source,
         reader,
         record: csv::ByteRecord::new(),
@@ -144,7 +144,7 @@ impl<R: Read> Read for Guarded<R> {
 }
 
 /// The rows of a file with their lines.
-pub(super) struct Rows<'s> {
+pub(super) struct CsvRows<'s> {
     source: &'s str,
     reader: csv::Reader<Guarded<Box<dyn Read>>>,
     pub(super) record: csv::ByteRecord,
@@ -160,7 +160,7 @@ pub(super) struct Rows<'s> {
     pub(super) notes: Vec<Message>,
 }
 
-impl Rows<'_> {
+impl CsvRows<'_> {
     /// Reads the next row into `record`; false at the end.
     pub(super) fn next(&mut self) -> Result<bool> {
         match self.ahead.take() {
@@ -267,7 +267,7 @@ pub(super) fn first_rows(
     Ok(Some(table))
 }
 
-fn assemble(source: &str, rows: &mut Rows<'_>, options: &ReadOptions) -> Result<Dataset> {
+fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<Dataset> {
     if !rows.next()? {
         return Err(Error::data(
             Place::of(source),
@@ -298,15 +298,15 @@ fn assemble(source: &str, rows: &mut Rows<'_>, options: &ReadOptions) -> Result<
         Some(names) => names[column].clone(),
         None => format!("f{}", position + 1),
     };
-    let content = |is: bool| if is { Content::Categories } else { Content::Any };
+    let content = |is: bool| if is { CellContent::Categories } else { CellContent::Any };
     let declared =
         features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), content(is)));
-    let mut cells = Cells::new(source, declared.collect(), options, rows.numbers);
+    let mut cells = FeatureCells::new(source, declared.collect(), options, rows.numbers);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
         kept: keep
             .iter()
-            .map(|&c| Kept {
+            .map(|&c| CarriedColumn {
                 name: names.as_ref().map_or_else(|| format!("column{}", c + 1), |names| names[c].clone()),
                 values: Vec::new(),
             })
@@ -350,7 +350,7 @@ fn assemble(source: &str, rows: &mut Rows<'_>, options: &ReadOptions) -> Result<
 }
 
 /// The headings, if the row just read holds them.
-fn heading(rows: &mut Rows<'_>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+fn heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
     let is_heading = match options.header {
         Some(told) => told,
         None => is_heading(rows, options)?,
@@ -363,7 +363,7 @@ fn heading(rows: &mut Rows<'_>, options: &ReadOptions) -> Result<Option<Vec<Stri
 }
 
 /// Whether the first row is a heading, by what it and the second hold; an error if one cannot tell.
-fn is_heading(rows: &mut Rows<'_>, options: &ReadOptions) -> Result<bool> {
+fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
     let named = named_columns(options);
     let known = |cell: &[u8]| {
         std::str::from_utf8(cell).is_ok_and(|text| columns::is_usual_heading(text) || named.contains(&text))
@@ -430,7 +430,7 @@ fn named_columns(options: &ReadOptions) -> Vec<&str> {
         .collect()
 }
 
-fn wrong_width(rows: &Rows<'_>, bag: usize, found: usize, width: usize, features: usize) -> Error {
+fn wrong_width(rows: &CsvRows<'_>, bag: usize, found: usize, width: usize, features: usize) -> Error {
     let id = rows.record.get(bag).map(shown).unwrap_or_default();
     let beside = width - features;
     if found <= beside {

@@ -244,7 +244,7 @@ impl Numbers {
     fn find(
         cells: impl Iterator<Item = (usize, Vec<u8>)>,
         allowed: impl Fn(Numbers) -> bool,
-    ) -> Option<Found> {
+    ) -> Option<FoundNumbers> {
         let ways: Vec<Numbers> = WAYS.into_iter().filter(|&w| allowed(w)).collect();
         // For each column: cells in all, and for each way those that are numbers, with a sum that tells values apart.
         let mut columns: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
@@ -275,11 +275,11 @@ impl Numbers {
         let chosen = possible.iter().position(|&is| is)?;
         let differs = |way: usize| sums.iter().any(|column| column[way] != column[chosen]);
         let in_doubt = (0..ways.len()).any(|way| possible[way] && differs(way));
-        Some(Found { numbers: ways[chosen], in_doubt })
+        Some(FoundNumbers { numbers: ways[chosen], in_doubt })
     }
 }
 
-struct Found {
+struct FoundNumbers {
     numbers: Numbers,
     /// Another way gives other values.
     in_doubt: bool,

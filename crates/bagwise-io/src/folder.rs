@@ -15,10 +15,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::npy::{Header, read_at};
+use super::npy::{NpyHeader, read_at};
 use super::{ReadOptions, Reader, compress, labels};
 use bagwise_core::{
-    Dataset, Error, Feature, Instances, Kept, Message, Place, Result, RowSource, Setting, Stored,
+    CarriedColumn, Dataset, Error, Feature, Instances, Message, Place, Result, RowSource, Setting, Stored,
 };
 
 /// The format.
@@ -146,8 +146,10 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
         book.repeat(bag, file.header.rows - 1);
     }
     let features: Arc<[Feature]> = (1..=rows.cols).map(|f| Feature::numeric(format!("f{f}"))).collect();
-    let mut kept: Vec<Kept> =
-        kept_names.into_iter().map(|name| Kept { name, values: Vec::with_capacity(rows.rows) }).collect();
+    let mut kept: Vec<CarriedColumn> = kept_names
+        .into_iter()
+        .map(|name| CarriedColumn { name, values: Vec::with_capacity(rows.rows) })
+        .collect();
     for (file, cells) in rows.files.iter().zip(kept_cells) {
         for (kept, cell) in kept.iter_mut().zip(cells) {
             kept.values.extend(std::iter::repeat_n(cell, file.header.rows));
@@ -205,7 +207,7 @@ fn npy_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
 /// One file.
 struct NpyFile {
     path: PathBuf,
-    header: Header,
+    header: NpyHeader,
     /// Its first row among those of all files.
     first: usize,
 }
@@ -219,7 +221,8 @@ struct NpyRows {
 
 impl NpyRows {
     fn open(chosen: &[(String, PathBuf)]) -> Result<NpyRows> {
-        let headers: Vec<Header> = chosen.par_iter().map(|(_, path)| header(path)).collect::<Result<_>>()?;
+        let headers: Vec<NpyHeader> =
+            chosen.par_iter().map(|(_, path)| header(path)).collect::<Result<_>>()?;
         let cols = headers[0].cols;
         let mut files = Vec::with_capacity(chosen.len());
         let mut rows = 0;
@@ -296,10 +299,10 @@ impl NpyRows {
 }
 
 /// The header of a file, if it fits the size of the file.
-fn header(path: &Path) -> Result<Header> {
+fn header(path: &Path) -> Result<NpyHeader> {
     let read = || {
         let mut file = File::open(path)?;
-        let header = Header::read(&mut file)?;
+        let header = NpyHeader::read(&mut file)?;
         header.check_size(file.metadata()?.len())?;
         Ok(header)
     };
@@ -343,9 +346,9 @@ impl RowSource for NpyRows {
 }
 
 /// Columns carried along from a second folder whose files have the same names and as many rows: where a patch was.
-fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> Result<Vec<Kept>> {
+fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> Result<Vec<CarriedColumn>> {
     let files = npy_files(folder)?;
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<CarriedColumn> = Vec::new();
     for ((name, path), own) in chosen.iter().zip(&rows.files) {
         let Some(path) = files.get(name) else {
             return Err(Error::data(
@@ -363,7 +366,7 @@ fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> R
             n => (1..=n).map(|i| format!("coord{i}")).collect(),
         };
         if kept.is_empty() {
-            kept = names.into_iter().map(|name| Kept { name, values: Vec::new() }).collect();
+            kept = names.into_iter().map(|name| CarriedColumn { name, values: Vec::new() }).collect();
         }
         if coordinates.rows != own.header.rows || coordinates.cols != kept.len() {
             return Err(Error::data(
@@ -471,7 +474,7 @@ mod tests {
         let data = read(&folder, &options).unwrap();
         assert_eq!(
             data.kept[0],
-            Kept { name: "x".into(), values: ["10", "1", "3.5"].map(String::from).to_vec() }
+            CarriedColumn { name: "x".into(), values: ["10", "1", "3.5"].map(String::from).to_vec() }
         );
         // Coordinates are mostly whole numbers.
         let whole: Vec<u8> = [-7i64, 8, 1 << 40, 3].iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -505,8 +508,8 @@ mod tests {
         assert_eq!(
             data.kept,
             [
-                Kept { name: "x".into(), values: values(["7", "7", "9"]) },
-                Kept { name: "site".into(), values: values(["lung", "lung", "liver"]) }
+                CarriedColumn { name: "x".into(), values: values(["7", "7", "9"]) },
+                CarriedColumn { name: "site".into(), values: values(["lung", "lung", "liver"]) }
             ]
         );
         // Coordinates come behind, under names of their own.

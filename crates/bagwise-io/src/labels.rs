@@ -9,7 +9,7 @@ use super::{ReadOptions, compress, csv};
 use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// What a row says of a bag.
-pub(super) struct Row {
+pub(super) struct LabelRow {
     pub(super) line: u64,
     pub(super) bag: String,
     pub(super) label: Option<String>,
@@ -19,17 +19,17 @@ pub(super) struct Row {
 }
 
 /// The rows of a table of labels, in its order.
-pub(super) struct Labels {
+pub(super) struct LabelTable {
     pub(super) source: String,
     /// The names of the columns to keep.
     pub(super) kept: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<LabelRow>,
     /// What the user should know about the table.
     pub(super) warnings: Vec<Message>,
 }
 
 /// Reads a table of labels.
-pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     let source = path.display().to_string();
     let mut table = csv::rows(&source, compress::open(path)?, options, csv::has_tabs(path))?;
     let refuse =
@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
         }
         let cell =
             |column: usize| utf8(&source, line, &table.record[column]).map(|text| text.trim().to_string());
-        let row = Row {
+        let row = LabelRow {
             line,
             bag: cell(bag)?,
             // A label may be a number of the table's dialect.
@@ -91,5 +91,5 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Labels> {
     let warnings = std::mem::take(&mut table.notes);
     let name = |c: usize| if headed { first[c].clone() } else { format!("column {}", c + 1) };
     let kept = keep.iter().map(|&c| name(c)).collect();
-    Ok(Labels { source: source.clone(), kept, rows, warnings })
+    Ok(LabelTable { source: source.clone(), kept, rows, warnings })
 }

@@ -139,7 +139,7 @@ pub(crate) fn half(bits: u16) -> f32 {
 
 /// What the header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct NpyHeader {
     pub(crate) real: Real,
     /// Columns stand first.
     pub(crate) fortran: bool,
@@ -156,7 +156,7 @@ const MAX_HEADER: usize = 10_000;
 
 /// What any header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct NpyForm {
     /// NumPy's word for the type, such as `<f8`.
     pub(crate) descr: String,
     pub(crate) fortran: bool,
@@ -164,9 +164,9 @@ pub(crate) struct Form {
     pub(crate) start: u64,
 }
 
-impl Form {
+impl NpyForm {
     /// Reads the header at the front of a stream.
-    pub(crate) fn read(input: &mut impl Read) -> io::Result<Form> {
+    pub(crate) fn read(input: &mut impl Read) -> io::Result<NpyForm> {
         let mut front = [0; 8];
         fill(input, &mut front)?;
         if !front.starts_with(MAGIC) {
@@ -202,10 +202,10 @@ impl Form {
         let mut text = vec![0; length];
         fill(input, &mut text)?;
         let text = String::from_utf8_lossy(&text);
-        Form::parse(&text, (before + length) as u64)
+        NpyForm::parse(&text, (before + length) as u64)
     }
 
-    fn parse(text: &str, start: u64) -> io::Result<Form> {
+    fn parse(text: &str, start: u64) -> io::Result<NpyForm> {
         let refuse = |found: &str| Err(Refusal::error(found, "write it again with numpy.save"));
         let entry = |name: &str| {
             let at = text.find(&format!("'{name}'"))?;
@@ -229,13 +229,13 @@ impl Form {
             parts.map(|p| p.parse().ok()).collect()
         });
         match sizes {
-            Some(shape) => Ok(Form { descr: descr.into(), fortran, shape, start }),
+            Some(shape) => Ok(NpyForm { descr: descr.into(), fortran, shape, start }),
             None => refuse("its shape cannot be read"),
         }
     }
 }
 
-impl Header {
+impl NpyHeader {
     /// Bytes of the numbers; nothing if that is no possible size.
     fn data_bytes(&self) -> Option<u64> {
         let bytes = self.rows.checked_mul(self.cols)?.checked_mul(self.real.bytes())?;
@@ -243,12 +243,12 @@ impl Header {
     }
 
     /// Reads the header at the front of a stream.
-    pub(crate) fn read(input: &mut impl Read) -> io::Result<Header> {
-        Header::of(Form::read(input)?)
+    pub(crate) fn read(input: &mut impl Read) -> io::Result<NpyHeader> {
+        NpyHeader::of(NpyForm::read(input)?)
     }
 
     /// A header of a matrix of numbers.
-    fn of(form: Form) -> io::Result<Header> {
+    fn of(form: NpyForm) -> io::Result<NpyHeader> {
         let refuse = |found: String| {
             Err(Refusal::error(found, "give a two-dimensional array of numbers, written with numpy.save"))
         };
@@ -260,7 +260,7 @@ impl Header {
             [rows, cols] => (rows, cols),
             _ => return refuse(format!("it has {} dimensions", form.shape.len())),
         };
-        let header = Header { real, fortran: form.fortran, rows, cols, start: form.start };
+        let header = NpyHeader { real, fortran: form.fortran, rows, cols, start: form.start };
         if header.data_bytes().is_none() {
             return refuse(format!("{rows} x {cols} numbers are more than any file can hold"));
         }
@@ -369,8 +369,8 @@ mod tests {
         ));
         assert_eq!(bytes[127], b'\n');
         assert_eq!(bytes[128 + 40..], 6f64.to_le_bytes());
-        let header = Header::read(&mut &bytes[..]).unwrap();
-        assert_eq!(header, Header { real: Real::F64, fortran: false, rows: 2, cols: 3, start: 128 });
+        let header = NpyHeader::read(&mut &bytes[..]).unwrap();
+        assert_eq!(header, NpyHeader { real: Real::F64, fortran: false, rows: 2, cols: 3, start: 128 });
         assert!(header.check_size(176).is_ok());
     }
 
@@ -416,7 +416,7 @@ mod tests {
         // 3 x 2: rows first 1 2 3 4 5 6, columns first 1 3 5 2 4 6.
         for (fortran, stored) in [(false, [1, 2, 3, 4, 5, 6]), (true, [1, 3, 5, 2, 4, 6])] {
             let bytes: Vec<u8> = stored.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
-            let header = Header { real: Real::F32, fortran, rows: 3, cols: 2, start: 0 };
+            let header = NpyHeader { real: Real::F32, fortran, rows: 3, cols: 2, start: 0 };
             let mut out = [0.0; 4];
             let read = |place: u64, into: &mut [u8]| {
                 into.copy_from_slice(&bytes[place as usize..place as usize + into.len()]);
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn what_is_no_matrix_of_numbers_is_refused_with_its_type_or_shape() {
-        let parse = |text: &str| Form::parse(text, 0).and_then(Header::of);
+        let parse = |text: &str| NpyForm::parse(text, 0).and_then(NpyHeader::of);
         let refused = |text: &str| parse(text).unwrap_err().to_string();
         let with = |descr: &str, shape: &str| {
             refused(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"))
@@ -441,9 +441,9 @@ mod tests {
         assert!(with("'<f4'", "(18446744073709551615, 8)").contains("more than any file"));
         assert!(refused("{'descr': '<f4'}").contains("lacks"));
         let mut cut: &[u8] = b"\x93NUMPY\x01\x00\x76";
-        assert!(Header::read(&mut cut).unwrap_err().to_string().contains("ends within its header"));
+        assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends within its header"));
         let mut other: &[u8] = b"\x93NUMPX\x01\x00\x76\x00";
-        assert!(Header::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
+        assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
         let one = parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }").unwrap();
         assert_eq!((one.rows, one.cols, one.real), (1, 7, Real::F16));
         assert!(one.check_size(13).unwrap_err().to_string().contains("cut short"));

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use super::arrays::{self, Arrays, Values, labels};
 use super::compress::{self, Refusal};
-use super::npy::{self, Form, half};
+use super::npy::{self, NpyForm, half};
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
 use super::{Column, ReadOptions, Reader, Writer, csv, save};
@@ -132,7 +132,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
 
 /// Reads an array of `size` bytes in all.
 fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
-    let form = Form::read(&mut input)?;
+    let form = NpyForm::read(&mut input)?;
     let refuse_type = || {
         let (found, remedy) = match form.descr.as_str() {
             "|O" => ("it holds Python objects", "convert it first, with .astype(str) or .astype(float)"),

@@ -26,11 +26,11 @@ pub use intervals::{
 pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
-pub use record::{Key, Outcome, POOL, Reason, Record, RecordFile, Scored, Status, read_records};
-pub use roster::{Answer, GroundTruth, Truth};
+pub use record::{FitOutcome, FitStatus, Key, POOL, Reason, Record, RecordFile, Scored, read_records};
+pub use roster::{BagPrediction, GroundTruth, Truth};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
-    Comparison, MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, compare, pooled,
+    MethodSummary, MetricSummary, PairedComparison, PredictionRow, Repeat, bootstrap_method, compare, pooled,
     prediction_rows, summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};

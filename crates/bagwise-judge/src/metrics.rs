@@ -95,7 +95,7 @@ pub static METRICS: [MetricInfo; 17] = [
     info(Metric::F1, "f1", "F1", Tasks::Classes, true,
         "2 TP / (2 TP + FP + FN)"),
     info(Metric::Kappa, "kappa", "Cohen's kappa", Tasks::Classes, true,
-        "(po - pe) / (1 - pe), po = accuracy, pe = sum over classes of truth share times label share; 0 if pe = 1"),
+        "(po - pe) / (1 - pe), po = accuracy, pe = sum over classes of actual share times predicted share; 0 if pe = 1"),
     info(Metric::RocAuc, "roc_auc", "ROC AUC", Tasks::Classes, true,
         "share of (positive, negative) pairs with the positive scored higher, ties one half; classes: mean of one against the rest"),
     info(Metric::PrAuc, "pr_auc", "PR AUC (average precision)", Tasks::Binary, true,
@@ -109,13 +109,13 @@ pub static METRICS: [MetricInfo; 17] = [
     info(Metric::AucPrinted, "auc_printed", "AUC as printed (18e)", Tasks::Binary, true,
         "(TP / (TP + FN) + TN / (TN + FP)) / 2; the balanced accuracy"),
     info(Metric::Mse, "mse", "mean squared error", Tasks::Values, false,
-        "mean of (prediction - truth)^2"),
+        "mean of (predicted - actual)^2"),
     info(Metric::Mae, "mae", "mean absolute error", Tasks::Values, false,
-        "mean of |prediction - truth|"),
+        "mean of |predicted - actual|"),
     info(Metric::R2, "r2", "R2", Tasks::Values, true,
-        "1 - sum (prediction - truth)^2 / sum (truth - mean truth)^2; none if the truth does not vary"),
+        "1 - sum (predicted - actual)^2 / sum (actual - mean actual)^2; none if actual values do not vary"),
     info(Metric::ErrPercent, "err_percent", "%err", Tasks::Values, false,
-        "100 times the share of bags whose truth and prediction lie on different sides of 0.5 (0.5 counts as above)"),
+        "100 times the share of bags whose actual and predicted values lie on different sides of 0.5 (0.5 counts as above)"),
 ];
 
 /// Probabilities below this count as this in the log loss, so that one wrong certainty is not infinite; the

@@ -118,7 +118,7 @@ impl Reason {
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum FitStatus {
     /// The solver reached its tolerance.
     Converged,
     /// The solver stopped at its limit.
@@ -131,9 +131,9 @@ pub enum Status {
 
 /// How a fit went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct FitOutcome {
     /// How it ended.
-    pub status: Status,
+    pub status: FitStatus,
     /// Steps of the solver or the alternation.
     pub iterations: Option<u64>,
     /// Final objective.
@@ -181,7 +181,7 @@ pub struct Record {
     /// Chosen parameters that sit at an end of their list.
     pub on_edge: Vec<String>,
     /// How it went.
-    pub outcome: Outcome,
+    pub outcome: FitOutcome,
     /// Time taken.
     pub seconds: f64,
 }
@@ -189,7 +189,7 @@ pub struct Record {
 impl Record {
     /// True unless the fit failed.
     pub fn succeeded(&self) -> bool {
-        self.outcome.status != Status::Failed
+        self.outcome.status != FitStatus::Failed
     }
 
     /// True if the fit drew on the bags that it was judged by, though not on their labels: the parameter `pool=all`.

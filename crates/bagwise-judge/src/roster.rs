@@ -42,7 +42,7 @@ pub struct GroundTruth {
 
 /// What a method said of one bag.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct BagPrediction {
     /// The predicted class; none for real values.
     pub label: Option<u32>,
     /// The score of the positive class, else of the predicted one; the predicted value of a real target.
@@ -129,7 +129,7 @@ impl GroundTruth {
 
 impl GroundTruth {
     /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
-    pub fn answer(&self, scored: &Scored, row: usize) -> Answer {
+    pub fn answer(&self, scored: &Scored, row: usize) -> BagPrediction {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {
             let width = values.len() / scored.bags.len();
@@ -137,11 +137,11 @@ impl GroundTruth {
             values[row * width + at]
         };
         let probability = scored.probabilities.as_deref().map(cell);
-        Answer { label, score: cell(&scored.scores), probability }
+        BagPrediction { label, score: cell(&scored.scores), probability }
     }
 
     /// How sure an answer is, to put the surest first; of real values how far it is from the truth.
-    pub fn sureness(&self, bag: usize, answer: &Answer) -> f64 {
+    pub fn sureness(&self, bag: usize, answer: &BagPrediction) -> f64 {
         match (&self.truth, self.positive, answer.probability) {
             (Truth::Values(values), ..) => (answer.score - values[bag]).abs(),
             // Probability and score are those of the positive class, whatever the answer.

@@ -17,8 +17,8 @@ use super::intervals::{
 };
 use super::metrics::Metric;
 use super::predictions::Predictions;
-use super::record::{Record, Scored, Status};
-use super::roster::{Answer, GroundTruth, Truth};
+use super::record::{FitStatus, Record, Scored};
+use super::roster::{BagPrediction, GroundTruth, Truth};
 use bagwise_core::{Error, Result};
 
 /// Everything one repeat tested.
@@ -72,7 +72,7 @@ pub struct MethodSummary {
 
 /// One method against another on the same folds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct PairedComparison {
     /// The method compared with the reference.
     pub method: String,
     /// Reference minus method; none unless two folds have a value for both.
@@ -81,7 +81,7 @@ pub struct Comparison {
     pub folds: usize,
 }
 
-impl Comparison {
+impl PairedComparison {
     /// True if the test finds a difference at its level.
     pub fn distinguishable(&self) -> bool {
         self.test.is_some_and(|t| t.p < 1.0 - t.difference.level)
@@ -234,7 +234,7 @@ pub fn summarise(
     for (method, own) in all {
         let repeats = pool(&own, roster, count)?;
         let ended =
-            |wanted: &dyn Fn(Status) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
+            |wanted: &dyn Fn(FitStatus) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
         let mut lines = Vec::new();
         for &metric in metrics {
             let values: Vec<Option<f64>> = repeats
@@ -261,8 +261,8 @@ pub fn summarise(
         table.push(MethodSummary {
             method: method.to_string(),
             fits: own.len(),
-            failed: ended(&|s| s == Status::Failed),
-            limited: ended(&|s| matches!(s, Status::IterationLimit | Status::Cycle)),
+            failed: ended(&|s| s == FitStatus::Failed),
+            limited: ended(&|s| matches!(s, FitStatus::IterationLimit | FitStatus::Cycle)),
             seconds: records
                 .iter()
                 .filter(|r| r.key.data == roster.data && r.key.method == method)
@@ -281,7 +281,7 @@ pub fn compare(
     metric: Metric,
     reference: &str,
     level: f64,
-) -> Result<Vec<Comparison>> {
+) -> Result<Vec<PairedComparison>> {
     let base = of_method(records, roster, reference)?;
     let base_values = fold_values(&base, roster, metric)?;
     let mut comparisons = Vec::new();
@@ -301,7 +301,7 @@ pub fn compare(
             ratios.push(ratio);
         }
         let test = corrected_t_test(&first, &second, mean(&ratios).unwrap_or(0.0), level)?;
-        comparisons.push(Comparison { method: method.to_string(), test, folds: first.len() });
+        comparisons.push(PairedComparison { method: method.to_string(), test, folds: first.len() });
     }
     Ok(comparisons)
 }
@@ -378,7 +378,7 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             // Checks that the record fits the roster.
             roster.predictions(s)?;
             for (i, &bag) in s.bags.iter().enumerate() {
-                let Answer { label, score, probability } = roster.answer(s, i);
+                let BagPrediction { label, score, probability } = roster.answer(s, i);
                 let (truth, label) = match &roster.truth {
                     Truth::Values(values) => (values[bag].to_string(), String::new()),
                     Truth::Classes { codes, names } => (
@@ -407,8 +407,18 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
 pub fn write_predictions(rows: &[PredictionRow], to: impl Write) -> Result<()> {
     let fail = |e: csv::Error| Error::Invalid(format!("predictions.csv: {e}"));
     let mut out = csv::WriterBuilder::new().has_headers(false).from_writer(to);
-    out.write_record(["bag", "group", "fold", "truth", "score", "probability", "label", "method", "repeat"])
-        .map_err(fail)?;
+    out.write_record([
+        "bag",
+        "group",
+        "fold",
+        "actual",
+        "score",
+        "probability",
+        "predicted",
+        "method",
+        "repeat",
+    ])
+    .map_err(fail)?;
     for row in rows {
         out.serialize(row).map_err(fail)?;
     }

@@ -1,12 +1,10 @@
 //! Evaluations and comparisons: every method on the same folds. What comes back is JSON, made into tables in Python.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
-use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
-use bagwise::{Ctx, Dataset, Error, Evaluate};
-use bagwise_report::{CONTEXT_FILE, Comparison, Context, Finished, Options, basics, gather, render};
+use bagwise::{Ctx, Dataset, Error, Evaluate, Event};
+use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -97,26 +95,22 @@ pub(crate) fn evaluate(
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     enter(py, &around, move |ctx| {
-        let found = judging.evaluate(&data, &learning, ctx)?.run()?;
-        let known = Context {
-            command,
-            threads: rayon::current_num_threads(),
-            finished: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs()),
-            seconds: Some(found.elapsed.as_secs_f64()),
-            ..basics(&data, &found.candidates, &found.plan, judging.level)?
+        let mut context = Context::default();
+        let watch = |event: &Event<'_>| {
+            match event {
+                Event::Started { data, candidates, plan, folder, .. } => {
+                    context = Context::begin(data, candidates, plan, judging.level, command.clone())?;
+                    folder.map_or(Ok(()), |folder| context.save(folder))?;
+                }
+                Event::Finished { data, evaluation } => {
+                    context = std::mem::take(&mut context).finish(data, evaluation, ctx)?;
+                    evaluation.folder.as_deref().map_or(Ok(()), |folder| context.save(folder))?;
+                }
+                Event::Skipped { .. } | Event::Fitted { .. } => {}
+            }
+            Ok(())
         };
-        let finished = Finished {
-            data: &data,
-            candidates: &found.candidates,
-            plan: &found.plan,
-            level: judging.level,
-            records: &found.records,
-            roster: &found.roster,
-        };
-        let context = gather(&finished, known, ctx)?;
-        if let Some(folder) = &found.folder {
-            save_whole(&folder.join(CONTEXT_FILE), to_json(&context)?.as_bytes())?;
-        }
+        let found = judging.evaluate(&data, &learning, ctx)?.watch(watch).run()?;
         to_json(&Judged {
             metric: found.plan.metric,
             optimistic: found.verdict.optimistic,
@@ -137,8 +131,8 @@ pub(crate) fn evaluate(
 pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
         let judged: Judged = from_json(judged)?;
-        let comparison = Comparison::new(judged.records, judged.roster, judged.context)?;
-        render(&[comparison], &Options { hide_ids, title })
+        let comparison = LoadedRun::new(judged.records, judged.roster, judged.context)?;
+        render(&[comparison], &ReportOptions { hide_ids, title })
     };
     page().map_err(exception)
 }

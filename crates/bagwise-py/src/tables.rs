@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bagwise::io::{Column, ReadOptions};
 use bagwise::methods::{METHODS, describe};
-use bagwise::{Dataset, Error, Groups, Kept, Target};
+use bagwise::{CarriedColumn, Dataset, Error, Groups, Target};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 
@@ -153,7 +153,7 @@ pub(crate) fn write(
         if let Some(groups) = groups {
             data = data.with_groups(Groups::from_names(&groups))?;
         }
-        let column = |(name, values)| Kept { name, values };
+        let column = |(name, values)| CarriedColumn { name, values };
         data.kept = kept.into_iter().map(column).collect();
         data.instance_labels = instance_labels;
         bagwise::io::write(&data, &path, format.as_deref())

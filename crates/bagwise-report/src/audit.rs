@@ -166,7 +166,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             ("method", info.map_or(winner.into(), |i| format!("{winner}: {}", i.title))),
             ("published", info.map_or(String::new(), |i| i.reference.into())),
             ("parameters", usual_point(view)),
-            ("answers", answers),
+            ("predictions", answers),
             ("learned from", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
             ("how good", value),
             ("errors", errors),

@@ -2,74 +2,74 @@
 //! what a kept column says of instances that decided, and a picture of the winner's kernel. Nothing is trained.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
 
-use bagwise::inspect::{Level, inspect};
+use bagwise::inspect::{Severity, inspect};
+use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits};
-use bagwise::run::{Candidate, Plan, Verdict, picture};
-use bagwise::{Ctx, Dataset, Error, Result};
+use bagwise::run::{Candidate, RunPlan, Verdict, picture};
+use bagwise::{Ctx, Dataset, Error, Evaluation, Result};
 
-use crate::context::{Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
+use crate::context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
 use crate::explained::explained;
 
-/// A run that is done.
-pub struct Finished<'a> {
-    /// The data.
-    pub data: &'a Dataset,
-    /// What was compared.
-    pub candidates: &'a [Candidate],
-    /// How.
-    pub plan: &'a Plan,
-    /// The level of intervals and tests.
-    pub level: f64,
-    /// The records, sorted by key.
-    pub records: &'a [Record],
-    /// The bags.
-    pub roster: &'a GroundTruth,
-}
-
-/// What is known of a run before its first fit. How it was started and how long it took are for the caller to add.
-pub fn basics(data: &Dataset, candidates: &[Candidate], plan: &Plan, level: f64) -> Result<Context> {
-    Ok(Context {
-        version: env!("CARGO_PKG_VERSION").into(),
-        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        metric: Some(plan.metric),
-        level: Some(level),
-        protocol: in_words(&plan.protocol),
-        optimistic: plan.protocol.optimistic(),
-        threshold: plan.threshold.map(|t| t.to_string()),
-        precision: plan.precision.name().into(),
-        setups: candidates.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
-        data: Some(summary(data)?),
-        ..Context::default()
-    })
-}
-
-/// Adds to what is known of a run what shows when it is done.
-pub fn gather(run: &Finished<'_>, known: Context, ctx: &Ctx) -> Result<Context> {
-    let Finished { data, plan, records, roster, .. } = *run;
-    let mut context = known;
-    // Where every fit failed there is no winner, and nothing to add.
-    let Ok(verdict) = Verdict::new(records, roster, plan.metric, run.level, plan.protocol.optimistic())
-    else {
-        return Ok(context);
-    };
-    context.kept = kept(data, records, roster, &verdict);
-    if let Some(winner) = run.candidates.iter().find(|c| c.name == verdict.best().method) {
-        match picture(data, winner, records, ctx) {
-            Ok(picture) => context.gram = picture,
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            // What is only an extra must not spoil a run.
-            Err(e) => context.notes.push(format!("The picture of the kernel could not be shown: {e}.")),
-        }
+impl Context {
+    /// What is known of a run before its first fit; `command` is how the user started it. A run that is interrupted can
+    /// be reported on too.
+    pub fn begin(
+        data: &Dataset,
+        candidates: &[Candidate],
+        plan: &RunPlan,
+        level: f64,
+        command: String,
+    ) -> Result<Context> {
+        Ok(Context {
+            command,
+            threads: rayon::current_num_threads(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            metric: Some(plan.metric),
+            level: Some(level),
+            protocol: in_words(&plan.protocol),
+            optimistic: plan.protocol.optimistic(),
+            threshold: plan.threshold.map(|t| t.to_string()),
+            precision: plan.precision.name().into(),
+            setups: candidates.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
+            data: Some(summary(data)?),
+            ..Context::default()
+        })
     }
-    Ok(context)
+
+    /// Adds what shows when the run is done.
+    pub fn finish(mut self, data: &Dataset, evaluation: &Evaluation, ctx: &Ctx) -> Result<Context> {
+        let Evaluation { candidates, records, roster, verdict, .. } = evaluation;
+        self.finished = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs());
+        self.seconds = Some(evaluation.elapsed.as_secs_f64());
+        self.kept = kept(data, records, roster, verdict);
+        if let Some(winner) = candidates.iter().find(|c| c.name == verdict.best().method) {
+            match picture(data, winner, records, ctx) {
+                Ok(picture) => self.gram = picture,
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                // What is only an extra must not spoil a run.
+                Err(e) => self.notes.push(format!("The picture of the kernel could not be shown: {e}.")),
+            }
+        }
+        Ok(self)
+    }
+
+    /// Writes it into the folder of the run.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        let text = serde_json::to_vec(self).map_err(|e| Error::Invalid(format!("the report's data: {e}")))?;
+        save_whole(&folder.join(CONTEXT_FILE), &text)
+    }
 }
 
 /// What the data look like.
 fn summary(data: &Dataset) -> Result<DataSummary> {
     let found = inspect(data)?;
     let suspicion = |f: &bagwise::inspect::Finding| Suspicion {
-        warning: f.level == Level::Warning,
+        warning: f.level == Severity::Warning,
         kind: f.kind.into(),
         message: f.message.clone(),
         remedy: f.remedy.to_string(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run, its data at hand ──▶ Context (gather.rs) ──▶ report.json
-//! folder of a run ──▶ Comparison (load.rs): records, roster, Context
+//! folder of a run ──▶ LoadedRun (load.rs): records, roster, Context
 //!                       ▼
 //!                     View (view.rs): verdict, answers bag by bag, names that may be shown, colours
 //!                       ▼
@@ -33,6 +33,5 @@ mod warnings;
 
 pub use bagwise::run::GramPicture;
 pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
-pub use gather::{Finished, basics, gather};
-pub use load::Comparison;
-pub use page::{Options, render};
+pub use load::LoadedRun;
+pub use page::{ReportOptions, render};

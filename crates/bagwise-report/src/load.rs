@@ -10,7 +10,7 @@ use crate::context::{CONTEXT_FILE, Context};
 
 /// One data set's records with what belongs to them.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct LoadedRun {
     /// The records of the run.
     pub records: Vec<Record>,
     /// The bags.
@@ -19,9 +19,9 @@ pub struct Comparison {
     pub context: Context,
 }
 
-impl Comparison {
+impl LoadedRun {
     /// Reads the folder of a run, or the folder that a file of records lies in.
-    pub fn read(path: &Path) -> Result<Comparison> {
+    pub fn read(path: &Path) -> Result<LoadedRun> {
         let (folder, file): (PathBuf, PathBuf) = if path.is_dir() {
             (path.into(), path.join("records.jsonl"))
         } else {
@@ -37,7 +37,7 @@ impl Comparison {
         let records = read_records(&file)?;
         let roster: GroundTruth = json(&folder.join("roster.json"))?;
         let context = Context::read(&folder)?;
-        Comparison::new(records, roster, context).map_err(|e| match e {
+        LoadedRun::new(records, roster, context).map_err(|e| match e {
             Error::Invalid(found) => Error::data(
                 Place::of(file.display().to_string()),
                 found,
@@ -48,7 +48,7 @@ impl Comparison {
     }
 
     /// Records of the roster's data; there must be some.
-    pub fn new(records: Vec<Record>, roster: GroundTruth, mut context: Context) -> Result<Comparison> {
+    pub fn new(records: Vec<Record>, roster: GroundTruth, mut context: Context) -> Result<LoadedRun> {
         let records: Vec<Record> = records.into_iter().filter(|r| r.key.data == roster.data).collect();
         if records.is_empty() {
             return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
@@ -57,7 +57,7 @@ impl Comparison {
         context.gram = context
             .gram
             .filter(|g| g.levels.len() == g.bags.len().pow(2) && g.bags.iter().all(|&b| b < bags));
-        Ok(Comparison { records, roster, context })
+        Ok(LoadedRun { records, roster, context })
     }
 
     /// The metric that decides.

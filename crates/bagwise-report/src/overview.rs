@@ -10,11 +10,11 @@ use bagwise::judge::Metric;
 use bagwise::judge::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon, wilcoxon_p};
 use bagwise::run::Verdict;
 
-use crate::load::Comparison;
+use crate::load::LoadedRun;
 use crate::markup::{Markup, chance, count, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
 use crate::results::{digits, heading};
-use crate::table::{Cell, Look, numbers, table, table_with_foot, words};
+use crate::table::{Look, TableCell, numbers, table, table_with_foot, words};
 use crate::view::View;
 
 /// Tests over fewer data sets cannot find anything.
@@ -52,9 +52,9 @@ fn same_data(again: &[(String, String)]) -> String {
 
 impl Overview {
     /// The ranks, or why there are none.
-    pub(crate) fn of(runs: &[Comparison], verdicts: &[Verdict]) -> Result<Together> {
+    pub(crate) fn of(runs: &[LoadedRun], verdicts: &[Verdict]) -> Result<Together> {
         let first_of = |i: usize| {
-            let same = |r: &Comparison| r.roster.fingerprint == runs[i].roster.fingerprint;
+            let same = |r: &LoadedRun| r.roster.fingerprint == runs[i].roster.fingerprint;
             runs.iter().position(same).unwrap_or(i)
         };
         let (counted, others): (Vec<usize>, Vec<usize>) =
@@ -232,21 +232,21 @@ impl Overview {
             let row = &self.ranks.values[d];
             let best = row.iter().copied().reduce(|a, b| if self.metric.better(b, a) { b } else { a });
             let mut cells = vec![
-                Cell::of(|m| {
+                TableCell::of(|m| {
                     m.tag("a", &[("href", &format!("#{}", view.id))], |m| {
                         m.leaf("bdi", &[], &view.verdict.data)
                     })
                 }),
-                Cell::shown(view.roster().bags.len() as f64, &view.roster().bags.len().to_string()),
+                TableCell::shown(view.roster().bags.len() as f64, &view.roster().bags.len().to_string()),
             ];
             cells.extend(order.iter().map(|&m| {
-                let cell = Cell::number(Some(row[m]), digits);
+                let cell = TableCell::number(Some(row[m]), digits);
                 if Some(row[m]) == best { cell.class("main") } else { cell }
             }));
             (String::new(), cells)
         });
-        let mut foot = vec![Cell::text("average rank"), Cell::text("")];
-        foot.extend(order.iter().map(|&m| Cell::number(Some(self.ranks.average[m]), 2)));
+        let mut foot = vec![TableCell::text("average rank"), TableCell::text("")];
+        foot.extend(order.iter().map(|&m| TableCell::number(Some(self.ranks.average[m]), 2)));
         let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
         table_with_foot(
             page,
@@ -310,13 +310,13 @@ impl Overview {
         let rows = sorted.into_iter().map(|s| {
             let w = wilcoxon(&self.ranks.differences(best, s.method));
             let cells = vec![
-                Cell::text(&self.ranks.methods[s.method]),
-                Cell::number(Some(self.ranks.average[s.method]), 2),
-                Cell::shown(s.adjusted, &chance(s.adjusted)),
-                Cell::text(if s.rejected { "yes" } else { "no" }),
-                w.map_or(Cell::text("\u{2013}"), |w| Cell::shown(w.p, &chance(w.p))),
-                Cell::number(w.map(|w| w.plus), 1),
-                Cell::number(w.map(|w| w.minus), 1),
+                TableCell::text(&self.ranks.methods[s.method]),
+                TableCell::number(Some(self.ranks.average[s.method]), 2),
+                TableCell::shown(s.adjusted, &chance(s.adjusted)),
+                TableCell::text(if s.rejected { "yes" } else { "no" }),
+                w.map_or(TableCell::text("\u{2013}"), |w| TableCell::shown(w.p, &chance(w.p))),
+                TableCell::number(w.map(|w| w.plus), 1),
+                TableCell::number(w.map(|w| w.minus), 1),
             ];
             (String::new(), cells)
         });

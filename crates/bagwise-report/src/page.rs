@@ -5,7 +5,7 @@ use bagwise::run::Verdict;
 use bagwise::{Error, Result};
 
 use crate::audit::{date, model_card, provenance};
-use crate::load::Comparison;
+use crate::load::LoadedRun;
 use crate::markup::{Markup, count, listed};
 use crate::overview::{Overview, Together};
 use crate::view::View;
@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("../assets/script.js");
 
 /// How a report is drawn.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ReportOptions {
     /// Bags by number instead of by name; groups and kept columns not at all.
     pub hide_ids: bool,
     /// The heading; made from the data without one.
@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 /// Draws a report of one run or several, each on its own data.
-pub fn render(runs: &[Comparison], options: &Options) -> Result<String> {
+pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
     if runs.is_empty() {
         return Err(Error::Invalid("there is no run to report on; give a folder".into()));
     }
@@ -92,7 +92,7 @@ fn name_shortly(verdicts: &mut [Verdict]) {
 }
 
 fn views<'a>(
-    runs: &'a [Comparison],
+    runs: &'a [LoadedRun],
     verdicts: Vec<Verdict>,
     hide: bool,
     colours: &'a [String],
@@ -255,7 +255,7 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
         });
     });
     section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));
-    section(page, "reasons", "How the answers came about", &mut |page| figures::reasons(page, view));
+    section(page, "reasons", "How predictions were made", &mut |page| figures::reasons(page, view));
     section(page, "audit", "For auditors", &mut |page| {
         page.tag("div", &[("class", "pair even")], |page| {
             page.tag("div", &[], |page| provenance(page, view));

@@ -6,24 +6,24 @@ use crate::markup::{Markup, place};
 
 /// From values to places.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub(crate) struct AxisScale {
     from: (f64, f64),
     to: (f64, f64),
     log: bool,
 }
 
-impl Scale {
+impl AxisScale {
     /// Values from `low` to `high` on `start` to `end`.
-    pub(crate) fn new((low, high): (f64, f64), to: (f64, f64)) -> Scale {
+    pub(crate) fn new((low, high): (f64, f64), to: (f64, f64)) -> AxisScale {
         // A range of nothing is widened, so that its value stands in the middle.
         let from = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
-        Scale { from, to, log: false }
+        AxisScale { from, to, log: false }
     }
 
     /// The same by powers; values are above 0.
-    pub(crate) fn log((low, high): (f64, f64), to: (f64, f64)) -> Scale {
+    pub(crate) fn log((low, high): (f64, f64), to: (f64, f64)) -> AxisScale {
         let from = if high > low { (low, high) } else { (low / 2.0, low * 2.0) };
-        Scale { from, to, log: true }
+        AxisScale { from, to, log: true }
     }
 
     /// The place of a value; values outside stand at the end.
@@ -205,7 +205,7 @@ pub(crate) fn titled(svg: &mut Markup, name: &str, attributes: &[(&str, &str)], 
 }
 
 /// The frame of a plot with two scales, its grid and the names of its axes.
-pub(crate) fn axes(svg: &mut Markup, x: &Scale, y: &Scale, names: (&str, &str)) {
+pub(crate) fn axes(svg: &mut Markup, x: &AxisScale, y: &AxisScale, names: (&str, &str)) {
     let (left, right) = x.to;
     let (bottom, top) = y.to;
     for tick in x.ticks(5) {
@@ -252,13 +252,13 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside() {
         assert_eq!(
-            Scale::new((0.0, 1.0), (0.0, 100.0)).ticks(5),
+            AxisScale::new((0.0, 1.0), (0.0, 100.0)).ticks(5),
             [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
         );
-        assert_eq!(Scale::new((0.83, 0.97), (0.0, 100.0)).ticks(3).len(), 3);
-        assert_eq!(Scale::log((0.02, 40.0), (0.0, 1.0)).ticks(5), [0.1, 1.0, 10.0]);
-        assert_eq!(Scale::log((0.5, 5.0), (0.0, 1.0)).ticks(5), [1.0, 3.0]);
-        let same = Scale::new((0.5, 0.5), (0.0, 10.0));
+        assert_eq!(AxisScale::new((0.83, 0.97), (0.0, 100.0)).ticks(3).len(), 3);
+        assert_eq!(AxisScale::log((0.02, 40.0), (0.0, 1.0)).ticks(5), [0.1, 1.0, 10.0]);
+        assert_eq!(AxisScale::log((0.5, 5.0), (0.0, 1.0)).ticks(5), [1.0, 3.0]);
+        let same = AxisScale::new((0.5, 0.5), (0.0, 10.0));
         assert_eq!(same.at(0.5), 5.0);
         assert_eq!(same.at(9.0), 10.0);
     }

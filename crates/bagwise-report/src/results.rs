@@ -7,8 +7,8 @@ use bagwise::judge::{MethodSummary, Metric, MetricSummary, Truth};
 use bagwise::run::Standing;
 
 use crate::markup::{Markup, count, duration, fixed, place};
-use crate::plot::Scale;
-use crate::table::{Cell, Look, numbers, table, words};
+use crate::plot::AxisScale;
+use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
 /// Metrics that stand in the table beside the one that decides, as far as they exist.
@@ -73,12 +73,12 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         .iter()
         .filter_map(|l| l.metrics[0].interval.map(|i| (i.low, i.high)).or(l.metrics[0].mean.map(|m| (m, m))));
     let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-    let scale = Scale::new((low, high), (5.0, 125.0));
+    let scale = AxisScale::new((low, high), (5.0, 125.0));
     let rows = v.table.iter().zip(&v.standing).map(|(line, standing)| {
         let colour = view.colour(&line.method);
         let best = *standing == Standing::Best && view.several_methods();
         let mut cells = vec![
-            Cell::of(|m| {
+            TableCell::of(|m| {
                 m.tag("span", &[("class", "who"), ("data-m", &colour)], |m| {
                     m.tag(
                         "svg",
@@ -90,7 +90,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
                     m.text(&line.method);
                 });
             }),
-            Cell::number(line.metrics[0].mean, digits(first)).class("main"),
+            TableCell::number(line.metrics[0].mean, digits(first)).class("main"),
             interval(line, &scale, &colour, digits(first)),
         ];
         let class = match standing {
@@ -98,12 +98,12 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
             _ => "pill",
         };
         if view.several_methods() {
-            cells.push(Cell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+            cells.push(TableCell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
         }
         cells.extend(
-            shown.iter().map(|&i| Cell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
+            shown.iter().map(|&i| TableCell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
         );
-        cells.push(Cell::shown(line.seconds, &duration(line.seconds)));
+        cells.push(TableCell::shown(line.seconds, &duration(line.seconds)));
         (if best { "best".to_string() } else { String::new() }, cells)
     });
     let caption = match view.several_methods() {
@@ -116,11 +116,11 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
 }
 
 /// The interval as a line and as numbers.
-fn interval(line: &MethodSummary, scale: &Scale, colour: &str, digits: usize) -> Cell {
+fn interval(line: &MethodSummary, scale: &AxisScale, colour: &str, digits: usize) -> TableCell {
     let m = &line.metrics[0];
-    let Some(mean) = m.mean else { return Cell::text("\u{2013}").sorted(-1e9) };
+    let Some(mean) = m.mean else { return TableCell::text("\u{2013}").sorted(-1e9) };
     let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
-    Cell::of(|page| {
+    TableCell::of(|page| {
         page.tag("svg", &[("viewBox", "0 0 130 14"), ("class", "inline"), ("aria-hidden", "true")], |svg| {
             if let (Some(low), Some(high)) = (low, high) {
                 let d = format!("M{} 7H{}", place(scale.at(low)), place(scale.at(high)));
@@ -150,8 +150,8 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
             columns.extend(v.best().metrics.iter().filter(wanted).map(|m| numbers(heading(m.metric))));
             let rows = v.table.iter().map(|line| {
                 let means =
-                    line.metrics.iter().filter(wanted).map(|m| Cell::number(m.mean, digits(m.metric)));
-                (String::new(), std::iter::once(Cell::text(&line.method)).chain(means).collect())
+                    line.metrics.iter().filter(wanted).map(|m| TableCell::number(m.mean, digits(m.metric)));
+                (String::new(), std::iter::once(TableCell::text(&line.method)).chain(means).collect())
             });
             return table(page, look, &columns, rows.collect());
         }
@@ -165,11 +165,11 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
         let mut rows = Vec::new();
         for line in &v.table {
             for m in line.metrics.iter().filter(wanted) {
-                let mut cells = vec![Cell::text(&line.method), Cell::text(m.metric.info().title)];
+                let mut cells = vec![TableCell::text(&line.method), TableCell::text(m.metric.info().title)];
                 let ends = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
-                cells.extend([m.mean, ends.0, ends.1].map(|v| Cell::number(v, 4)));
+                cells.extend([m.mean, ends.0, ends.1].map(|v| TableCell::number(v, 4)));
                 if several {
-                    cells.push(Cell::number(m.sd, 4));
+                    cells.push(TableCell::number(m.sd, 4));
                 }
                 rows.push((String::new(), cells));
             }
@@ -194,12 +194,12 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
     page.tag("section", &[("class", "confusion")], |page| {
         page.leaf("h3", &[], &format!("What {} confuses", view.winner()));
         page.leaf("p", &[], &in_words(view, &counts));
-        let mut columns = vec![words("truth")];
-        columns.extend(names.iter().map(|n| numbers(&format!("called {n}"))));
-        columns.push(numbers(if view.answers_per_bag(0) > 1.0 { "answers" } else { "bags" }));
+        let mut columns = vec![words("actual")];
+        columns.extend(names.iter().map(|n| numbers(&format!("predicted {n}"))));
+        columns.push(numbers(if view.answers_per_bag(0) > 1.0 { "predictions" } else { "bags" }));
         let rows = counts.iter().enumerate().map(|(t, row)| {
             let total: u64 = row.iter().sum();
-            let mut cells = vec![Cell::name(&names[t])];
+            let mut cells = vec![TableCell::name(&names[t])];
             for (l, &n) in row.iter().enumerate() {
                 let share = n as f64 / total.max(1) as f64;
                 let class = match (t == l, n) {
@@ -209,34 +209,37 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                     (false, _) => format!("wrong s{}", (share * 4.99) as usize),
                 };
                 cells.push(
-                    Cell::of(|m| {
+                    TableCell::of(|m| {
                         m.text(&n.to_string());
                         m.leaf("span", &[("class", "share")], &format!("{:.0} %", 100.0 * share));
                     })
                     .class(&class),
                 );
             }
-            cells.push(Cell::text(&total.to_string()));
+            cells.push(TableCell::text(&total.to_string()));
             (String::new(), cells)
         });
-        let caption = format!("Answers of {} by class", view.winner());
+        let caption = format!("Predictions of {} by class", view.winner());
         table(page, Look { caption: &caption, class: "matrix", ..Look::default() }, &columns, rows.collect());
         if view.roster().positive.is_some() && view.verdict.table.len() > 1 {
             page.tag("details", &[], |page| {
                 page.leaf("summary", &[], "The same for all methods");
                 let columns = [
                     words("method"),
-                    numbers("found").hint("positive bags called positive"),
-                    numbers("missed").hint("positive bags called negative"),
-                    numbers("false alarms").hint("negative bags called positive"),
-                    numbers("rightly left").hint("negative bags called negative"),
+                    numbers("true positives").hint("positive bags called positive"),
+                    numbers("false negatives").hint("positive bags called negative"),
+                    numbers("false positives").hint("negative bags called positive"),
+                    numbers("true negatives").hint("negative bags called negative"),
                 ];
                 let rows = view.verdict.table.iter().enumerate().filter_map(|(i, line)| {
                     let n = view.confusion(i)?;
-                    let cells = [n.tp, n.fn_, n.fp, n.tn].map(|c| Cell::text(&c.to_string()));
-                    Some((String::new(), std::iter::once(Cell::text(&line.method)).chain(cells).collect()))
+                    let cells = [n.tp, n.fn_, n.fp, n.tn].map(|c| TableCell::text(&c.to_string()));
+                    Some((
+                        String::new(),
+                        std::iter::once(TableCell::text(&line.method)).chain(cells).collect(),
+                    ))
                 });
-                let caption = "Right and wrong answers by method";
+                let caption = "Right and wrong predictions by method";
                 table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
             });
         }
@@ -249,7 +252,8 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
     let over = if repeats > 1 { format!(", over {repeats} repeats") } else { String::new() };
     let rule = threshold(view);
     // A bag that is answered several times counts as often.
-    let (unit, of) = if view.answers_per_bag(0) > 1.0 { ("answer", "about bags of") } else { ("bag", "of") };
+    let (unit, of) =
+        if view.answers_per_bag(0) > 1.0 { ("prediction", "for bags of") } else { ("bag", "of") };
     match view.roster().positive {
         Some(p) => {
             let (p, n) = (p as usize, 1 - p as usize);
@@ -302,7 +306,7 @@ fn threshold(view: &View<'_>) -> String {
 }
 
 /// A bag that the winner got wrong at least once.
-struct Wrong {
+struct WrongBag {
     bag: usize,
     wrong: usize,
     judged: usize,
@@ -324,7 +328,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
     let total = list.len();
     list.truncate(most);
     page.tag("section", &[("class", "mistakes")], |page| {
-        let title = if real { "Farthest from the truth".into() } else { format!("Bags that {} gets wrong", view.winner()) };
+        let title = if real { "Largest errors".into() } else { format!("Bags that {} gets wrong", view.winner()) };
         page.leaf("h3", &[], &title);
         if list.is_empty() {
             page.leaf("p", &[], "None.");
@@ -332,7 +336,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         }
         let shown = if total > most { format!(" The first {most} of them are listed; predictions.csv has all.") } else { String::new() };
         let note = if real {
-            format!("By the mean distance of the answers of {} from the truth.{shown}", view.winner())
+            format!("By the mean absolute error of {}.{shown}", view.winner())
         } else {
             let seen = if view.winner_saw_test_bags() { "its label" } else { "it" };
             let all = match view.several_methods() {
@@ -340,7 +344,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
                 false => "",
             };
             format!(
-                "{total} of {} bags, each answered by a model that had not seen {seen}; the surest mistakes first.{all}{shown}",
+                "{total} of {} bags, each predicted by a model that had not seen {seen}; the most confident mistakes first.{all}{shown}",
                 view.roster().bags.len()
             )
         };
@@ -351,38 +355,38 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         if groups.is_some() {
             columns.push(words("group"));
         }
-        columns.push(if real { numbers("truth") } else { words("truth") });
-        columns.push(if real { numbers("answer") } else { words("answer") });
+        columns.push(if real { numbers("actual") } else { words("actual") });
+        columns.push(if real { numbers("predicted") } else { words("predicted") });
         if real {
             columns.push(numbers("error"));
         } else {
             columns.push(numbers("score"));
-            columns.push(numbers("probability").hint("of the positive class, or of the answer"));
+            columns.push(numbers("probability").hint("of the positive class, or of the predicted one"));
             if several {
-                columns.push(words("wrong in").hint("answers about the bag"));
+                columns.push(words("wrong in").hint("predictions for the bag"));
             }
             if view.several_methods() {
                 columns.push(words("methods wrong").hint("how many methods get it wrong"));
             }
         }
         let rows = list.iter().map(|w| {
-            let mut cells = vec![Cell::name(&view.bag(w.bag)).sorted_by_bag(w.bag, view.hide)];
+            let mut cells = vec![TableCell::name(&view.bag(w.bag)).sorted_by_bag(w.bag, view.hide)];
             if let Some(groups) = groups {
-                cells.push(Cell::name(&groups[w.bag]));
+                cells.push(TableCell::name(&groups[w.bag]));
             }
-            cells.push(Cell::name(&view.truth(w.bag)));
+            cells.push(TableCell::name(&view.truth(w.bag)));
             if real {
-                cells.push(Cell::number(Some(w.score), 3));
-                cells.push(Cell::number(Some(w.weight), 3));
+                cells.push(TableCell::number(Some(w.score), 3));
+                cells.push(TableCell::number(Some(w.weight), 3));
             } else {
-                cells.push(Cell::name(w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str)));
-                cells.push(Cell::number(Some(w.score), 3));
-                cells.push(Cell::number(w.probability, 3));
+                cells.push(TableCell::name(w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str)));
+                cells.push(TableCell::number(Some(w.score), 3));
+                cells.push(TableCell::number(w.probability, 3));
                 if several {
-                    cells.push(Cell::text(&format!("{} of {}", w.wrong, w.judged)).sorted(w.wrong as f64 / w.judged as f64));
+                    cells.push(TableCell::text(&format!("{} of {}", w.wrong, w.judged)).sorted(w.wrong as f64 / w.judged as f64));
                 }
                 if view.several_methods() {
-                    cells.push(Cell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
+                    cells.push(TableCell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
                 }
             }
             (String::new(), cells)
@@ -392,14 +396,14 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
     });
 }
 
-impl Cell {
+impl TableCell {
     /// Hidden names sort by their number, shown ones by themselves.
-    fn sorted_by_bag(self, bag: usize, hidden: bool) -> Cell {
+    fn sorted_by_bag(self, bag: usize, hidden: bool) -> TableCell {
         if hidden { self.sorted(bag as f64) } else { self }
     }
 }
 
-fn wrong(view: &View<'_>) -> Vec<Wrong> {
+fn wrong(view: &View<'_>) -> Vec<WrongBag> {
     let is_wrong = |bag: usize, label: Option<u32>| label.is_some() && view.class(bag) != label;
     let mut by_method: BTreeMap<usize, usize> = BTreeMap::new();
     for answers in &view.answers {
@@ -414,11 +418,11 @@ fn wrong(view: &View<'_>) -> Vec<Wrong> {
             *by_method.entry(bag).or_default() += usize::from(wrong > 0 && 2 * wrong >= judged);
         }
     }
-    let mut list: BTreeMap<usize, Wrong> = BTreeMap::new();
+    let mut list: BTreeMap<usize, WrongBag> = BTreeMap::new();
     for a in &view.answers[0] {
         let weight = view.roster().sureness(a.bag, a);
         let counts = matches!(view.roster().truth, Truth::Values(_)) || is_wrong(a.bag, a.label);
-        let w = list.entry(a.bag).or_insert(Wrong {
+        let w = list.entry(a.bag).or_insert(WrongBag {
             bag: a.bag,
             wrong: 0,
             judged: 0,
@@ -438,7 +442,7 @@ fn wrong(view: &View<'_>) -> Vec<Wrong> {
             w.weight += weight;
         }
     }
-    let mut list: Vec<Wrong> = list.into_values().filter(|w| w.wrong > 0).collect();
+    let mut list: Vec<WrongBag> = list.into_values().filter(|w| w.wrong > 0).collect();
     list.iter_mut().for_each(|w| w.weight /= w.judged as f64);
     list.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bag.cmp(&b.bag)));
     list

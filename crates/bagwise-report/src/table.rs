@@ -4,25 +4,25 @@
 use crate::markup::{Markup, fixed, maybe};
 
 /// A column.
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     name: String,
     number: bool,
     hint: String,
 }
 
 /// A column of text.
-pub(crate) fn words(name: &str) -> Column {
-    Column { name: name.into(), number: false, hint: String::new() }
+pub(crate) fn words(name: &str) -> TableColumn {
+    TableColumn { name: name.into(), number: false, hint: String::new() }
 }
 
 /// A column of numbers.
-pub(crate) fn numbers(name: &str) -> Column {
-    Column { name: name.into(), number: true, hint: String::new() }
+pub(crate) fn numbers(name: &str) -> TableColumn {
+    TableColumn { name: name.into(), number: true, hint: String::new() }
 }
 
-impl Column {
+impl TableColumn {
     /// What the column means, shown on hovering.
-    pub(crate) fn hint(mut self, hint: &str) -> Column {
+    pub(crate) fn hint(mut self, hint: &str) -> TableColumn {
         self.hint = hint.into();
         self
     }
@@ -30,57 +30,57 @@ impl Column {
 
 /// A cell.
 #[derive(Default)]
-pub(crate) struct Cell {
+pub(crate) struct TableCell {
     inside: Markup,
     sort: Option<String>,
     class: String,
 }
 
-impl Cell {
+impl TableCell {
     /// Text.
-    pub(crate) fn text(text: &str) -> Cell {
+    pub(crate) fn text(text: &str) -> TableCell {
         let mut inside = Markup::default();
         inside.text(text);
-        Cell { inside, ..Cell::default() }
+        TableCell { inside, ..TableCell::default() }
     }
 
     /// A name that came with the data; its direction of writing stays its own.
-    pub(crate) fn name(text: &str) -> Cell {
+    pub(crate) fn name(text: &str) -> TableCell {
         let mut inside = Markup::default();
         inside.leaf("bdi", &[], text);
-        Cell { inside, ..Cell::default() }
+        TableCell { inside, ..TableCell::default() }
     }
 
     /// A number, sorted by all its digits.
-    pub(crate) fn number(value: Option<f64>, digits: usize) -> Cell {
-        let mut cell = Cell::text(&maybe(value, digits));
+    pub(crate) fn number(value: Option<f64>, digits: usize) -> TableCell {
+        let mut cell = TableCell::text(&maybe(value, digits));
         // A sort needs no more than seven digits, and pages have many cells.
         cell.sort = Some(value.map_or(String::new(), short));
         cell
     }
 
     /// A number with text of its own.
-    pub(crate) fn shown(value: f64, text: &str) -> Cell {
-        let mut cell = Cell::text(text);
+    pub(crate) fn shown(value: f64, text: &str) -> TableCell {
+        let mut cell = TableCell::text(text);
         cell.sort = Some(short(value));
         cell
     }
 
     /// Markup.
-    pub(crate) fn of(draw: impl FnOnce(&mut Markup)) -> Cell {
+    pub(crate) fn of(draw: impl FnOnce(&mut Markup)) -> TableCell {
         let mut inside = Markup::default();
         draw(&mut inside);
-        Cell { inside, ..Cell::default() }
+        TableCell { inside, ..TableCell::default() }
     }
 
     /// With a value to sort by.
-    pub(crate) fn sorted(mut self, by: f64) -> Cell {
+    pub(crate) fn sorted(mut self, by: f64) -> TableCell {
         self.sort = Some(short(by));
         self
     }
 
     /// With a class.
-    pub(crate) fn class(mut self, class: &str) -> Cell {
+    pub(crate) fn class(mut self, class: &str) -> TableCell {
         self.class = class.into();
         self
     }
@@ -105,7 +105,12 @@ pub(crate) struct Look<'a> {
 }
 
 /// Writes a table; `rows` carry the classes of their lines.
-pub(crate) fn table(page: &mut Markup, look: Look<'_>, columns: &[Column], rows: Vec<(String, Vec<Cell>)>) {
+pub(crate) fn table(
+    page: &mut Markup,
+    look: Look<'_>,
+    columns: &[TableColumn],
+    rows: Vec<(String, Vec<TableCell>)>,
+) {
     table_with_foot(page, look, columns, rows, Vec::new());
 }
 
@@ -113,9 +118,9 @@ pub(crate) fn table(page: &mut Markup, look: Look<'_>, columns: &[Column], rows:
 pub(crate) fn table_with_foot(
     page: &mut Markup,
     look: Look<'_>,
-    columns: &[Column],
-    rows: Vec<(String, Vec<Cell>)>,
-    foot: Vec<Vec<Cell>>,
+    columns: &[TableColumn],
+    rows: Vec<(String, Vec<TableCell>)>,
+    foot: Vec<Vec<TableCell>>,
 ) {
     // A box that scrolls can be reached by the keyboard.
     let mut around =
@@ -160,7 +165,7 @@ pub(crate) fn table_with_foot(
     });
 }
 
-fn line(page: &mut Markup, columns: &[Column], cells: Vec<Cell>) {
+fn line(page: &mut Markup, columns: &[TableColumn], cells: Vec<TableCell>) {
     debug_assert_eq!(columns.len(), cells.len());
     for (i, (cell, column)) in cells.into_iter().zip(columns).enumerate() {
         let class = match (column.number, cell.class.as_str()) {

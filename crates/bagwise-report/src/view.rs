@@ -4,34 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bagwise::BASELINE;
 use bagwise::Result;
-use bagwise::judge::{Answer, Confusion, GroundTruth, Record, Truth};
+use bagwise::judge::{BagPrediction, Confusion, GroundTruth, Record, Truth};
 use bagwise::run::Verdict;
 
-use crate::load::Comparison;
+use crate::load::LoadedRun;
 
 /// What a method said of a bag in a repeat.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct JudgedBag {
     pub(crate) bag: usize,
     pub(crate) repeat: usize,
     pub(crate) fold: usize,
-    pub(crate) answer: Answer,
+    pub(crate) answer: BagPrediction,
 }
 
-impl std::ops::Deref for Judged {
-    type Target = Answer;
+impl std::ops::Deref for JudgedBag {
+    type Target = BagPrediction;
 
-    fn deref(&self) -> &Answer {
+    fn deref(&self) -> &BagPrediction {
         &self.answer
     }
 }
 
 /// A data set and what is shown of it.
 pub(crate) struct View<'a> {
-    pub(crate) run: &'a Comparison,
+    pub(crate) run: &'a LoadedRun,
     pub(crate) verdict: Verdict,
     /// By method, in the order of the verdict.
-    pub(crate) answers: Vec<Vec<Judged>>,
+    pub(crate) answers: Vec<Vec<JudgedBag>>,
     /// What ids of this data set's elements begin with.
     pub(crate) id: String,
     pub(crate) hide: bool,
@@ -43,7 +43,7 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(crate) fn new(
-        run: &'a Comparison,
+        run: &'a LoadedRun,
         verdict: Verdict,
         id: String,
         hide: bool,
@@ -156,7 +156,7 @@ fn judged<'r>(records: &'r [Record], method: &'r str) -> impl Iterator<Item = &'
 }
 
 /// By repeat, fold and position; checked against the roster.
-fn answers(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec<Judged>> {
+fn answers(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec<JudgedBag>> {
     let mut sorted: BTreeMap<(usize, usize), &Record> = BTreeMap::new();
     for record in judged(records, method).filter(|r| r.succeeded()) {
         sorted.insert((record.key.repeat, record.key.fold), record);
@@ -166,7 +166,7 @@ fn answers(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec
         let s = &record.scored;
         roster.predictions(s)?;
         for (i, &bag) in s.bags.iter().enumerate() {
-            all.push(Judged { bag, repeat, fold, answer: roster.answer(s, i) });
+            all.push(JudgedBag { bag, repeat, fold, answer: roster.answer(s, i) });
         }
     }
     Ok(all)

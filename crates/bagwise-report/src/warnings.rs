@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::BASELINE;
-use bagwise::judge::{Status, often_on_edge};
+use bagwise::judge::{FitStatus, often_on_edge};
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -97,12 +97,14 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
     for line in &view.verdict.table {
         for record in view.records(&line.method) {
             match record.outcome.status {
-                Status::Failed => {
+                FitStatus::Failed => {
                     let why = record.outcome.message.as_deref().unwrap_or("no reason given");
                     failed.entry(&line.method).or_insert((0, why)).0 += 1;
                 }
-                Status::IterationLimit | Status::Cycle => *limited.entry(&line.method).or_default() += 1,
-                Status::Converged => {}
+                FitStatus::IterationLimit | FitStatus::Cycle => {
+                    *limited.entry(&line.method).or_default() += 1
+                }
+                FitStatus::Converged => {}
             }
         }
     }
@@ -120,7 +122,7 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
         all.push(warning(
             severe,
             message,
-            "Their answers count as they are; more steps, another scaling or a smaller c may help.",
+            "Their predictions count as they are; more steps, another scaling or a smaller c may help.",
         ));
     }
 }

@@ -5,13 +5,13 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use bagwise::judge::{Status, Truth};
-use bagwise_report::{Comparison, Context, KeptColumn, Options, render};
+use bagwise::judge::{FitStatus, Truth};
+use bagwise_report::{Context, KeptColumn, LoadedRun, ReportOptions, render};
 
 use common::{Made, made, well_formed};
 
-fn page(run: Comparison) -> String {
-    let page = render(&[run], &Options::default()).unwrap();
+fn page(run: LoadedRun) -> String {
+    let page = render(&[run], &ReportOptions::default()).unwrap();
     let tags = well_formed(&page).unwrap();
     assert!(tags > 100, "{tags}");
     page
@@ -60,7 +60,7 @@ fn every_kind_of_task_makes_a_whole_page() {
 #[test]
 fn explained_bags_stand_under_what_they_are() {
     let numbers = page(made(&Made { classes: 0, ..Made::default() }));
-    assert!(numbers.contains("<h4>Farthest from the truth</h4>"));
+    assert!(numbers.contains("<h4>Largest errors</h4>"));
     assert!(!numbers.contains("Right answers") && !numbers.contains("Wrong answers"));
     // One machine is named once, several each in its figure.
     let one = made(&Made { classes: 3, ..Made::default() });
@@ -81,12 +81,14 @@ fn the_best_method_that_can_tell_is_explained() {
     let winner = run.records[0].key.method.clone();
     let lead = "The instances that decided";
     let whole = page(run.clone());
-    assert!(whole.contains(lead) && whole.contains(&format!("answered by {winner} as its outer fold")));
+    assert!(whole.contains(lead) && whole.contains(&format!("predicted by {winner} as its outer fold")));
     assert!(!whole.contains("cannot tell instances apart"));
     run.records.iter_mut().filter(|r| r.key.method == winner).for_each(|r| r.reasons.clear());
     let other = page(run.clone());
-    assert!(other.contains(&format!("{winner} cannot tell instances apart, so these are the answers of ")));
-    assert!(!other.contains(&format!("answered by {winner} as its outer fold")));
+    assert!(
+        other.contains(&format!("{winner} cannot tell instances apart, so these are the predictions of "))
+    );
+    assert!(!other.contains(&format!("predicted by {winner} as its outer fold")));
     // Constants have reasons without instances; records from before have none.
     run.records.iter_mut().flat_map(|r| &mut r.reasons).for_each(|r| r.parts.clear());
     assert!(!page(run.clone()).contains(lead));
@@ -139,7 +141,7 @@ fn bags_that_are_answered_twice_do_not_count_twice() {
     let (once, twice) = (page(run), page(again));
     assert_eq!(ends(&once), ends(&twice));
     assert!(once.contains("Of 30 bags of class class 1,"));
-    assert!(twice.contains("Of 60 answers about bags of class class 1,"));
+    assert!(twice.contains("Of 60 predictions for bags of class class 1,"));
     assert!(twice.contains("wrong in") && !once.contains("wrong in"));
 }
 
@@ -160,7 +162,7 @@ fn names_from_the_data_are_harmless() {
     for record in &mut run.records {
         record.parameters.insert("c".into(), evil.into());
     }
-    run.records[0].outcome.status = Status::Failed;
+    run.records[0].outcome.status = FitStatus::Failed;
     run.records[0].outcome.message = Some(format!("{evil}{attribute}"));
     let c = &mut run.context;
     c.command = format!("bagwise compare '{evil}'");
@@ -179,9 +181,11 @@ fn names_from_the_data_are_harmless() {
     assert!(!page.contains("<svg onload") && !page.contains("<b>") && !page.contains("<i>"));
     assert!(!page.contains("\" onmouseover=\"") && !page.contains('\u{0}') && !page.contains('\u{1b}'));
     assert!(page.contains("&lt;img src=x onerror=alert("));
-    let title =
-        render(&[made(&Made::default())], &Options { title: Some(evil.into()), ..Options::default() })
-            .unwrap();
+    let title = render(
+        &[made(&Made::default())],
+        &ReportOptions { title: Some(evil.into()), ..ReportOptions::default() },
+    )
+    .unwrap();
     assert_eq!(title.matches("<script").count(), 1);
 }
 
@@ -189,7 +193,7 @@ fn names_from_the_data_are_harmless() {
 fn hidden_names_do_not_appear() {
     let mut run = made(&Made::default());
     run.roster.groups = Some((0..run.roster.bags.len()).map(|b| format!("patient-{}", b % 9)).collect());
-    run.records[0].outcome.status = Status::Failed;
+    run.records[0].outcome.status = FitStatus::Failed;
     run.records[0].outcome.message = Some("bag 'bag-0003' is odd".into());
     let named = BTreeMap::from([(0, "CCO".to_string()), (2, "CCN".to_string())]);
     let values = (0..run.roster.bags.len()).map(|b| (b, named.clone())).collect();
@@ -203,7 +207,7 @@ fn hidden_names_do_not_appear() {
     for name in ["bag-00", "patient-", "smiles CC"] {
         assert!(shown.contains(name), "{name}");
     }
-    let hidden = render(&[run], &Options { hide_ids: true, ..Options::default() }).unwrap();
+    let hidden = render(&[run], &ReportOptions { hide_ids: true, ..ReportOptions::default() }).unwrap();
     for name in ["bag-00", "patient-", "smiles CC"] {
         assert!(!hidden.contains(name), "{name}");
     }
@@ -223,11 +227,11 @@ fn failed_and_limited_fits_are_named() {
     let mut run = made(&Made::default());
     for record in &mut run.records {
         if record.key.method == "mi-kernel" {
-            record.outcome.status = Status::IterationLimit;
+            record.outcome.status = FitStatus::IterationLimit;
         }
     }
     let last = run.records.len() - 1;
-    run.records[last].outcome.status = Status::Failed;
+    run.records[last].outcome.status = FitStatus::Failed;
     run.records[last].outcome.message = Some("no luck".into());
     run.records[last].scored = Default::default();
     let page = page(run);
@@ -240,12 +244,12 @@ fn a_large_report_is_small() {
     let methods: Vec<String> = (0..12).map(|i| format!("method-number-{i}")).collect();
     let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
     let names: Vec<String> = (0..15).map(|i| format!("data-set-{i}")).collect();
-    let runs: Vec<Comparison> = names
+    let runs: Vec<LoadedRun> = names
         .iter()
         .map(|data| made(&Made { data, bags: 200, methods: &methods, repeats: 10, folds: 10, classes: 2 }))
         .collect();
     assert_eq!(runs.iter().map(|r| r.records.len()).sum::<usize>(), 12 * 15 * 100);
-    let page = render(&runs, &Options::default()).unwrap();
+    let page = render(&runs, &ReportOptions::default()).unwrap();
     well_formed(&page).unwrap();
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
     for part in ["critical difference", "Friedman", "Holm p", "Wilcoxon p", "id=\"cd\"", "id=\"d14\""] {
@@ -257,9 +261,9 @@ fn a_large_report_is_small() {
 
 #[test]
 fn few_data_sets_are_not_tested_over() {
-    let runs: Vec<Comparison> =
+    let runs: Vec<LoadedRun> =
         ["one", "two", "three"].map(|data| made(&Made { data, ..Made::default() })).into_iter().collect();
-    let page = render(&runs, &Options::default()).unwrap();
+    let page = render(&runs, &ReportOptions::default()).unwrap();
     well_formed(&page).unwrap();
     assert!(page.contains("Over 3 data sets") && page.contains("average rank"));
     assert!(!page.contains("Friedman") && !page.contains("id=\"cd\""));
@@ -276,8 +280,8 @@ fn verdict(page: &str) -> &str {
     between(page, "<p class=\"verdict\">", "</p>")
 }
 
-fn several(runs: &[Comparison]) -> String {
-    let page = render(runs, &Options::default()).unwrap();
+fn several(runs: &[LoadedRun]) -> String {
+    let page = render(runs, &ReportOptions::default()).unwrap();
     well_formed(&page).unwrap();
     page
 }
@@ -318,7 +322,7 @@ fn the_same_data_count_once_whatever_they_are_called() {
 fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
     let names = ["a", "b", "c", "d", "e", "f", "g"];
     let on = |data, methods| made(&Made { data, methods, ..Made::default() });
-    let pair: Vec<Comparison> = names.iter().map(|data| on(data, &["mi-kernel", "majority"])).collect();
+    let pair: Vec<LoadedRun> = names.iter().map(|data| on(data, &["mi-kernel", "majority"])).collect();
     // Two methods have a test of their own, and few data sets have none.
     let many = several(&pair);
     assert!(!verdict(&many).contains("So few"), "{}", verdict(&many));
@@ -339,7 +343,7 @@ fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
 }
 
 /// A run whose first method drew on the test bags.
-fn pooled(data: &str) -> Comparison {
+fn pooled(data: &str) -> LoadedRun {
     let mut run = made(&Made { data, ..Made::default() });
     for record in run.records.iter_mut().filter(|r| r.key.method == "mi-kernel") {
         record.parameters.insert("pool".into(), "all".into());
@@ -370,7 +374,7 @@ fn what_is_too_good_is_said_of_several_runs_as_of_one() {
 
 #[test]
 fn a_model_card_says_what_its_bags_had_to_do_with_training() {
-    let card = |run: Comparison| between(&page(run), "<dt>how good</dt><dd>", "</dd>").to_string();
+    let card = |run: LoadedRun| between(&page(run), "<dt>how good</dt><dd>", "</dd>").to_string();
     let honest = made(&Made::default());
     assert_eq!(between(&page(honest.clone()), "Model card: ", "<"), "mi-kernel");
     assert!(card(honest.clone()).ends_with(", on bags not seen in training"));
@@ -420,32 +424,32 @@ fn folders_are_read_and_damage_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let run = made(&Made::default());
     let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
-    let error = |path: &std::path::Path| Comparison::read(path).unwrap_err().to_string();
+    let error = |path: &std::path::Path| LoadedRun::read(path).unwrap_err().to_string();
     assert!(error(folder.path()).contains("records.jsonl: there is no such file"));
     let lines: Vec<String> = run.records.iter().map(|r| serde_json::to_string(r).unwrap() + "\n").collect();
     write("records.jsonl", lines.concat());
     assert!(error(folder.path()).contains("roster.json"));
     write("roster.json", serde_json::to_string(&run.roster).unwrap());
-    let read = Comparison::read(folder.path()).unwrap();
+    let read = LoadedRun::read(folder.path()).unwrap();
     assert_eq!((read.records.len(), read.context), (run.records.len(), Context::default()));
     write("report.json", serde_json::to_string(&run.context).unwrap());
-    let read = Comparison::read(&folder.path().join("records.jsonl")).unwrap();
+    let read = LoadedRun::read(&folder.path().join("records.jsonl")).unwrap();
     assert_eq!(read.context, run.context);
     // The same records and context are the same page.
-    let again = render(&[read], &Options::default()).unwrap();
-    assert!(again == render(std::slice::from_ref(&run), &Options::default()).unwrap());
+    let again = render(&[read], &ReportOptions::default()).unwrap();
+    assert!(again == render(std::slice::from_ref(&run), &ReportOptions::default()).unwrap());
     write("report.json", "{".into());
     assert!(error(folder.path()).contains("report.json: cannot be understood"));
     // What a context says of bags that do not exist is not believed.
     let mut far = run.context.clone();
     far.gram.as_mut().unwrap().levels.pop();
     write("report.json", serde_json::to_string(&far).unwrap());
-    let read = Comparison::read(folder.path()).unwrap();
+    let read = LoadedRun::read(folder.path()).unwrap();
     assert!(read.context.gram.is_none());
-    well_formed(&render(&[read], &Options::default()).unwrap()).unwrap();
+    well_formed(&render(&[read], &ReportOptions::default()).unwrap()).unwrap();
     write("records.jsonl", String::new());
     assert!(error(folder.path()).contains("there are no records of made"));
-    assert!(render(&[], &Options::default()).is_err());
+    assert!(render(&[], &ReportOptions::default()).is_err());
 }
 
 #[test]

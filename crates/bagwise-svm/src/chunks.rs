@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 
 use crate::forms::{Form, Machine};
 use crate::problem::{Dual, Gram};
-use crate::smo::{Outcome, SmoParams, Solution, Status, smo};
+use crate::smo::{SmoParams, Solution, SolveOutcome, StopReason, smo};
 
 /// A kernel matrix whose parts are computed when they are asked for. Nothing comes back once the caller was asked to
 /// stop.
@@ -67,7 +67,7 @@ pub fn fit_chunks(
     assert!(matches!(form, Form::Classify { .. }), "chunks are for classifiers");
     let dual = form.dual(bounds);
     dual.check(kernel.len());
-    let mut state = State::new(&dual, start);
+    let mut state = ChunkState::new(&dual, start);
     let status = state.solve(kernel, chunk.max(2), params);
     state.into_machine(status)
 }
@@ -76,7 +76,7 @@ pub fn fit_chunks(
 const NEAR: f64 = 0.1;
 const LAST: usize = 4;
 
-struct State<'d> {
+struct ChunkState<'d> {
     dual: &'d Dual,
     b: Vec<f64>,
     gradient: Vec<f64>,
@@ -88,12 +88,12 @@ struct State<'d> {
     steps: usize,
 }
 
-impl<'d> State<'d> {
-    fn new(dual: &'d Dual, start: Option<ChunkStart>) -> State<'d> {
+impl<'d> ChunkState<'d> {
+    fn new(dual: &'d Dual, start: Option<ChunkStart>) -> ChunkState<'d> {
         let n = dual.len();
         let Some(ChunkStart { coefficients: b, outputs }) = start else {
             let (b, then) = (vec![0.0; n], vec![0.0; n]);
-            return State {
+            return ChunkState {
                 dual,
                 b,
                 gradient: dual.linear.clone(),
@@ -108,7 +108,7 @@ impl<'d> State<'d> {
         assert!(inside && sum.abs() <= 1e-9 * size.max(f64::MIN_POSITIVE), "a start is not feasible");
         let gradient = dual.linear.iter().zip(&outputs).map(|(p, o)| p - o).collect();
         let then = b.clone();
-        State { dual, b, gradient, active: (0..n).collect(), then, steps: 0 }
+        ChunkState { dual, b, gradient, active: (0..n).collect(), then, steps: 0 }
     }
 
     fn can_rise(&self, i: usize) -> bool {
@@ -162,7 +162,7 @@ impl<'d> State<'d> {
         Some(())
     }
 
-    fn solve(&mut self, kernel: &dyn ChunkKernel, chunk: usize, params: &SmoParams<'_>) -> Status {
+    fn solve(&mut self, kernel: &dyn ChunkKernel, chunk: usize, params: &SmoParams<'_>) -> StopReason {
         let mut last: Vec<usize> = Vec::new();
         let mut looked_again = false;
         loop {
@@ -171,18 +171,18 @@ impl<'d> State<'d> {
             let whole = self.active.len() == self.b.len();
             if !whole && (gap <= params.tolerance || self.steps >= params.max_iterations) {
                 if self.return_all(kernel).is_none() {
-                    return Status::Cancelled;
+                    return StopReason::Cancelled;
                 }
                 continue;
             }
             if gap <= params.tolerance {
-                return Status::Converged;
+                return StopReason::Converged;
             }
             if self.steps >= params.max_iterations {
-                return Status::IterationLimit;
+                return StopReason::IterationLimit;
             }
             if params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                return Status::Cancelled;
+                return StopReason::Cancelled;
             }
             self.steps += 1;
             // Not while most examples are still on their way, and not twice from one moment.
@@ -193,7 +193,7 @@ impl<'d> State<'d> {
             // Near the end a larger chunk may hold all examples that are free, and then a few steps are enough.
             let size = if gap <= NEAR { LAST * chunk } else { chunk };
             let which = self.choose(size, &last);
-            let Some(gram) = kernel.gram(&which) else { return Status::Cancelled };
+            let Some(gram) = kernel.gram(&which) else { return StopReason::Cancelled };
             let part = |values: &[f64]| which.iter().map(|&i| values[i]).collect::<Vec<f64>>();
             let room = |ends: &[f64]| which.iter().map(|&i| ends[i] - self.b[i]).collect::<Vec<f64>>();
             let inner = Dual {
@@ -225,17 +225,17 @@ impl<'d> State<'d> {
                 // The pair that violates most is in the chunk: nothing is left that double precision can tell.
                 // Unless some were set aside: they are looked at once more.
                 let whole = self.active.len() == self.b.len() || looked_again;
-                if outcome.status == Status::Cancelled || self.return_all(kernel).is_none() {
-                    return Status::Cancelled;
+                if outcome.status == StopReason::Cancelled || self.return_all(kernel).is_none() {
+                    return StopReason::Cancelled;
                 }
                 if whole {
-                    return Status::PrecisionLimit;
+                    return StopReason::PrecisionLimit;
                 }
                 looked_again = true;
                 last.clear();
                 continue;
             }
-            let Some(sums) = kernel.sums(&moved, &by, &self.active) else { return Status::Cancelled };
+            let Some(sums) = kernel.sums(&moved, &by, &self.active) else { return StopReason::Cancelled };
             self.active.iter().zip(sums).for_each(|(&i, s)| self.gradient[i] -= s);
             last = which;
         }
@@ -274,10 +274,10 @@ impl<'d> State<'d> {
         which
     }
 
-    fn into_machine(self, status: Status) -> Machine {
+    fn into_machine(self, status: StopReason) -> Machine {
         let outputs: Vec<f64> = self.dual.linear.iter().zip(&self.gradient).map(|(p, g)| p - g).collect();
         let end = self.dual.finish(&self.b, &outputs);
-        let outcome = Outcome {
+        let outcome = SolveOutcome {
             status,
             iterations: self.steps,
             objective: end.objective,

@@ -13,7 +13,7 @@
 //! rows and outputs carry over, so that nothing but new rows is computed again.
 
 use crate::problem::{Dual, KernelRows};
-use crate::smo::{Outcome, SmoParams, Solution, Solver, Start, smo};
+use crate::smo::{SmoParams, Solution, SolveOutcome, Solver, Start, smo};
 
 /// What the machine is to learn.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub struct Machine {
     /// Outputs on the training examples, bias included: they cost nothing, the solver has them.
     pub training_outputs: Vec<f64>,
     /// How training ended.
-    pub outcome: Outcome,
+    pub outcome: SolveOutcome,
 }
 
 impl Machine {

@@ -16,7 +16,7 @@ pub struct Isotonic {
     knots: Vec<(f64, f64)>,
 }
 
-struct Block {
+struct PooledBlock {
     first: f64,
     last: f64,
     sum: f64,
@@ -33,7 +33,7 @@ impl Isotonic {
         assert!(scores.iter().all(|f| f.is_finite()), "a score is not finite");
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<PooledBlock> = Vec::new();
         for i in order {
             let (score, value) = (scores[i], if labels[i] > 0.0 { 1.0 } else { 0.0 });
             match blocks.last_mut() {
@@ -43,7 +43,7 @@ impl Isotonic {
                 }
                 _ => {
                     settle(&mut blocks);
-                    blocks.push(Block { first: score, last: score, sum: value, weight: 1.0 });
+                    blocks.push(PooledBlock { first: score, last: score, sum: value, weight: 1.0 });
                 }
             }
         }
@@ -90,7 +90,7 @@ impl Isotonic {
 }
 
 /// Merges the last block backwards until means ascend.
-fn settle(blocks: &mut Vec<Block>) {
+fn settle(blocks: &mut Vec<PooledBlock>) {
     while let [.., before, last] = blocks.as_mut_slice() {
         // Means compared without dividing, so that equal means are equal.
         if before.sum * last.weight < last.sum * before.weight {

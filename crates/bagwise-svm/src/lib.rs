@@ -46,4 +46,4 @@ pub use isotonic::Isotonic;
 pub use linear::{LinearMachine, LinearParams, fit_linear, fit_linear_path};
 pub use platt::Platt;
 pub use problem::{Dual, Gram, KernelRows, RowFn};
-pub use smo::{Outcome, SmoParams, Solution, Status, smo};
+pub use smo::{SmoParams, Solution, SolveOutcome, StopReason, smo};

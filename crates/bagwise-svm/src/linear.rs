@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::features::Features;
 use crate::forms::{Form, stretch};
 use crate::problem::Dual;
-use crate::smo::{Outcome, Solution, Status};
+use crate::smo::{Solution, SolveOutcome, StopReason};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub struct LinearMachine {
     /// Outputs on the training rows, bias included.
     pub training_outputs: Vec<f64>,
     /// How training ended.
-    pub outcome: Outcome,
+    pub outcome: SolveOutcome,
 }
 
 impl LinearMachine {
@@ -173,13 +173,13 @@ fn solve(
             let largest = outputs.iter().fold(1.0, |most: f64, o| most.max(o.abs()));
             match () {
                 _ if now.kkt_gap <= params.tolerance && (settled || last) => {
-                    break (Status::Converged, outputs);
+                    break (StopReason::Converged, outputs);
                 }
-                _ if cancelled => break (Status::Cancelled, outputs),
-                _ if last => break (Status::IterationLimit, outputs),
+                _ if cancelled => break (StopReason::Cancelled, outputs),
+                _ if last => break (StopReason::IterationLimit, outputs),
                 // A fresh gap of a few roundings is as good as it gets.
                 _ if settled && now.kkt_gap <= 16.0 * f64::EPSILON * largest => {
-                    break (Status::PrecisionLimit, outputs);
+                    break (StopReason::PrecisionLimit, outputs);
                 }
                 _ => {}
             }
@@ -207,7 +207,7 @@ fn solve(
         }
     };
     let end = dual.finish(&descent.b, &outputs);
-    let outcome = Outcome {
+    let outcome = SolveOutcome {
         status,
         iterations: passes,
         objective: end.objective,

@@ -12,32 +12,32 @@ const ABSENT: u32 = u32::MAX;
 
 /// Where a fetched row lies.
 #[derive(Clone, Copy)]
-pub(crate) enum Slot {
+pub(crate) enum RowSlot {
     Lent(usize),
     Kept(usize),
 }
 
-struct Kept {
+struct CachedRow {
     variable: usize,
     last_used: u64,
     values: Vec<f64>,
 }
 
-pub(crate) struct Rows<'k> {
+pub(crate) struct RowCache<'k> {
     kernel: &'k dyn KernelRows,
     /// Variables in the solver's order; the active ones come first.
     pub(crate) order: Vec<usize>,
     natural_order: bool,
-    kept: Vec<Kept>,
+    kept: Vec<CachedRow>,
     slot_of: Vec<u32>,
     budget: usize,
     clock: u64,
 }
 
-impl<'k> Rows<'k> {
-    pub(crate) fn new(kernel: &'k dyn KernelRows, budget_bytes: usize) -> Rows<'k> {
+impl<'k> RowCache<'k> {
+    pub(crate) fn new(kernel: &'k dyn KernelRows, budget_bytes: usize) -> RowCache<'k> {
         let n = kernel.len();
-        Rows {
+        RowCache {
             kernel,
             order: (0..n).collect(),
             natural_order: true,
@@ -50,9 +50,9 @@ impl<'k> Rows<'k> {
 
     /// Finds or fills the row of `variable` over the first `width` variables of the order. The row
     /// fetched just before stays where it is: it is never the oldest of two or more.
-    pub(crate) fn fetch(&mut self, variable: usize, width: usize) -> Slot {
+    pub(crate) fn fetch(&mut self, variable: usize, width: usize) -> RowSlot {
         if self.natural_order && self.kernel.borrowed_row(variable).is_some() {
-            return Slot::Lent(variable);
+            return RowSlot::Lent(variable);
         }
         self.clock += 1;
         let slot = match self.slot_of[variable] {
@@ -66,20 +66,20 @@ impl<'k> Rows<'k> {
             row.values.resize(width, 0.0);
             self.kernel.row(variable, &self.order[known..width], &mut row.values[known..]);
         }
-        Slot::Kept(slot)
+        RowSlot::Kept(slot)
     }
 
-    pub(crate) fn get(&self, slot: Slot, width: usize) -> &[f64] {
+    pub(crate) fn get(&self, slot: RowSlot, width: usize) -> &[f64] {
         match slot {
-            Slot::Lent(variable) => &self.kernel.borrowed_row(variable).expect("lent before")[..width],
-            Slot::Kept(slot) => &self.kept[slot].values[..width],
+            RowSlot::Lent(variable) => &self.kernel.borrowed_row(variable).expect("lent before")[..width],
+            RowSlot::Kept(slot) => &self.kept[slot].values[..width],
         }
     }
 
     /// A slot for `variable`: a new one while the budget lasts (two rows are always allowed), else the oldest.
     fn claim(&mut self, variable: usize, width: usize) -> usize {
         let slot = if self.kept.len() < 2 || (self.kept.len() + 1) * width <= self.budget {
-            self.kept.push(Kept { variable, last_used: 0, values: Vec::with_capacity(width) });
+            self.kept.push(CachedRow { variable, last_used: 0, values: Vec::with_capacity(width) });
             self.kept.len() - 1
         } else {
             let oldest =

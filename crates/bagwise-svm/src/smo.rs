@@ -20,7 +20,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::problem::{Dual, KernelRows};
-use crate::rows::Rows;
+use crate::rows::RowCache;
 use crate::scan::{self, Extremes, Seeker};
 
 /// How to solve.
@@ -52,7 +52,7 @@ impl Default for SmoParams<'_> {
 
 /// Why a solver stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum StopReason {
     /// The tolerance was met.
     Converged,
     /// The iteration limit came first.
@@ -65,9 +65,9 @@ pub enum Status {
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct SolveOutcome {
     /// Why it stopped.
-    pub status: Status,
+    pub status: StopReason,
     /// Pair updates (SMO) or passes over the data (coordinate descent).
     pub iterations: usize,
     /// The dual objective `F`, which is minimised.
@@ -88,7 +88,7 @@ pub struct Solution {
     /// The bias, by the rule of [`crate::Machine`].
     pub bias: f64,
     /// How the solve ended.
-    pub outcome: Outcome,
+    pub outcome: SolveOutcome,
 }
 
 /// Solves one problem, from zero or from coefficients that need not be feasible.
@@ -114,12 +114,12 @@ pub(crate) struct Start {
 /// Keeps kernel rows from one solve to the next on the same examples.
 pub(crate) struct Solver<'k, 'p> {
     params: &'p SmoParams<'p>,
-    rows: Rows<'k>,
+    rows: RowCache<'k>,
     diagonal: Vec<f64>,
 }
 
-/// Variables in the order of [`Rows::order`]; the first `active` take part.
-struct State {
+/// Variables in the order of [`RowCache::order`]; the first `active` take part.
+struct SmoState {
     b: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
@@ -146,7 +146,7 @@ const SNAP: f64 = 1e-15;
 impl<'k, 'p> Solver<'k, 'p> {
     pub(crate) fn new(kernel: &'k dyn KernelRows, params: &'p SmoParams<'p>) -> Solver<'k, 'p> {
         let diagonal = (0..kernel.len()).map(|i| kernel.diagonal(i)).collect();
-        Solver { params, rows: Rows::new(kernel, params.cache_bytes), diagonal }
+        Solver { params, rows: RowCache::new(kernel, params.cache_bytes), diagonal }
     }
 
     pub(crate) fn feasible_start(&mut self, dual: &Dual, coefficients: &[f64]) -> Start {
@@ -169,7 +169,7 @@ impl<'k, 'p> Solver<'k, 'p> {
     pub(crate) fn solve(&mut self, dual: &Dual, start: Start) -> Solution {
         dual.check(self.diagonal.len());
         let n = dual.len();
-        let mut state = State::new(dual, start, &self.rows.order, &self.diagonal);
+        let mut state = SmoState::new(dual, start, &self.rows.order, &self.diagonal);
         let largest = self.diagonal.iter().fold(0.0, |most: f64, &k| most.max(k.abs()));
         // Duplicates have no curvature between them and an indefinite matrix has negative curvature: both are
         // given a curvature just above rounding, so that the step is long and a bound ends it.
@@ -187,7 +187,7 @@ impl<'k, 'p> Solver<'k, 'p> {
             if gap <= self.params.tolerance {
                 let fresh = drift <= 0.1 * self.params.tolerance;
                 if state.active == n && fresh {
-                    break Status::Converged;
+                    break StopReason::Converged;
                 }
                 self.return_all(&mut state);
                 if !fresh {
@@ -197,15 +197,15 @@ impl<'k, 'p> Solver<'k, 'p> {
                 extremes = state.extremes();
                 until_shrink = shrink_every;
                 if extremes.up - extremes.down <= self.params.tolerance {
-                    break Status::Converged;
+                    break StopReason::Converged;
                 }
                 continue;
             }
             if iterations >= self.params.max_iterations {
-                break Status::IterationLimit;
+                break StopReason::IterationLimit;
             }
             if self.params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                break Status::Cancelled;
+                break StopReason::Cancelled;
             }
             until_shrink -= 1;
             if until_shrink == 0 {
@@ -217,7 +217,7 @@ impl<'k, 'p> Solver<'k, 'p> {
                     drift = 0.0;
                     extremes = state.extremes();
                     if extremes.up - extremes.down <= state.rounding(largest) {
-                        break Status::PrecisionLimit;
+                        break StopReason::PrecisionLimit;
                     }
                     continue;
                 }
@@ -237,14 +237,14 @@ impl<'k, 'p> Solver<'k, 'p> {
             let i = extremes.up_at;
             let slot_i = self.rows.fetch(self.rows.order[i], state.active);
             let chosen = state.partner(i, extremes.up, self.rows.get(slot_i, state.active), flattest);
-            let Some(j) = chosen else { break Status::PrecisionLimit };
+            let Some(j) = chosen else { break StopReason::PrecisionLimit };
             let slot_j = self.rows.fetch(self.rows.order[j], state.active);
             let (row_i, row_j) = (self.rows.get(slot_i, state.active), self.rows.get(slot_j, state.active));
             let amount = state.move_pair(i, j, row_i[j], flattest);
             if amount == 0.0 {
                 // The step is lost in rounding. Once, that may be the gradient's fault.
                 if stuck {
-                    break Status::PrecisionLimit;
+                    break StopReason::PrecisionLimit;
                 }
                 stuck = true;
                 self.return_all(&mut state);
@@ -262,7 +262,7 @@ impl<'k, 'p> Solver<'k, 'p> {
     }
 
     /// Sets aside variables that no pair can want: `u` below every `d`, and `d` above every `u`.
-    fn shrink(&mut self, state: &mut State, extremes: &mut Extremes) {
+    fn shrink(&mut self, state: &mut SmoState, extremes: &mut Extremes) {
         let active = state.active;
         let idle = |k: usize| {
             state.gradient[k] + state.up[k] < extremes.down && state.gradient[k] + state.down[k] > extremes.up
@@ -286,7 +286,7 @@ impl<'k, 'p> Solver<'k, 'p> {
     }
 
     /// Brings the gradient of everything set aside up to date and lets it take part again.
-    fn return_all(&mut self, state: &mut State) {
+    fn return_all(&mut self, state: &mut SmoState) {
         for aside in std::mem::take(&mut state.set_aside) {
             let mut row = vec![0.0; aside.to - aside.from];
             for position in 0..state.b.len() {
@@ -302,7 +302,7 @@ impl<'k, 'p> Solver<'k, 'p> {
     }
 
     /// Computes the gradient afresh. All variables must be active.
-    fn rebuild(&mut self, state: &mut State, dual: &Dual) {
+    fn rebuild(&mut self, state: &mut SmoState, dual: &Dual) {
         let n = state.active;
         for (position, &variable) in self.rows.order.iter().enumerate() {
             state.gradient[position] = dual.linear[variable];
@@ -316,8 +316,8 @@ impl<'k, 'p> Solver<'k, 'p> {
     }
 }
 
-impl State {
-    fn new(dual: &Dual, start: Start, order: &[usize], diagonal: &[f64]) -> State {
+impl SmoState {
+    fn new(dual: &Dual, start: Start, order: &[usize], diagonal: &[f64]) -> SmoState {
         let in_order = |values: &[f64]| -> Vec<f64> { order.iter().map(|&i| values[i]).collect() };
         let n = dual.len();
         let b = if start.coefficients.is_empty() { vec![0.0; n] } else { in_order(&start.coefficients) };
@@ -329,7 +329,7 @@ impl State {
         }
         let (lower, upper) = (in_order(&dual.lower), in_order(&dual.upper));
         let (up, down) = (0..n).map(|k| Dual::shifts(dual.tube, lower[k], upper[k], b[k])).unzip();
-        State {
+        SmoState {
             b,
             lower,
             upper,
@@ -413,7 +413,7 @@ impl State {
         }
     }
 
-    fn into_solution(self, dual: &Dual, order: &[usize], status: Status, iterations: usize) -> Solution {
+    fn into_solution(self, dual: &Dual, order: &[usize], status: StopReason, iterations: usize) -> Solution {
         let n = self.b.len();
         let (mut coefficients, mut outputs) = (vec![0.0; n], vec![0.0; n]);
         for (position, &variable) in order.iter().enumerate() {
@@ -421,7 +421,7 @@ impl State {
             outputs[variable] = dual.linear[variable] - self.gradient[position];
         }
         let end = dual.finish(&coefficients, &outputs);
-        let outcome = Outcome {
+        let outcome = SolveOutcome {
             status,
             iterations,
             objective: end.objective,

@@ -1,6 +1,6 @@
 //! Chunks against the solver that keeps the whole matrix: the same problem has the same solution.
 
-use bagwise_svm::{ChunkKernel, ChunkStart, Form, Gram, SmoParams, Status, fit, fit_chunks};
+use bagwise_svm::{ChunkKernel, ChunkStart, Form, Gram, SmoParams, StopReason, fit, fit_chunks};
 
 /// Points on a wobbly grid, with labels that no smooth rule explains.
 fn problem(n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -51,7 +51,7 @@ fn chunks_of_any_size_find_the_solution_of_the_whole() {
         for chunk in [2, 16, 61, 240, 1000] {
             let kernel = Parts { gram: &gram, n: N };
             let machine = fit_chunks(&kernel, form, &bounds, None, chunk, &params);
-            assert_eq!(machine.outcome.status, Status::Converged, "chunk {chunk}");
+            assert_eq!(machine.outcome.status, StopReason::Converged, "chunk {chunk}");
             let close = |a: f64, b: f64| (a - b).abs() < 1e-5 * (1.0 + a.abs());
             assert!(close(machine.outcome.objective, whole.outcome.objective), "chunk {chunk}");
             // The Gaussian is positive definite, so that outputs are unique up to the tolerance.
@@ -83,7 +83,7 @@ fn one_class_and_being_asked_to_stop() {
     let params = SmoParams::default();
     let labels = [1.0, -1.0, 1.0, -1.0];
     let machine = fit_chunks(&Stopped, Form::Classify { labels: &labels }, &[1.0; 4], None, 2, &params);
-    assert_eq!(machine.outcome.status, Status::Cancelled);
+    assert_eq!(machine.outcome.status, StopReason::Cancelled);
     let (gram, _) = problem(5);
     let kernel = Parts { gram: &gram, n: 5 };
     let machine = fit_chunks(&kernel, Form::Classify { labels: &[1.0; 5] }, &[1.0; 5], None, 2, &params);

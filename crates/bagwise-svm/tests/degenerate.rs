@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::atomic::AtomicBool;
 
-use bagwise_svm::{Form, Gram, Machine, SmoParams, Status, balanced_weights, bounds, fit, fit_path};
+use bagwise_svm::{Form, Gram, Machine, SmoParams, StopReason, balanced_weights, bounds, fit, fit_path};
 use common::{audit, dot, gram, points, rbf, upto};
 
 fn train(k: &[f64], form: Form<'_>, limits: &[f64], tolerance: f64) -> Machine {
@@ -26,7 +26,7 @@ fn classify<'a>(labels: &'a [f64]) -> Form<'a> {
 fn nothing_to_learn_from() {
     let machine = train(&[], classify(&[]), &[], 1e-3);
     assert_eq!((machine.bias, machine.coefficients.len()), (0.0, 0));
-    assert_eq!(machine.outcome.status, Status::Converged);
+    assert_eq!(machine.outcome.status, StopReason::Converged);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn zero_gram_knows_only_the_classes() {
     // All outputs equal the bias; with three against two the larger class wins.
     let labels = [1.0, 1.0, 1.0, -1.0, -1.0];
     let machine = train(&[0.0; 25], classify(&labels), &bounds(2.0, 5), 1e-6);
-    assert_eq!(machine.outcome.status, Status::Converged);
+    assert_eq!(machine.outcome.status, StopReason::Converged);
     assert_eq!(machine.bias, 1.0);
     // The smaller class is misclassified at the price of 2 for each of 2 examples: loss 2 * 2 * 2.
     assert!((machine.outcome.objective + 8.0).abs() < 1e-12); // sums of a few small integers
@@ -97,7 +97,7 @@ fn duplicates_with_either_label() {
     // Four copies of one point, three of them positive: the machine can only say +1.
     let labels = [1.0, 1.0, 1.0, -1.0];
     let machine = train(&[1.0; 16], classify(&labels), &bounds(1.0, 4), 1e-9);
-    assert_eq!(machine.outcome.status, Status::Converged);
+    assert_eq!(machine.outcome.status, StopReason::Converged);
     for f in &machine.training_outputs {
         assert!((f - 1.0).abs() < 1e-9, "{f}"); // the tolerance
     }
@@ -120,7 +120,7 @@ fn tiny_and_huge_costs() {
     for k in [gram(&data.x, rbf(0.5)), gram(&data.x, dot)] {
         for form in [classify(&data.labels), Form::Regress { targets: &data.targets, tube: 0.1 }] {
             let small = train(&k, form, &bounds(1e-6, 30), 1e-3);
-            assert_eq!(small.outcome.status, Status::Converged);
+            assert_eq!(small.outcome.status, StopReason::Converged);
             let seen = audit(&k, form, &bounds(1e-6, 30), &small.coefficients);
             assert!(seen.gap <= 1e-3 && seen.sum.abs() < 1e-18);
         }
@@ -129,7 +129,7 @@ fn tiny_and_huge_costs() {
     let k = gram(&data.x, rbf(2.0));
     let large = train(&k, classify(&data.labels), &bounds(1e6, 30), 1e-10);
     let larger = train(&k, classify(&data.labels), &bounds(1e7, 30), 1e-10);
-    assert_eq!(large.outcome.status, Status::Converged);
+    assert_eq!(large.outcome.status, StopReason::Converged);
     assert!(large.coefficients.iter().all(|b| b.abs() < 1e5));
     assert_eq!(large.coefficients, larger.coefficients);
     assert!(large.training_outputs.iter().zip(&data.labels).all(|(f, y)| f * y > 1.0 - 1e-9));
@@ -140,7 +140,7 @@ fn tiny_and_huge_costs() {
     x.extend(data.x.iter().take(8).cloned());
     labels.extend(data.labels.iter().take(8).map(|y| -y));
     let machine = train(&gram(&x, rbf(0.5)), classify(&labels), &bounds(1e6, 38), 1e-14);
-    assert_eq!(machine.outcome.status, Status::PrecisionLimit);
+    assert_eq!(machine.outcome.status, StopReason::PrecisionLimit);
     assert!(machine.outcome.kkt_gap < 1e-7, "{}", machine.outcome.kkt_gap);
 }
 
@@ -174,8 +174,8 @@ fn limits_and_cancellation_are_reported() {
     let kernel = Gram::new(&k, 40, &index);
     let stop = AtomicBool::new(true);
     for (params, status, iterations) in [
-        (SmoParams { max_iterations: 3, ..SmoParams::default() }, Status::IterationLimit, 3),
-        (SmoParams { cancel: Some(&stop), ..SmoParams::default() }, Status::Cancelled, 0),
+        (SmoParams { max_iterations: 3, ..SmoParams::default() }, StopReason::IterationLimit, 3),
+        (SmoParams { cancel: Some(&stop), ..SmoParams::default() }, StopReason::Cancelled, 0),
     ] {
         let machine = fit(&kernel, classify(&data.labels), &bounds(10.0, 40), None, &params);
         assert_eq!((machine.outcome.status, machine.outcome.iterations), (status, iterations));

@@ -9,7 +9,7 @@
 //! values follow the gap (1e-10) through a kernel whose condition number may cost some digits, and the
 //! single-precision references need 1e-6.
 
-use bagwise_svm::{Form, Gram, Machine, SmoParams, Status, bounds, fit, fit_path};
+use bagwise_svm::{Form, Gram, Machine, SmoParams, StopReason, bounds, fit, fit_path};
 use serde_json::Value;
 
 const OBJECTIVE: f64 = 1e-8;
@@ -41,7 +41,7 @@ fn train(gram: &[Vec<f64>], form: Form<'_>, cost: f64) -> Machine {
     let flat = gram.concat();
     let index: Vec<usize> = (0..gram.len()).collect();
     let machine = fit(&Gram::new(&flat, gram.len(), &index), form, &bounds(cost, gram.len()), None, &exact());
-    assert_eq!(machine.outcome.status, Status::Converged);
+    assert_eq!(machine.outcome.status, StopReason::Converged);
     machine
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use bagwise_svm::{
-    Features, Form, Gram, LinearParams, SmoParams, Status, bounds, fit, fit_linear, fit_linear_path,
+    Features, Form, Gram, LinearParams, SmoParams, StopReason, bounds, fit, fit_linear, fit_linear_path,
 };
 use common::{Random, dot, gram, largest_difference, points, upto};
 
@@ -62,11 +62,11 @@ fn agrees_with_the_kernel_solver() {
             for cost in [1e-3, 0.1, 10.0] {
                 let params = SmoParams { tolerance: 1e-9, ..SmoParams::default() };
                 let kernel = fit(&Gram::new(&k, n, &index), form, &bounds(cost, n), None, &params);
-                assert_eq!(kernel.outcome.status, Status::Converged);
+                assert_eq!(kernel.outcome.status, StopReason::Converged);
                 for features in [dense, compressed.features()] {
                     let linear = fit_linear(&features, form, &bounds(cost, n), None, &exact());
                     let what = format!("{n} x {d}, C {cost}, {:?}", linear.outcome);
-                    assert_eq!(linear.outcome.status, Status::Converged, "{what}");
+                    assert_eq!(linear.outcome.status, StopReason::Converged, "{what}");
                     // Both stop at a gap of 1e-9; outputs follow it through the conditioning of free rows.
                     let difference = largest_difference(&linear.training_outputs, &kernel.training_outputs);
                     assert!(difference < 1e-6, "{what}: {difference}");
@@ -125,7 +125,7 @@ fn edges() {
         None,
         &exact(),
     );
-    assert_eq!((machine.outcome.status, machine.bias), (Status::Converged, 1.0));
+    assert_eq!((machine.outcome.status, machine.bias), (StopReason::Converged, 1.0));
     let none = Features::Sparse { starts: &[0], indices: &[], values: &[], columns: 4 };
     assert_eq!(fit_linear(&none, Form::Classify { labels: &[] }, &[], None, &exact()).bias, 0.0);
 }
@@ -137,8 +137,8 @@ fn limits_and_cancellation_are_reported() {
     let features = Features::Dense { values: &flat, columns: 10 };
     let stop = AtomicBool::new(true);
     for (params, status) in [
-        (LinearParams { max_passes: 2, ..exact() }, Status::IterationLimit),
-        (LinearParams { cancel: Some(&stop), ..exact() }, Status::Cancelled),
+        (LinearParams { max_passes: 2, ..exact() }, StopReason::IterationLimit),
+        (LinearParams { cancel: Some(&stop), ..exact() }, StopReason::Cancelled),
     ] {
         let machine =
             fit_linear(&features, Form::Classify { labels: &data.labels }, &[10.0; 200], None, &params);

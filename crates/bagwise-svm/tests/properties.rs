@@ -2,7 +2,7 @@
 
 mod common;
 
-use bagwise_svm::{Form, Gram, RowFn, SmoParams, Status, fit, fit_path};
+use bagwise_svm::{Form, Gram, RowFn, SmoParams, StopReason, fit, fit_path};
 use common::{Random, audit, dot, gram, points, rbf, upto};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ proptest! {
         let index = upto(n);
         let machine = fit(&Gram::new(&k, n, &index), form, &limits, None, &SmoParams { shrinking, ..params() });
         let seen = audit(&k, form, &limits, &machine.coefficients);
-        prop_assert_eq!(machine.outcome.status, Status::Converged);
+        prop_assert_eq!(machine.outcome.status, StopReason::Converged);
         prop_assert_eq!(seen.outside.max(0.0), 0.0);
         // Sums and outputs of up to 40 terms of size up to 1.5 cost times a kernel value of at most about 20,
         // in other orders than the solver's: 1e-13 of that is some hundred roundings.
@@ -108,7 +108,7 @@ proptest! {
             let warm = fit(&kernel, form, &limits, Some(&start), &params());
             let again = fit(&kernel, form, &limits, Some(&cold.coefficients), &params());
             for other in [machine, &warm, &again] {
-                prop_assert_eq!(other.outcome.status, Status::Converged);
+                prop_assert_eq!(other.outcome.status, StopReason::Converged);
                 let seen = audit(&k, form, &limits, &other.coefficients);
                 prop_assert!(seen.gap <= TOLERANCE + 1e-10 && seen.sum.abs() <= 1e-10 && seen.outside <= 0.0);
                 // Both objectives exceed the optimum by at most their duality gaps.
@@ -169,7 +169,7 @@ fn shrinking_changes_nothing() {
                 fit(&rows, form, &limits, None, &shrunk),
                 fit(&rows, form, &limits, None, &small_cache),
             ] {
-                assert_eq!(machine.outcome.status, Status::Converged);
+                assert_eq!(machine.outcome.status, StopReason::Converged);
                 let seen = audit(&k, form, &limits, &machine.coefficients);
                 // Outputs are sums of up to 1,500 terms of size 10: rounding 1e-11.
                 assert!(seen.gap <= tolerance + 1e-11, "{} {tolerance}", seen.gap);

@@ -7,7 +7,7 @@ use crate::methods;
 use crate::params::Point;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
 
-pub use crate::method::{Step, Trajectory};
+pub use crate::method::{AlternationStep, Trajectory};
 
 /// Follows a search on all bags, with labels +1 and -1, from a given choice or the method's own start. The solver
 /// stops at `tolerance`.

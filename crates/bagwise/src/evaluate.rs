@@ -17,7 +17,7 @@ use bagwise_judge::{
 use crate::config::{BASELINES, MethodConfig, ParamText, able};
 use crate::fit::{INNER_FOLDS, check_best, metric_for};
 use crate::methods;
-use crate::run::{Candidate, Keep, Plan, Run, Store, Verdict, estimate_seconds};
+use crate::run::{Candidate, Keep, RecordStore, Run, RunPlan, Verdict, estimate_seconds};
 
 /// Level of intervals and tests where nothing is said.
 pub const LEVEL: f64 = 0.95;
@@ -38,7 +38,7 @@ pub enum Event<'e> {
         /// The methods.
         candidates: &'e [Candidate],
         /// How they are judged.
-        plan: &'e Plan,
+        plan: &'e RunPlan,
         /// Fits that are there already.
         done: usize,
         /// All fits.
@@ -267,7 +267,7 @@ impl<'a> Evaluate<'a> {
     }
 
     /// How methods will be judged.
-    fn plan(&self) -> Result<Plan> {
+    fn plan(&self) -> Result<RunPlan> {
         let target = self.data.require_target()?;
         let name = self.protocol_name();
         let takes_given = matches!(name, ProtocolName::Given | ProtocolName::TrainTest);
@@ -300,7 +300,7 @@ impl<'a> Evaluate<'a> {
         }
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
-        Ok(Plan {
+        Ok(RunPlan {
             protocol: Protocol::new(name, folds, self.inner),
             metric: metric_for(self.metric, target),
             threshold: self.threshold,
@@ -412,7 +412,7 @@ impl<'a> Evaluate<'a> {
         let data: &Dataset = &self.data;
         let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
         let started = Instant::now();
-        let mut store = Store::open(&self.keep, &run)?;
+        let mut store = RecordStore::open(&self.keep, &run)?;
         let known: HashSet<Key> = store.records().map(|r| r.key.clone()).collect();
         // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
         let earlier: f64 = store.records().map(|r| r.seconds).sum();
@@ -469,7 +469,7 @@ impl<'a> Evaluate<'a> {
     fn within_budget(
         &self,
         candidates: &mut Vec<Candidate>,
-        plan: &Plan,
+        plan: &RunPlan,
         tell: &mut dyn FnMut(&Event<'_>) -> Result<()>,
     ) -> Result<(f64, Vec<String>)> {
         let threads = rayon::current_num_threads() as f64;
@@ -506,7 +506,7 @@ pub struct Evaluation {
     /// Methods from best to worst, and what that means.
     pub verdict: Verdict,
     /// How methods were judged.
-    pub plan: Plan,
+    pub plan: RunPlan,
     /// Who took part.
     pub candidates: Vec<Candidate>,
     /// One record per fit, sorted by key.

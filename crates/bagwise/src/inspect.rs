@@ -10,8 +10,8 @@ mod scaling;
 use serde::{Serialize, Serializer};
 
 pub use bagwise_core::{Duplicates, repeats_of_earlier};
-pub use columns::{Column, LooksLike, Reveals};
-pub use findings::{Finding, Level};
+pub use columns::{ColumnSummary, LooksLike, Reveals};
+pub use findings::{Finding, Severity};
 pub use scaling::Scaling;
 
 use bagwise_core::{Dataset, Groups, Message, Result, Target};
@@ -66,7 +66,7 @@ pub struct Inspection {
     /// What the reader wanted the user to know.
     pub warnings: Vec<Message>,
     /// Every attribute.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSummary>,
 }
 
 /// A number per bag, summarised.

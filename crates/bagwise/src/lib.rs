@@ -54,8 +54,9 @@ pub mod run;
 mod state;
 
 pub use bagwise_core::{
-    BagRef, Bags, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Kept, Mat, Message,
-    Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target, human_bytes,
+    BagRef, Bags, CarriedColumn, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Mat,
+    Message, Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target,
+    human_bytes,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
@@ -76,7 +77,7 @@ pub mod prelude {
 /// What benchmarks, tests and the curious may look at, and what may change in any version: the engines, and the searches
 /// of alternating methods round by round.
 pub mod unstable {
-    pub use crate::alternation::{Step, Trajectory, follow};
+    pub use crate::alternation::{AlternationStep, Trajectory, follow};
     pub use bagwise_engine as engine;
 }
 

@@ -16,7 +16,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use bagwise_svm::{Outcome, Status};
+use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
@@ -182,11 +182,11 @@ pub struct Training<'a> {
 }
 
 /// A solved training problem. What the family keeps of it is its own affair.
-pub struct Fit {
+pub struct SolvedFit {
     /// Index of the point within the prepared grid.
     pub point: usize,
     /// How the solver ended; nothing for methods without one.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SolveOutcome>,
     /// How the alternation went; nothing for methods that train once.
     pub rounds: Option<Rounds>,
     /// The solution, known to the family that made it.
@@ -204,7 +204,7 @@ pub struct Rounds {
 
 /// One round of an alternation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct AlternationStep {
     /// What it was trained on: a list whose meaning is the method's.
     pub choice: Vec<u32>,
     /// What was chosen afterwards.
@@ -223,7 +223,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     /// Its rounds; the machine is that of the last.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AlternationStep>,
     /// How it ended.
     pub rounds: Rounds,
 }
@@ -255,11 +255,11 @@ pub enum Ended {
 }
 
 /// True if the solver reached its tolerance, or what double precision can tell.
-pub fn converged(outcome: &Outcome) -> bool {
-    matches!(outcome.status, Status::Converged | Status::PrecisionLimit)
+pub fn converged(outcome: &SolveOutcome) -> bool {
+    matches!(outcome.status, StopReason::Converged | StopReason::PrecisionLimit)
 }
 
-impl Fit {
+impl SolvedFit {
     /// The solution as the family's own type.
     ///
     /// # Panics
@@ -355,10 +355,10 @@ pub trait Method: Send + Sync {
 /// What the whole grid shares, for one set of bags.
 pub trait Prepared: Send + Sync {
     /// Solves one training problem at points that share their representation.
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>>;
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>>;
 
     /// Decision values of bags of the prepared set.
-    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
 
     /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
     fn fits_are_heavy(&self) -> bool {
@@ -381,7 +381,7 @@ pub trait Prepared: Send + Sync {
         Ok(None)
     }
 
-    /// The similarity of each of `train` to its nearest other: the yardstick for [`Answer::nearest`].
+    /// The similarity of each of `train` to its nearest other: the yardstick for [`Outputs::nearest`].
     fn nearest(&self, _point: usize, _train: &[usize]) -> Option<Vec<f64>> {
         None
     }
@@ -393,11 +393,11 @@ pub trait Prepared: Send + Sync {
 
     /// A model that stands alone, with one output per fit; all fits are of one point, or of points that share their
     /// representation where these can be [joined](Prepared::joins_points). `train` lists the bags learned from.
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
 }
 
 /// What a model says of some bags.
-pub struct Answer {
+pub struct Outputs {
     /// Bags x outputs.
     pub scores: Mat,
     /// For each bag, the similarity (at most 1) to the nearest training bag, where there is such a thing.
@@ -458,7 +458,7 @@ pub trait Predictor: Send + Sync {
     fn width(&self) -> Option<usize>;
 
     /// Scores new bags.
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer>;
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;

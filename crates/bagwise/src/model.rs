@@ -30,7 +30,7 @@ pub(crate) const FORMAT: u32 = 1;
 
 /// What the file says besides arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct ModelHeader {
     /// Version of the layout.
     pub format: u32,
     /// The bagwise that wrote it.
@@ -84,7 +84,7 @@ pub struct TrainingSummary {
 /// A model and its header.
 pub struct Model {
     /// What the file says besides arrays.
-    pub header: Header,
+    pub header: ModelHeader,
     /// One for all outputs, or one for each.
     models: Vec<Box<dyn Predictor>>,
 }
@@ -119,7 +119,7 @@ impl Prediction {
 
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
-    pub(crate) fn new(header: Header, models: Vec<Box<dyn Predictor>>) -> Model {
+    pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
         Model { header, models }
     }
 
@@ -149,7 +149,7 @@ impl Model {
                     *known = (*known).or(found);
                 }
             }
-            let Header { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
+            let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
             for b in 0..ready.len() {
                 let outside = familiarity.outside(&raw, b)?;
@@ -302,7 +302,7 @@ impl Model {
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
         // What is not a finite number is written as nothing, and could not be read back.
-        if serde_json::from_str::<Header>(&header).is_err() {
+        if serde_json::from_str::<ModelHeader>(&header).is_err() {
             return Err(Error::Invalid(
                 "the data hold numbers too large to be scaled; divide them by a power of ten and train again"
                     .into(),
@@ -344,12 +344,12 @@ impl Model {
                 format.format, format.version
             )));
         }
-        let header: Header =
+        let header: ModelHeader =
             serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
-        let header = Header { parameters: header.parameters.ordered(method.params()), ..header };
+        let header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
         state.check_widths(header.transform.output_width())?;
         let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {
@@ -483,7 +483,7 @@ struct Format {
     version: String,
 }
 
-impl Header {
+impl ModelHeader {
     fn check(&self) -> Result<()> {
         let width = self.features.len();
         let classes = self.classes.len();

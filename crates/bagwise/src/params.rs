@@ -31,7 +31,7 @@ pub struct ParamSpec {
     /// The values tried where the parameter is tuned, as a user would write them.
     pub grid: &'static str,
     /// Whether the parameter shapes the representation or only the solution.
-    pub level: Level,
+    pub level: GridLevel,
     /// True if it has a meaning for real-valued targets only.
     pub regression_only: bool,
 }
@@ -39,7 +39,7 @@ pub struct ParamSpec {
 impl ParamSpec {
     /// A parameter that shapes the representation; where it is tuned its default is the only value.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> ParamSpec {
-        let level = Level::Representation;
+        let level = GridLevel::Representation;
         ParamSpec { name, help, kind, default, grid: default, level, regression_only: false }
     }
 
@@ -50,7 +50,7 @@ impl ParamSpec {
 
     /// Shapes the solution only.
     pub const fn solver(self) -> ParamSpec {
-        ParamSpec { level: Level::Solver, ..self }
+        ParamSpec { level: GridLevel::Solver, ..self }
     }
 
     /// For real-valued targets only.
@@ -121,7 +121,7 @@ impl Kind {
 
 /// Two levels of a grid: points that agree in every representation parameter share what is prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum GridLevel {
     /// Shapes the representation: a kernel's width, a weighting.
     Representation,
     /// Shapes the solution only: the cost.
@@ -414,7 +414,7 @@ pub(crate) fn index_in<T>(list: &mut Vec<T>, value: T, same: impl Fn(&T, &T) -> 
 
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
-    table.iter().filter(|s| s.level == Level::Representation).all(|s| a.find(s.name) == b.find(s.name))
+    table.iter().filter(|s| s.level == GridLevel::Representation).all(|s| a.find(s.name) == b.find(s.name))
 }
 
 #[cfg(test)]
@@ -428,7 +428,7 @@ mod tests {
             kind: Kind::Width,
             default: "1/median",
             grid: "2^-1..2^1/median",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         },
         ParamSpec {
@@ -437,7 +437,7 @@ mod tests {
             kind: Kind::WordOrNumber(&["mean"]),
             default: "mean",
             grid: "mean",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         },
         ParamSpec {
@@ -446,7 +446,7 @@ mod tests {
             kind: Kind::Number { above: 0.0 },
             default: "100",
             grid: "1,10",
-            level: Level::Solver,
+            level: GridLevel::Solver,
             regression_only: false,
         },
     ];
@@ -513,7 +513,7 @@ mod tests {
             kind: Kind::Length,
             default: "1*median",
             grid: "2^-1..2^1*median",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         }];
         let grid = Grid::new("toy", LENGTH, &[], WhenUnset::Grid, false).unwrap();
@@ -542,7 +542,7 @@ mod tests {
             kind: Kind::Fraction,
             default: "1",
             grid: "17/20..20/20",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         }];
         let texts = |text: &str| {

@@ -66,7 +66,7 @@ pub struct Transform {
     pub scale: Scale,
     /// Whether medians were taken.
     medians: bool,
-    columns: Vec<Column>,
+    columns: Vec<ColumnTransform>,
 }
 
 /// A column as models see it.
@@ -90,7 +90,7 @@ impl OutputColumn {
 /// What happens to one input column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Column {
+enum ColumnTransform {
     /// `(x - shift) / divisor`, or 0 where the divisor is 0; `median` where `x` is missing. Divided, not multiplied
     /// by the inverse, so that the largest training value becomes exactly 1.
     Number { median: f64, shift: f64, divisor: f64 },
@@ -129,7 +129,7 @@ impl Transform {
 
     /// True if this changes nothing, so that the bags can be used as they are.
     pub fn is_identity(&self, bags: &Bags) -> bool {
-        let unchanged = |c: &Column| matches!(c, Column::Number { shift, divisor, .. } if *shift == 0.0 && *divisor == 1.0);
+        let unchanged = |c: &ColumnTransform| matches!(c, ColumnTransform::Number { shift, divisor, .. } if *shift == 0.0 && *divisor == 1.0);
         !bags.has_missing() && self.columns.iter().all(unchanged)
     }
 
@@ -140,9 +140,9 @@ impl Transform {
 
     /// Number of columns that it gives.
     pub fn output_width(&self) -> usize {
-        let width = |c: &Column| match c {
-            Column::Number { .. } => 1,
-            Column::Category { names, .. } => names.len(),
+        let width = |c: &ColumnTransform| match c {
+            ColumnTransform::Number { .. } => 1,
+            ColumnTransform::Category { names, .. } => names.len(),
         };
         self.columns.iter().map(width).sum()
     }
@@ -152,8 +152,8 @@ impl Transform {
     pub fn outputs(&self) -> impl Iterator<Item = OutputColumn> {
         self.columns.iter().enumerate().flat_map(|(input, column)| {
             let (classes, undo) = match column {
-                Column::Number { shift, divisor, .. } => (&[][..], Some((*shift, *divisor))),
-                Column::Category { names, .. } => (names.as_slice(), None),
+                ColumnTransform::Number { shift, divisor, .. } => (&[][..], Some((*shift, *divisor))),
+                ColumnTransform::Category { names, .. } => (names.as_slice(), None),
             };
             let number = undo.map(|undo| OutputColumn { input, class: None, undo: Some(undo) });
             let of_class =
@@ -165,8 +165,8 @@ impl Transform {
     /// True if the tables of categories are complete: a transform that came from a file may be anything.
     pub fn is_whole(&self) -> bool {
         self.columns.iter().all(|c| match c {
-            Column::Number { .. } => true,
-            Column::Category { table, names } => {
+            ColumnTransform::Number { .. } => true,
+            ColumnTransform::Category { table, names } => {
                 !names.is_empty() && table.iter().all(|row| row.len() == names.len())
             }
         })
@@ -231,11 +231,11 @@ impl Transform {
         let mut k = 0;
         for (column, x) in self.columns.iter().zip(values) {
             match column {
-                Column::Number { median, shift, divisor } => {
+                ColumnTransform::Number { median, shift, divisor } => {
                     put(k, scaled(if x.is_nan() { *median } else { x }, *shift, *divisor));
                     k += 1;
                 }
-                Column::Category { table, names } => {
+                ColumnTransform::Category { table, names } => {
                     // A code beyond the table is a value that training never saw; NaN casts to 0, so test it first.
                     let row = if x.is_nan() { None } else { table.get(x as usize) };
                     for c in 0..names.len() {
@@ -249,15 +249,17 @@ impl Transform {
 
     /// What happens to each column, if all are numbers.
     fn affine(&self) -> Option<Arc<[Affine]>> {
-        let one = |c: &Column| match c {
-            Column::Number { shift, divisor, .. } => Some(Affine { shift: *shift, divisor: *divisor }),
-            Column::Category { .. } => None,
+        let one = |c: &ColumnTransform| match c {
+            ColumnTransform::Number { shift, divisor, .. } => {
+                Some(Affine { shift: *shift, divisor: *divisor })
+            }
+            ColumnTransform::Category { .. } => None,
         };
         self.columns.iter().map(one).collect()
     }
 
     fn keeps_zeros(&self) -> bool {
-        self.columns.iter().all(|c| matches!(c, Column::Number { shift, .. } if *shift == 0.0))
+        self.columns.iter().all(|c| matches!(c, ColumnTransform::Number { shift, .. } if *shift == 0.0))
     }
 
     fn sparse(&self, rows: &Csr) -> Csr {
@@ -265,10 +267,10 @@ impl Transform {
         for i in 0..rows.rows() {
             let (indices, values) = rows.row(i);
             out.push_row(indices.iter().zip(values).map(|(&j, &x)| match &self.columns[j as usize] {
-                Column::Number { median, divisor, .. } => {
+                ColumnTransform::Number { median, divisor, .. } => {
                     (j, scaled(if x.is_nan() { *median } else { x }, 0.0, *divisor))
                 }
-                Column::Category { .. } => unreachable!("categories do not keep zeros"),
+                ColumnTransform::Category { .. } => unreachable!("categories do not keep zeros"),
             }));
         }
         out
@@ -278,8 +280,8 @@ impl Transform {
         let mut out = Vec::with_capacity(inputs.len());
         for (column, input) in self.columns.iter().zip(inputs) {
             match column {
-                Column::Number { .. } => out.push(Feature::numeric(input.name.clone())),
-                Column::Category { names, .. } => {
+                ColumnTransform::Number { .. } => out.push(Feature::numeric(input.name.clone())),
+                ColumnTransform::Category { names, .. } => {
                     out.extend(names.iter().map(|n| Feature::numeric(n.clone())))
                 }
             }
@@ -362,7 +364,7 @@ impl ColumnStatistics {
         Ok(ColumnStatistics { min, max, mean, sd, median })
     }
 
-    fn number(&self, j: usize, scale: Scale) -> Column {
+    fn number(&self, j: usize, scale: Scale) -> ColumnTransform {
         let constant = self.min[j] == self.max[j];
         let (shift, divisor) = match scale {
             Scale::None => (0.0, 1.0),
@@ -377,7 +379,7 @@ impl ColumnStatistics {
         };
         // Values beyond half the largest number have no finite range: such a column says nothing.
         let divisor = if divisor.is_finite() { divisor } else { 0.0 };
-        Column::Number { median: self.median[j], shift, divisor }
+        ColumnTransform::Number { median: self.median[j], shift, divisor }
     }
 }
 
@@ -449,7 +451,7 @@ fn category(
     j: usize,
     name: &str,
     values: &[String],
-) -> Result<Column> {
+) -> Result<ColumnTransform> {
     let Some(Target::Classes { codes, names }) = target else {
         // Indicators at 1/sqrt(2): different values are at squared distance 1.
         let table = (0..values.len())
@@ -460,7 +462,7 @@ fn category(
             })
             .collect();
         let names = values.iter().map(|v| format!("{name}={v}")).collect();
-        return Ok(Column::Category { table, names });
+        return Ok(ColumnTransform::Category { table, names });
     };
     let mut counts = vec![vec![0.0; names.len()]; values.len()];
     let mut row = vec![0.0; bags.width()];
@@ -479,7 +481,7 @@ fn category(
         }
     }
     let names = names.iter().map(|class| format!("P({class}|{name})")).collect();
-    Ok(Column::Category { table: counts, names })
+    Ok(ColumnTransform::Category { table: counts, names })
 }
 
 #[cfg(test)]

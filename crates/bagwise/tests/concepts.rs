@@ -10,7 +10,7 @@ use bagwise::method::{Explanation, Scope};
 use bagwise::methods;
 use bagwise::model::Model;
 use bagwise::params::{Grid, WhenUnset};
-use bagwise::unstable::engine::density::{Concept, Evidence, Target as Known};
+use bagwise::unstable::engine::density::{BagTarget as Known, Concept, Evidence};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const METHODS: [&str; 5] = ["dd", "em-dd", "dd-svm", "mg-ddv", "mg-acc"];

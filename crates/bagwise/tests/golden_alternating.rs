@@ -6,7 +6,7 @@ use bagwise::io::{ReadOptions, read};
 use bagwise::method::Ended;
 use bagwise::methods;
 use bagwise::params::{Grid, Point, WhenUnset};
-use bagwise::unstable::{Step, Trajectory, follow};
+use bagwise::unstable::{AlternationStep, Trajectory, follow};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
 }
 
 /// The largest output of each bag, without the bias.
-fn bag_outputs(bags: &Bags, step: &Step) -> Vec<f64> {
+fn bag_outputs(bags: &Bags, step: &AlternationStep) -> Vec<f64> {
     let most = |b: usize| bags.rows(b).map(|i| step.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
     (0..bags.len()).map(most).collect()
 }
@@ -174,7 +174,7 @@ fn andrews_methods_take_the_recorded_path() {
     assert!(y[..positive].iter().all(|&y| y > 0.0), "the file lists positive bags first");
     for run in file["runs"].as_array().unwrap() {
         let given = [("c", run["C"].to_string()), ("gamma", file["gamma"].to_string())];
-        let compare = |step: &Step, expected: &Value, outputs: &str| {
+        let compare = |step: &AlternationStep, expected: &Value, outputs: &str| {
             let what = format!("C {}", run["C"]);
             let bias = expected["b"].as_f64().unwrap();
             // Solved to 1e-12 by us and to some 1e-10 by the file.

@@ -6,10 +6,10 @@ use bagwise::Precision;
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::unstable::engine::density::belief;
 use bagwise::unstable::engine::density::{
-    Concept, Distance, Evidence, Options, Starts, Stop, Target, search, search_em,
+    BagTarget, Concept, ConceptMetric, Evidence, SearchOptions, Starts, Stop, search, search_em,
 };
 use bagwise::unstable::engine::label_map::{BETA, LabelKernel, LabelMap, normaliser};
-use bagwise::unstable::engine::{Output, Side, symmetric};
+use bagwise::unstable::engine::{GramOutput, Side, symmetric};
 use bagwise::{Bags, Ctx, Instances, Mat};
 use serde_json::Value;
 
@@ -44,17 +44,17 @@ fn bags(value: &Value) -> Bags {
     Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap()
 }
 
-fn evidence(bags: &Bags, targets: Vec<Target>) -> Evidence {
+fn evidence(bags: &Bags, targets: Vec<BagTarget>) -> Evidence {
     let all: Vec<usize> = (0..bags.len()).collect();
     Evidence::new(bags, &all, targets, &Ctx::default()).unwrap()
 }
 
-fn classes(y: &Value) -> Vec<Target> {
-    numbers(y).iter().map(|&y| if y > 0.5 { Target::Positive } else { Target::Negative }).collect()
+fn classes(y: &Value) -> Vec<BagTarget> {
+    numbers(y).iter().map(|&y| if y > 0.5 { BagTarget::Positive } else { BagTarget::Negative }).collect()
 }
 
-fn values(y: &Value) -> Vec<Target> {
-    numbers(y).into_iter().map(Target::Value).collect()
+fn values(y: &Value) -> Vec<BagTarget> {
+    numbers(y).into_iter().map(BagTarget::Value).collect()
 }
 
 /// A concept whose attributes all have the same squared weight.
@@ -150,7 +150,7 @@ fn maxima_and_those_of_em_dd() {
     let evidence = evidence(&bags(&file["bags"]), classes(&file["y"]));
     // A slope that leaves less than the tolerance.
     let stop = Stop { iterations: 500, gradient: 1e-9, gain: 0.0 };
-    let options = Options { distance: Distance::Unweighted, rho: 1.0, starts: Starts::All, stop };
+    let options = SearchOptions { distance: ConceptMetric::Unweighted, rho: 1.0, starts: Starts::All, stop };
     let found = search(&evidence, &options, &Ctx::default()).unwrap();
     let em = search_em(&evidence, &options, &Ctx::default()).unwrap();
     let optima = file["optima"].as_array().unwrap();
@@ -204,7 +204,7 @@ fn dense(bags: &Bags) -> Mat {
 /// The same through weight vectors.
 fn engine(bags: &Bags, gamma: f64, terms: &[Vec<f64>]) -> Mat {
     let side = Side { instances: bags.instances(), offsets: bags.offsets(), weights: terms };
-    let output = [Output { gamma, terms: (0..terms.len()).collect() }];
+    let output = [GramOutput { gamma, terms: (0..terms.len()).collect() }];
     symmetric(&side, &output, Precision::F64, &Ctx::default()).unwrap().remove(0)
 }
 
@@ -361,8 +361,8 @@ fn musk1_with_fixed_concepts() {
     let bags = transform.apply(&data.bags, &ctx).unwrap();
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!() };
     let positive: Vec<bool> = codes.iter().map(|&c| c == 1).collect();
-    let targets: Vec<Target> =
-        positive.iter().map(|&p| if p { Target::Positive } else { Target::Negative }).collect();
+    let targets: Vec<BagTarget> =
+        positive.iter().map(|&p| if p { BagTarget::Positive } else { BagTarget::Negative }).collect();
     let evidence = evidence(&bags, targets);
     let first =
         |b: &Value| evidence.instances().row(evidence.offsets()[b.as_u64().unwrap() as usize]).to_vec();

@@ -11,7 +11,7 @@ use bagwise::methods::METHODS;
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Candidate, Plan, Run};
+use bagwise::run::{Candidate, Run, RunPlan};
 use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Target};
 
 const BAGS: usize = 40;
@@ -42,7 +42,7 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, protocol: 
     let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Grid, false).unwrap();
     let setup =
         ResolvedConfig { method, grid, scale, scheme: Scheme::OneVsOne, balanced: false, impute: false };
-    let plan = Plan {
+    let plan = RunPlan {
         protocol: Protocol::new(protocol, 4, 3),
         metric: Metric::Accuracy,
         threshold: None,

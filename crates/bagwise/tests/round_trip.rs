@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bagwise::io::{Column, ReadOptions, Task, read, write};
-use bagwise::{Bags, Csr, Dataset, Feature, FeatureKind, Groups, Instances, Kept, Mat, Target};
+use bagwise::{Bags, CarriedColumn, Csr, Dataset, Feature, FeatureKind, Groups, Instances, Mat, Target};
 use proptest::prelude::*;
 
 fn at(folder: &tempfile::TempDir, file: &str) -> PathBuf {
@@ -118,7 +118,7 @@ fn what_would_not_come_back_is_not_written() {
     };
     let classes = |name: &str| base().with_target(Target::from_labels(&[name, "z"])).unwrap();
     let mut kept = base();
-    kept.kept.push(Kept { name: "k".into(), values: vec!["1".into(), "2".into()] });
+    kept.kept.push(CarriedColumn { name: "k".into(), values: vec!["1".into(), "2".into()] });
     let grouped = base().with_groups(Groups::from_names(&["g", "h"])).unwrap();
     let unseen = {
         let kind = FeatureKind::Categorical { values: vec![] };
@@ -241,7 +241,7 @@ prop_compose! {
         }
         for k in 0..kept {
             let values = (0..count).map(|r| free[(r + 5 * k) % 24].clone()).collect();
-            data.kept.push(Kept { name: headings[6 + k].clone(), values });
+            data.kept.push(CarriedColumn { name: headings[6 + k].clone(), values });
         }
         data
     }

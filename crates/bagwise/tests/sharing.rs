@@ -9,12 +9,12 @@ use bagwise::Rng;
 use bagwise::fold::{FoldScope, ResolvedConfig, TrainingTask};
 use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
-use bagwise::method::{Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State, Training};
+use bagwise::method::{Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training};
 use bagwise::methods::{self, METHODS};
-use bagwise::params::{Grid, Kind, Level, ParamSpec, Point, WhenUnset};
+use bagwise::params::{Grid, GridLevel, Kind, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
-use bagwise::unstable::engine::density::{Batch, Evidence, Target as Known};
+use bagwise::unstable::engine::density::{BagTarget as Known, Batch, Evidence};
 use bagwise::{Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Progress, Result, Target, feature_map, gram};
 
 /// Bags of `size` instances in `width` attributes; class c lies about (c, c, …).
@@ -80,7 +80,7 @@ impl Method for Watched {
             kind: Kind::Number { above: 0.0 },
             default: "1",
             grid: "1,2,3,4,5,6",
-            level: Level::Representation,
+            level: GridLevel::Representation,
             regression_only: false,
         }]
     }
@@ -116,7 +116,7 @@ struct WatchedFits {
 }
 
 impl Prepared for WatchedFits {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let under_way = 1 + self.fits[0].fetch_add(1, Ordering::SeqCst);
         self.fits[1].fetch_max(under_way, Ordering::SeqCst);
         // Long enough that others would begin, if they could.
@@ -125,13 +125,13 @@ impl Prepared for WatchedFits {
         self.fits[0].fetch_sub(1, Ordering::SeqCst);
         fits
     }
-    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
         self.inner.scores(fit, bags, ctx)
     }
     fn fits_are_heavy(&self) -> bool {
         self.heavy
     }
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         self.inner.model(fits, train, ctx)
     }
 }

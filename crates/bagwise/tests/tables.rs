@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bagwise::io::{Column, ReadOptions, Task, read, write};
-use bagwise::{Bags, Dataset, FeatureKind, Instances, Kept, Mat, Target};
+use bagwise::{Bags, CarriedColumn, Dataset, FeatureKind, Instances, Mat, Target};
 
 fn at(folder: &tempfile::TempDir, file: &str) -> PathBuf {
     folder.path().join(file)
@@ -101,7 +101,7 @@ fn columns_take_the_roles_they_are_given() {
     assert_eq!(data.groups.as_ref().unwrap().names, ["s1"]);
     assert_eq!(
         data.kept,
-        [Kept { name: "shape".into(), values: vec!["c1".into(), "c2".into(), "c,3".into()] }]
+        [CarriedColumn { name: "shape".into(), values: vec!["c1".into(), "c2".into(), "c,3".into()] }]
     );
     assert_eq!(data.instance_labels.as_ref().unwrap(), &["0", "1", "0"]);
 }

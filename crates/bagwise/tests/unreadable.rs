@@ -12,7 +12,7 @@ use bagwise::methods::METHODS;
 use bagwise::model::Model;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Candidate, Plan, Run};
+use bagwise::run::{Candidate, Run, RunPlan};
 use bagwise::{
     Bags, Ctx, Dataset, Error, Instances, Mat, Precision, Result, Rng, RowSource, Stored, Target,
     feature_map, gram,
@@ -175,7 +175,7 @@ fn no_model_is_written_or_used_with_training_rows_that_cannot_be_read() {
 
 #[test]
 fn no_fold_is_judged_by_rows_that_cannot_be_read() {
-    let plan = Plan {
+    let plan = RunPlan {
         protocol: Protocol::new(ProtocolName::Nested, 4, 3),
         metric: Metric::Accuracy,
         threshold: None,

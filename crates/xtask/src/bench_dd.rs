@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::unstable::engine::density::{
-    Batch, Concept, Distance, End, Evidence, Options, Starts, Stop, Target, search,
+    BagTarget, Batch, Concept, ConceptMetric, End, Evidence, SearchOptions, Starts, Stop, search,
 };
 use bagwise::unstable::engine::instruction_set;
 use bagwise::{Ctx, Dataset};
@@ -54,7 +54,7 @@ fn evidence(data: &Dataset) -> Result<Evidence> {
     let all: Vec<usize> = (0..own.len()).collect();
     let bags = Transform::fit(Scale::ZScore, false, &own, None, &all)?.apply(&own, &ctx)?;
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!("Musk has classes") };
-    let target = |&b: &usize| if codes[b] == 1 { Target::Positive } else { Target::Negative };
+    let target = |&b: &usize| if codes[b] == 1 { BagTarget::Positive } else { BagTarget::Negative };
     Ok(Evidence::new(&bags, &all, train.iter().map(target).collect(), &ctx)?)
 }
 
@@ -62,8 +62,8 @@ fn fold(data: &Dataset, python: &Path, folder: &Path) -> Result<()> {
     let evidence = evidence(data)?;
     let (n, d) = (evidence.instances().rows(), evidence.width());
     let ctx = Ctx::default();
-    let options = |iterations| Options {
-        distance: Distance::Weighted,
+    let options = |iterations| SearchOptions {
+        distance: ConceptMetric::Weighted,
         rho: 1.0,
         starts: Starts::All,
         stop: Stop::after(iterations),
@@ -138,7 +138,7 @@ fn numpy(evidence: &Evidence, concepts: &[Concept], python: &Path, folder: &Path
     let shape = [evidence.instances().rows(), evidence.width(), concepts.len()];
     counts("shape", &mut shape.into_iter())?;
     counts("offsets", &mut evidence.offsets().iter().copied())?;
-    counts("positive", &mut evidence.targets().iter().map(|t| usize::from(*t == Target::Positive)))?;
+    counts("positive", &mut evidence.targets().iter().map(|t| usize::from(*t == BagTarget::Positive)))?;
     floats("instances", &mut evidence.instances().data().iter().copied())?;
     floats("points", &mut concepts.iter().flat_map(|c| c.point.iter().copied()))?;
     floats("weights", &mut concepts.iter().flat_map(|c| c.weights.iter().copied()))?;

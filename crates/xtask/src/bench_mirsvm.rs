@@ -16,7 +16,7 @@ use bagwise::io::{ReadOptions, read};
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record};
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Candidate, Plan, Run};
+use bagwise::run::{Candidate, Run, RunPlan};
 use bagwise::{Ctx, Dataset, Target, methods};
 
 use crate::bench_pairs::{cpu_seconds, peak_bytes, released, verdict};
@@ -139,7 +139,7 @@ fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<ResolvedC
 
 /// The records of ten folds, and the CPU seconds they took.
 fn execute(data: &Dataset, setup: ResolvedConfig, protocol: ProtocolName) -> Result<(Vec<Record>, f64)> {
-    let plan = Plan {
+    let plan = RunPlan {
         protocol: Protocol::new(protocol, 10, 5),
         metric: Metric::Accuracy,
         threshold: None,

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use bagwise::Precision;
-use bagwise::unstable::engine::{Output, Side, instruction_set, rectangular, symmetric};
+use bagwise::unstable::engine::{GramOutput, Side, instruction_set, rectangular, symmetric};
 use bagwise::{Ctx, Instances, Mat};
 
 use crate::run::{cargo, data_file, program, root, run as call};
@@ -107,8 +107,8 @@ impl Set {
     }
 }
 
-fn grid(gammas: &[f64], vectors: usize) -> Vec<Output> {
-    let vector = |gamma: f64| (0..vectors).map(move |term| Output { gamma, terms: vec![term] });
+fn grid(gammas: &[f64], vectors: usize) -> Vec<GramOutput> {
+    let vector = |gamma: f64| (0..vectors).map(move |term| GramOutput { gamma, terms: vec![term] });
     gammas.iter().flat_map(|&gamma| vector(gamma)).collect()
 }
 
@@ -136,7 +136,7 @@ fn beside_python(set: &Set, python: &Path, peer: &Path, folder: &Path) -> Result
     let (a, b): (f64, f64) = (words("a ")?.trim().parse()?, words("b ")?.trim().parse()?);
     let (n, d) = (set.instances.rows(), set.instances.cols());
     let ctx = Ctx::default();
-    let go = |outputs: &[Output], precision| {
+    let go = |outputs: &[GramOutput], precision| {
         best(|| symmetric(&set.side(), outputs, precision, &ctx).expect("Musk2 is in order"))
     };
     let grams = symmetric(&set.side(), &grid(&eleven(), 1), Precision::F64, &ctx)?;

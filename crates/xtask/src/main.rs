@@ -15,6 +15,7 @@ mod foreign;
 mod fuzz;
 mod golden;
 mod house;
+mod new_method;
 mod python;
 mod reproduce;
 mod run;
@@ -73,6 +74,12 @@ const WORDS: &[Word] = &[
     ("python", "", "write the estimators of python/bagwise from the registry of methods", |_| {
         python::write()
     }),
+    (
+        "new-method",
+        "",
+        "add a method to a copy of the repository and count the files written by hand",
+        |_| new_method::command(),
+    ),
     ("wheel", "", "build the Python package and install it under target/venv", |_| wheel::command()),
     (
         "venv",

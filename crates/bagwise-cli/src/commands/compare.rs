@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use bagwise::io::save_whole;
 use bagwise::judge::MethodSummary;
 use bagwise::{Evaluation, INNER_FOLDS, Keep};
-use bagwise_report::Options;
+use bagwise_report::ReportOptions;
 
 use crate::args::Data;
 use crate::judging::{self, Judging, metric_json};
@@ -141,7 +141,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         known.data.iter_mut().for_each(|d| d.source = name.into());
     })?;
     if !args.no_report {
-        let options = Options { hide_ids: args.hide_ids, title: None };
+        let options = ReportOptions { hide_ids: args.hide_ids, title: None };
         comparison.report = Some(reporting::draw(comparison.folder(), &options)?);
     }
     save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use bagwise::human_bytes;
-use bagwise::inspect::{Column, Inspection, Level};
+use bagwise::inspect::{ColumnSummary, Inspection, Severity};
 use bagwise::io::{ReadOptions, TableSketch};
 
 use crate::args::Data;
@@ -300,7 +300,7 @@ fn attributes(found: &Inspection, page: &mut Lines) {
     page.fact("duplicates", &format!("{twice}, {}", count(d.bags, "whole bag")));
 }
 
-fn listed(c: &Column) -> Vec<String> {
+fn listed(c: &ColumnSummary) -> Vec<String> {
     let cell = |v: Option<f64>| v.map_or(String::new(), short);
     let remark = match c.categories {
         Some(n) => format!("{n} categories"),
@@ -320,8 +320,8 @@ fn suspicions(found: &Inspection, page: &mut Lines) {
     }
     for finding in &found.findings {
         let level = match finding.level {
-            Level::Warning => page.paint.paint("warning", YELLOW),
-            Level::Note => "note".into(),
+            Severity::Warning => page.paint.paint("warning", YELLOW),
+            Severity::Note => "note".into(),
         };
         page.line(&format!("{level}: {}", finding.message));
         page.line(&format!("  → {}", finding.remedy.worded(&wording::option)));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{Dataset, Kept};
+use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
@@ -26,11 +26,10 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Columns are matched by name. Each bag gets its label, decision value, probability, the similarity to the \
-nearest training bag (nearest), the share of its values outside the training range (outside), and a \
-status: unfamiliar means that the bag looks like nothing in training and the answer is a guess. Columns given with \
---keep come along where they are the same for all instances of a bag, as \
-`given NAME` if the answer has a column NAME itself.
+Columns are matched by name. For each bag, predict prints the label, the decision value, the probability, the \
+similarity to the nearest training bag (nearest), the share of values outside the training range (outside) and a \
+status. unfamiliar means that the bag resembles no training bag, so the prediction is a guess. Columns given with \
+--keep are shown if they are the same for all instances of a bag, as `given NAME` if the table has a column NAME.
 
 Examples:
   bagwise predict musk1.bagwise musk1
@@ -42,14 +41,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     let strange = predictions.iter().filter(|p| !p.familiar).count();
     // Coordinates and the like that a format keeps by itself are not asked for here.
-    let asked = |kept: &&Kept| {
+    let asked = |kept: &&CarriedColumn| {
         let is = |column: &Column| match column {
             Column::Name(name) => *name == kept.name,
             Column::Number(_) => true,
         };
         args.read.keep.iter().any(is)
     };
-    let (kept, uneven): (Vec<&Kept>, Vec<&Kept>) =
+    let (kept, uneven): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
         data.kept.iter().filter(asked).partition(|k| is_of_bags(k, &data));
     session.print(&Answers { model: &model, predictions: &predictions, data: &data, kept })?;
     if !uneven.is_empty() {
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if strange > 0 {
         session.warn(&format!(
-            "{strange} of {} bags are unfamiliar: they look like nothing in training, so their answers are guesses",
+            "{strange} of {} bags are unfamiliar: they resemble no training bag, so their predictions are guesses",
             predictions.len()
         ));
     }
@@ -70,7 +69,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 /// True if all instances of a bag have the same value.
-fn is_of_bags(kept: &Kept, data: &Dataset) -> bool {
+fn is_of_bags(kept: &CarriedColumn, data: &Dataset) -> bool {
     (0..data.bags.len()).all(|b| kept.values[data.bags.rows(b)].windows(2).all(|w| w[0] == w[1]))
 }
 
@@ -79,7 +78,7 @@ struct Answers<'a> {
     predictions: &'a [Prediction],
     data: &'a Dataset,
     /// Columns that say something of bags.
-    kept: Vec<&'a Kept>,
+    kept: Vec<&'a CarriedColumn>,
 }
 
 /// What an answer has itself.

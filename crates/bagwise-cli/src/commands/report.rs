@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{check_writable, save_whole};
-use bagwise_report::{Comparison, Options, render};
+use bagwise_report::{LoadedRun, ReportOptions, render};
 
 use crate::session::{Outcome, Session};
 
@@ -42,8 +42,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for path in &args.runs {
         folders.extend(runs_in(path)?);
     }
-    let runs = folders.iter().map(|path| Comparison::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
-    let options = Options { hide_ids: args.hide_ids, title: args.title.clone() };
+    let runs = folders.iter().map(|path| LoadedRun::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
+    let options = ReportOptions { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
     session.say(&format!("wrote {}: {} kB", args.output.display(), page.len().div_ceil(1000)));

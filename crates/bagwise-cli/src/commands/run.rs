@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::save_whole;
-use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Status, that_saw_test_bags};
+use bagwise::judge::{FitStatus, Metric, Protocol, ProtocolName, Record, that_saw_test_bags};
 use bagwise::{Evaluation, LEVEL};
-use bagwise_report::{Comparison, Options, render};
+use bagwise_report::{LoadedRun, ReportOptions, render};
 
 use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure};
@@ -132,8 +132,8 @@ fn on_one(
 
 /// One report over all data sets, from their records.
 fn report(experiment: &Experiment, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
-    let runs = runs.iter().map(|run| Comparison::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
-    let options = Options { hide_ids: false, title: Some(experiment.title.clone()) };
+    let runs = runs.iter().map(|run| LoadedRun::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
+    let options = ReportOptions { hide_ids: false, title: Some(experiment.title.clone()) };
     let path = folder.join("report.html");
     save_whole(&path, render(&runs, &options)?.as_bytes())?;
     Ok(path)
@@ -171,7 +171,7 @@ fn cells(experiment: &Experiment, of_seeds: &[(PathBuf, Evaluation)]) -> Vec<Cel
             let judged =
                 |r: &&Record| r.key.method == entry.name && r.key.inner.is_none() && r.key.point.is_empty();
             for outcome in results.records.iter().filter(judged).map(|r| &r.outcome) {
-                ours.cycled += usize::from(outcome.status == Status::Cycle);
+                ours.cycled += usize::from(outcome.status == FitStatus::Cycle);
                 ours.rounds += outcome.changed.len();
             }
         }

@@ -92,7 +92,7 @@ impl NearestCentre {
 }
 
 pub(super) struct Fused<T: Element> {
-    kernel: &'static Kernel<T>,
+    kernel: &'static FusedLoop<T>,
     psis: Vec<usize>,
     mean: Vec<f64>,
     /// The tiles of one list up to each psi.
@@ -110,7 +110,7 @@ pub(super) struct Fused<T: Element> {
 }
 
 /// The loop for one instruction set.
-pub(super) struct Kernel<T: Element> {
+pub(super) struct FusedLoop<T: Element> {
     #[cfg(test)]
     name: &'static str,
     mr: usize,
@@ -146,7 +146,7 @@ impl<T: Race> Fused<T> {
     pub(super) fn new(
         p: &Partitions,
         psis: &[usize],
-        kernel: &'static Kernel<T>,
+        kernel: &'static FusedLoop<T>,
         besides: u64,
         ctx: &Ctx,
     ) -> Result<Fused<T>> {
@@ -515,8 +515,8 @@ macro_rules! instruction_set {
             ) -> bool {
                 tell::<T, { $mr }>(state, limits, longest, at, close)
             }
-            const fn table<V: Vector>() -> Kernel<V::E> {
-                Kernel {
+            const fn table<V: Vector>() -> FusedLoop<V::E> {
+                FusedLoop {
                     #[cfg(test)]
                     name: $name,
                     mr: $mr,
@@ -525,8 +525,8 @@ macro_rules! instruction_set {
                     tell: read::<V::E>,
                 }
             }
-            pub(super) static F64: Kernel<f64> = table::<$f64>();
-            pub(super) static F32: Kernel<f32> = table::<$f32>();
+            pub(super) static F64: FusedLoop<f64> = table::<$f64>();
+            pub(super) static F32: FusedLoop<f32> = table::<$f32>();
         }
     };
 }
@@ -546,15 +546,15 @@ instruction_set!(
 
 /// The loops this processor can run, fastest first; the last runs everywhere.
 pub(super) trait Race: Element {
-    fn kernels() -> Vec<&'static Kernel<Self>>;
+    fn kernels() -> Vec<&'static FusedLoop<Self>>;
 }
 
 macro_rules! race {
     ($e:ty, $table:ident) => {
         impl Race for $e {
-            fn kernels() -> Vec<&'static Kernel<$e>> {
+            fn kernels() -> Vec<&'static FusedLoop<$e>> {
                 InstructionSet::available()
-                    .map(|set| -> &'static Kernel<$e> { table_of!(set, $table) })
+                    .map(|set| -> &'static FusedLoop<$e> { table_of!(set, $table) })
                     .collect()
             }
         }

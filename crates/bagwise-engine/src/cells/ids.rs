@@ -23,23 +23,23 @@ enum Cells {
 }
 
 /// Some rows, to be filled.
-pub(super) enum Piece<'a> {
+pub(super) enum IdSlice<'a> {
     U8(&'a mut [u8], usize),
     U16(&'a mut [u16], usize),
 }
 
 /// A cell's number.
-pub(super) trait Cell: Copy + Eq + Default + Send + Sync + 'static {
+pub(super) trait CellNumber: Copy + Eq + Default + Send + Sync + 'static {
     fn from_wide(wide: u16) -> Self;
 }
 
-impl Cell for u8 {
+impl CellNumber for u8 {
     fn from_wide(wide: u16) -> u8 {
         wide as u8
     }
 }
 
-impl Cell for u16 {
+impl CellNumber for u16 {
     fn from_wide(wide: u16) -> u16 {
         wide
     }
@@ -112,11 +112,11 @@ impl Ids {
         }
     }
 
-    pub(super) fn pieces(&mut self, rows: usize) -> Vec<Piece<'_>> {
+    pub(super) fn pieces(&mut self, rows: usize) -> Vec<IdSlice<'_>> {
         let stride = self.stride();
         match &mut self.cells {
-            Cells::U8(cells) => cells.chunks_mut(rows * stride).map(|c| Piece::U8(c, stride)).collect(),
-            Cells::U16(cells) => cells.chunks_mut(rows * stride).map(|c| Piece::U16(c, stride)).collect(),
+            Cells::U8(cells) => cells.chunks_mut(rows * stride).map(|c| IdSlice::U8(c, stride)).collect(),
+            Cells::U16(cells) => cells.chunks_mut(rows * stride).map(|c| IdSlice::U16(c, stride)).collect(),
         }
     }
 
@@ -172,17 +172,17 @@ impl Ids {
     }
 }
 
-impl Piece<'_> {
+impl IdSlice<'_> {
     /// Takes numbers that lie partitioning after partitioning, `rows` of them each.
     pub(super) fn take(&mut self, found: &[u16], rows: usize, t: usize) {
         match self {
-            Piece::U8(cells, stride) => transpose(cells, *stride, found, rows, t),
-            Piece::U16(cells, stride) => transpose(cells, *stride, found, rows, t),
+            IdSlice::U8(cells, stride) => transpose(cells, *stride, found, rows, t),
+            IdSlice::U16(cells, stride) => transpose(cells, *stride, found, rows, t),
         }
     }
 }
 
-fn transpose<C: Cell>(cells: &mut [C], stride: usize, found: &[u16], rows: usize, t: usize) {
+fn transpose<C: CellNumber>(cells: &mut [C], stride: usize, found: &[u16], rows: usize, t: usize) {
     // Sixteen rows at a time read whole cache lines of what was found.
     for (group, cells) in cells.chunks_mut(16 * stride).enumerate() {
         for (i, found) in found.chunks_exact(rows).take(t).enumerate() {
@@ -196,15 +196,15 @@ fn transpose<C: Cell>(cells: &mut [C], stride: usize, found: &[u16], rows: usize
 /// Calls a function compiled for the best instruction set there is.
 macro_rules! dispatched {
     ($name:ident $(<$c:ident>)?, $inner:ident, ($($arg:ident: $ty:ty),*) $(-> $ret:ty)?) => {
-        pub(super) fn $name$(<$c: Cell>)?($($arg: $ty),*) $(-> $ret)? {
+        pub(super) fn $name$(<$c: CellNumber>)?($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,popcnt")]
-                unsafe fn avx512$(<$c: Cell>)?($($arg: $ty),*) $(-> $ret)? {
+                unsafe fn avx512$(<$c: CellNumber>)?($($arg: $ty),*) $(-> $ret)? {
                     $inner($($arg),*)
                 }
                 #[target_feature(enable = "avx2,fma,popcnt")]
-                unsafe fn avx2$(<$c: Cell>)?($($arg: $ty),*) $(-> $ret)? {
+                unsafe fn avx2$(<$c: CellNumber>)?($($arg: $ty),*) $(-> $ret)? {
                     $inner($($arg),*)
                 }
                 use crate::simd::InstructionSet;
@@ -225,7 +225,7 @@ pub(super) use dispatched;
 
 /// How often two padded rows agree, padding included.
 #[inline(always)]
-pub(super) fn agree<C: Cell>(a: &[C], b: &[C]) -> u32 {
+pub(super) fn agree<C: CellNumber>(a: &[C], b: &[C]) -> u32 {
     // Sums of 64 lanes of one byte hold up to 255 rounds: 8160 partitionings of u16.
     let mut total = 0u32;
     let lanes = 64 / size_of::<C>();
@@ -255,7 +255,13 @@ dispatched!(bins<C>, bins_of, (cells: &[C], stride: usize, t: usize, bag: Range<
 
 /// For each instance of a bag, how many others agree with it more than k of the levels `lasts` (ascending) ask for.
 #[inline(always)]
-fn bins_of<C: Cell>(cells: &[C], stride: usize, t: usize, bag: Range<usize>, lasts: &[u32]) -> Vec<u32> {
+fn bins_of<C: CellNumber>(
+    cells: &[C],
+    stride: usize,
+    t: usize,
+    bag: Range<usize>,
+    lasts: &[u32],
+) -> Vec<u32> {
     let padding = (stride - t) as u32;
     let width = lasts.len() + 1;
     let size = bag.len();
@@ -293,7 +299,14 @@ pub(super) fn agreements(ids: &Ids, x: usize, rows: Range<usize>, out: &mut [f64
 dispatched!(counts<C>, counts_of, (cells: &[C], stride: usize, t: usize, x: usize, rows: Range<usize>, out: &mut [f64]));
 
 #[inline(always)]
-fn counts_of<C: Cell>(cells: &[C], stride: usize, t: usize, x: usize, rows: Range<usize>, out: &mut [f64]) {
+fn counts_of<C: CellNumber>(
+    cells: &[C],
+    stride: usize,
+    t: usize,
+    x: usize,
+    rows: Range<usize>,
+    out: &mut [f64],
+) {
     let padding = (stride - t) as u32;
     let own = &cells[x * stride..(x + 1) * stride];
     for (other, out) in cells[rows.start * stride..rows.end * stride].chunks_exact(stride).zip(out) {

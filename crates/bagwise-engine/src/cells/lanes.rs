@@ -14,7 +14,7 @@ pub(super) struct Lanes {
     rows: Vec<f64>,
     /// 1 where a row has the attribute, 0 where it has not; for text only.
     present: Vec<f64>,
-    kernel: &'static Kernel,
+    kernel: &'static LanesLoop,
 }
 
 /// Some points, attribute after attribute.
@@ -25,7 +25,7 @@ pub(super) struct Panel {
 }
 
 /// The loop for one instruction set.
-struct Kernel {
+struct LanesLoop {
     points: usize,
     /// Sums of squared differences of a panel to some rows, row after row; for text also how many attributes are
     /// present.
@@ -40,7 +40,7 @@ impl Lanes {
         Lanes::with(rows, distance, kernels()[0])
     }
 
-    fn with(rows: &Instances, distance: Distance, kernel: &'static Kernel) -> Result<Lanes> {
+    fn with(rows: &Instances, distance: Distance, kernel: &'static LanesLoop) -> Result<Lanes> {
         let width = rows.cols();
         let mut all = vec![0.0; rows.rows() * width];
         for (i, row) in all.chunks_exact_mut(width).enumerate() {
@@ -232,7 +232,7 @@ macro_rules! instruction_set {
                 // SAFETY: this function carries the instruction set; its callers checked for it.
                 unsafe { sums::<$vector, { $mr }, { $text_mr }>(lanes, panel, list, to, marks) }
             }
-            pub(super) static KERNEL: Kernel = Kernel { points: 2 * <$vector as Vector>::LANES, sums: go };
+            pub(super) static KERNEL: LanesLoop = LanesLoop { points: 2 * <$vector as Vector>::LANES, sums: go };
         }
     };
 }
@@ -244,8 +244,8 @@ instruction_set!(avx2, crate::simd_x86::Avx2F64, 4, 2, "avx2,fma");
 instruction_set!(avx512, crate::simd_x86::Avx512F64, 8, 4, "avx512f,avx2,fma");
 
 /// The loops this processor can run, fastest first.
-fn kernels() -> Vec<&'static Kernel> {
-    InstructionSet::available().map(|set| -> &'static Kernel { table_of!(set, KERNEL) }).collect()
+fn kernels() -> Vec<&'static LanesLoop> {
+    InstructionSet::available().map(|set| -> &'static LanesLoop { table_of!(set, KERNEL) }).collect()
 }
 
 #[cfg(test)]

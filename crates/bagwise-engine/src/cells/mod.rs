@@ -201,7 +201,7 @@ pub enum Strategy {
     Scan,
 }
 
-enum Search {
+enum CellSearch {
     Literal,
     Fused(Box<NearestCentre>),
     Walk(Walk),
@@ -213,7 +213,7 @@ enum Search {
 pub struct Mapper<'a> {
     partitions: &'a Partitions,
     psis: Vec<usize>,
-    way: Search,
+    way: CellSearch,
 }
 
 /// A block of rows as the ways read it.
@@ -246,14 +246,14 @@ impl<'a> Mapper<'a> {
         }
         let sparse = matches!(partitions.centres, Instances::Sparse(_));
         let way = match strategy {
-            Strategy::Literal => Search::Literal,
-            Strategy::Walk => Search::Walk(Walk::new(partitions, psis)?),
-            Strategy::Scan if sparse => Search::SparseScan,
+            Strategy::Literal => CellSearch::Literal,
+            Strategy::Walk => CellSearch::Walk(Walk::new(partitions, psis)?),
+            Strategy::Scan if sparse => CellSearch::SparseScan,
             Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
-                Search::Fused(Box::new(NearestCentre::new(partitions, psis, ctx)?))
+                CellSearch::Fused(Box::new(NearestCentre::new(partitions, psis, ctx)?))
             }
-            Strategy::Fused if sparse => Search::SparseScan,
-            _ => Search::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
+            Strategy::Fused if sparse => CellSearch::SparseScan,
+            _ => CellSearch::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
         };
         Ok(Mapper { partitions, psis: psis.to_vec(), way })
     }
@@ -299,7 +299,7 @@ impl<'a> Mapper<'a> {
         }
         let mut all: Vec<Ids> = self.psis.iter().map(|&psi| Ids::zeros(rows.len(), p.t, psi)).collect();
         let blocks = rows.len().div_ceil(BLOCK);
-        let mut pieces: Vec<Vec<ids::Piece<'_>>> = (0..blocks).map(|_| Vec::new()).collect();
+        let mut pieces: Vec<Vec<ids::IdSlice<'_>>> = (0..blocks).map(|_| Vec::new()).collect();
         for ids in &mut all {
             for (piece, block) in ids.pieces(BLOCK).into_iter().zip(&mut pieces) {
                 block.push(piece);
@@ -360,11 +360,11 @@ impl<'a> Mapper<'a> {
     fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>], ctx: &Ctx) {
         let p = self.partitions;
         match (&self.way, block) {
-            (Search::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
-            (Search::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
-            (Search::Walk(walk), _) => walk.find(p, block, count, found),
-            (Search::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
-            (Search::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),
+            (CellSearch::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Walk(walk), _) => walk.find(p, block, count, found),
+            (CellSearch::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
+            (CellSearch::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),
             _ => self.literal(block, count, found),
         }
     }

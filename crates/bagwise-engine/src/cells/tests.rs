@@ -85,7 +85,7 @@ fn assert_cells(found: &[Ids], expected: &[Vec<Vec<usize>>], what: &str) {
     }
 }
 
-fn ids_by(way: Search, partitions: &Partitions, psis: &[usize], rows: &Instances) -> Vec<Ids> {
+fn ids_by(way: CellSearch, partitions: &Partitions, psis: &[usize], rows: &Instances) -> Vec<Ids> {
     let mapper = Mapper { partitions, psis: psis.to_vec(), way };
     mapper.ids(rows, 0..rows.rows(), &Ctx::default()).unwrap()
 }
@@ -104,7 +104,7 @@ fn check(case: &Case) {
                     assert_cells(&found, &expected, &what(&format!("{strategy:?}")));
                 }
                 for looked_up in 0..=case.psis.len() {
-                    let way = Search::Walk(Walk::with(&partitions, &case.psis, looked_up).unwrap());
+                    let way = CellSearch::Walk(Walk::with(&partitions, &case.psis, looked_up).unwrap());
                     let found = ids_by(way, &partitions, &case.psis, &rows);
                     assert_cells(&found, &expected, &what(&format!("{looked_up} looked up")));
                 }
@@ -117,7 +117,7 @@ fn check(case: &Case) {
                         let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
                         let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
                         let name = double.kernel_name();
-                        let way = Search::Fused(Box::new(NearestCentre::with(single, double, trial)));
+                        let way = CellSearch::Fused(Box::new(NearestCentre::with(single, double, trial)));
                         let found = ids_by(way, &partitions, &case.psis, &rows);
                         assert_cells(&found, &expected, &what(&format!("{name} after {trial}")));
                     }
@@ -170,7 +170,7 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
             let ctx = Ctx::default();
             let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
             let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
-            let way = Search::Fused(Box::new(NearestCentre::with(single, double, trial)));
+            let way = CellSearch::Fused(Box::new(NearestCentre::with(single, double, trial)));
             let found = ids_by(way, &partitions, &case.psis, &rows);
             assert_cells(&found, &expected, &format!("{trial} lists in f32, scale {scale:e}"));
         }
@@ -191,7 +191,7 @@ fn random_numbers_rarely_need_the_definition_and_always_get_it() {
             Partitions::new(centres.clone(), case.lists.clone(), 30, Distance::Euclidean).unwrap();
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
         assert_cells(&mapper.ids(centres, 0..900, &Ctx::default()).unwrap(), &expected, centres.kind());
-        let Search::Fused(sieve) = &mapper.way else { unreachable!() };
+        let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
         assert!(!sieve.went_on_in_double(), "single precision tells random numbers apart");
     }
 }
@@ -214,7 +214,7 @@ fn differences_that_single_precision_cannot_see_are_left_to_double() {
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &ctx).unwrap();
         let found = mapper.ids(rows, 0..300, &ctx).unwrap();
         assert_cells(&found, &expected(&case, Distance::Euclidean), "differences of a millionth");
-        let Search::Fused(sieve) = &mapper.way else { unreachable!() };
+        let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
         assert_eq!(sieve.went_on_in_double(), enough);
     }
 }
@@ -228,7 +228,7 @@ fn ties_are_no_reason_for_more_precision() {
     let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
     let found = mapper.ids(rows, 0..300, &Ctx::default()).unwrap();
     assert_cells(&found, &expected(&case, Distance::Euclidean), "whole numbers");
-    let Search::Fused(sieve) = &mapper.way else { unreachable!() };
+    let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
     assert!(!sieve.went_on_in_double());
 }
 

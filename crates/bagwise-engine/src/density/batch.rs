@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::likelihood::{self, Target};
+use super::likelihood::{self, BagTarget};
 use super::loops::{Loops, loops_of};
 use super::{Concept, Evidence};
 use crate::kernels::{Available, Kernels, TILE_COLS};
@@ -36,7 +36,7 @@ const FOLDED: f64 = 1e-150;
 const PIECE: usize = 192;
 
 /// Whole bags, packed twice.
-struct Piece {
+struct BagBlock {
     bags: Range<usize>,
     rows: Range<usize>,
     /// Rows rounded up to whole panels.
@@ -53,7 +53,7 @@ pub struct Batch<'a> {
     weighted: bool,
     loops: &'static Loops,
     kernels: &'static Kernels<f64>,
-    pieces: Vec<Piece>,
+    pieces: Vec<BagBlock>,
 }
 
 impl<'a> Batch<'a> {
@@ -89,7 +89,7 @@ impl<'a> Batch<'a> {
             let padded = rows.len().next_multiple_of(loops.mr);
             let panels = pack_rows(&evidence.rows, rows.clone(), loops.mr);
             let moments = pack_moments(&evidence.rows, rows.clone(), padded, weighted, kernels.mr);
-            Piece { bags, rows, padded, panels, moments }
+            BagBlock { bags, rows, padded, panels, moments }
         });
         Ok(Batch { evidence, weighted, loops, kernels, pieces: pieces.collect() })
     }
@@ -114,7 +114,7 @@ impl<'a> Batch<'a> {
         let largest = self.pieces.iter().map(|p| p.padded).max().unwrap_or(0);
         let bags = self.pieces.iter().map(|p| p.bags.len()).max().unwrap_or(0);
         let mut slopes: Buffer<f64> = Buffer::zeros(panels.len() * largest * nr);
-        let mut scratch = Scratch { likelihood: vec![0.0; bags * nr], nearest: vec![0.0; bags * nr] };
+        let mut scratch = BagScratch { likelihood: vec![0.0; bags * nr], nearest: vec![0.0; bags * nr] };
         for piece in &self.pieces {
             ctx.check()?;
             let size = piece.padded * nr;
@@ -148,10 +148,10 @@ impl<'a> Batch<'a> {
     /// Distances of a piece to a panel of concepts become slopes; likelihoods are multiplied into the values.
     fn likelihoods(
         &self,
-        piece: &Piece,
+        piece: &BagBlock,
         concepts: &[Concept],
         slopes: &mut [f64],
-        scratch: &mut Scratch,
+        scratch: &mut BagScratch,
         values: &mut [Folded],
         direct: &mut [Option<Direct>],
     ) {
@@ -161,9 +161,9 @@ impl<'a> Batch<'a> {
             .iter()
             .map(|o| o - piece.rows.start)
             .collect();
-        let classes = targets.iter().all(|t| !matches!(t, Target::Value(_)));
+        let classes = targets.iter().all(|t| !matches!(t, BagTarget::Value(_)));
         if classes {
-            let positive: Vec<bool> = targets.iter().map(|t| *t == Target::Positive).collect();
+            let positive: Vec<bool> = targets.iter().map(|t| *t == BagTarget::Positive).collect();
             // SAFETY: as in `strip`.
             unsafe {
                 (self.loops.odds)(slopes, &bounds, &positive, &mut scratch.likelihood, &mut scratch.nearest);
@@ -190,9 +190,9 @@ impl<'a> Batch<'a> {
     /// slopes.
     fn plainly(
         &self,
-        piece: &Piece,
+        piece: &BagBlock,
         rows: Range<usize>,
-        target: Target,
+        target: BagTarget,
         concept: &Concept,
         slopes: &mut [f64],
         lane: usize,
@@ -260,16 +260,22 @@ impl Direct {
 }
 
 /// For each bag of a piece and lane.
-struct Scratch {
+struct BagScratch {
     likelihood: Vec<f64>,
     /// Minus the least distance.
     nearest: Vec<f64>,
 }
 
 /// The same as `Loops::odds` for real values: only the nearest instance has a slope.
-fn values_of(targets: &[Target], bounds: &[usize], slopes: &mut [f64], nr: usize, scratch: &mut Scratch) {
+fn values_of(
+    targets: &[BagTarget],
+    bounds: &[usize],
+    slopes: &mut [f64],
+    nr: usize,
+    scratch: &mut BagScratch,
+) {
     for (b, target) in targets.iter().enumerate() {
-        let Target::Value(y) = *target else { unreachable!("classes and values do not mix") };
+        let BagTarget::Value(y) = *target else { unreachable!("classes and values do not mix") };
         for lane in 0..nr {
             let mut least = bounds[b];
             for r in bounds[b]..bounds[b + 1] {

@@ -8,7 +8,7 @@
 use std::sync::Mutex;
 
 use super::batch::distances;
-use super::likelihood::Target;
+use super::likelihood::BagTarget;
 use super::{Concept, Evidence};
 use bagwise_core::{Ctx, Mat, Message, Result, Setting};
 
@@ -22,14 +22,14 @@ pub fn by_density(log_densities: &[f64]) -> Vec<f64> {
 }
 
 /// In proportion to the number of bags that are classified correctly.
-pub fn by_accuracy(nearest: &Mat, targets: &[Target]) -> Vec<f64> {
+pub fn by_accuracy(nearest: &Mat, targets: &[BagTarget]) -> Vec<f64> {
     normalised(correct(nearest, targets).into_iter().map(|right| right as f64).collect())
 }
 
 /// The number of bags that each concept classifies correctly.
-pub fn correct(nearest: &Mat, targets: &[Target]) -> Vec<usize> {
+pub fn correct(nearest: &Mat, targets: &[BagTarget]) -> Vec<usize> {
     let right = |h: usize| {
-        let hit = |(b, t): (usize, &Target)| (nearest.get(b, h) >= 0.5) == (*t == Target::Positive);
+        let hit = |(b, t): (usize, &BagTarget)| (nearest.get(b, h) >= 0.5) == (*t == BagTarget::Positive);
         targets.iter().enumerate().filter(|(b, t)| hit((*b, t))).count()
     };
     (0..nearest.cols()).map(right).collect()

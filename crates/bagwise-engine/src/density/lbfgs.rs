@@ -51,7 +51,7 @@ const LEFT: f64 = 0.9;
 const TRIES: u32 = 25;
 
 /// A step that was taken: how far, how the gradient (of the negated value) changed, and one over their product.
-struct Step {
+struct PastStep {
     moved: Vec<f64>,
     turned: Vec<f64>,
     inverse: f64,
@@ -73,7 +73,7 @@ pub(crate) struct Climb {
     tries: u32,
     /// Point, value and gradient of the longest step of this search that gained enough, in case no other does better.
     fallback: Option<(Vec<f64>, f64, Vec<f64>)>,
-    steps: VecDeque<Step>,
+    steps: VecDeque<PastStep>,
     iterations: usize,
     evaluations: usize,
     begun: bool,
@@ -197,7 +197,7 @@ impl Climb {
             if self.steps.len() == MEMORY {
                 self.steps.pop_front();
             }
-            self.steps.push_back(Step { moved, turned, inverse: 1.0 / product });
+            self.steps.push_back(PastStep { moved, turned, inverse: 1.0 / product });
         }
         let gain = value - self.value;
         let small = gain <= self.stop.gain * value.abs().max(self.value.abs()).max(1.0);

@@ -23,7 +23,7 @@ const WORST: f64 = 1e-12;
 
 /// What a bag is known to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
+pub enum BagTarget {
     /// Some instance is near the concept.
     Positive,
     /// No instance is.
@@ -38,11 +38,11 @@ pub(crate) fn log1mexp(d: f64) -> f64 {
 }
 
 /// The log-likelihood of one bag with these distances; `slopes` gets its derivative by each.
-pub(crate) fn of_bag(target: Target, distances: &[f64], slopes: &mut [f64]) -> f64 {
+pub(crate) fn of_bag(target: BagTarget, distances: &[f64], slopes: &mut [f64]) -> f64 {
     match target {
-        Target::Negative => negative(distances, slopes),
-        Target::Positive => positive(distances, slopes),
-        Target::Value(y) => {
+        BagTarget::Negative => negative(distances, slopes),
+        BagTarget::Positive => positive(distances, slopes),
+        BagTarget::Value(y) => {
             let nearest = first_least(distances);
             slopes.fill(0.0);
             let (value, slope) = of_nearest(y, distances[nearest]);
@@ -119,11 +119,11 @@ mod tests {
         for distances in [vec![0.3, 2.0, 0.01], vec![5.0], vec![20.0, 25.0, 31.0]] {
             let missing: f64 = distances.iter().map(|d: &f64| -(-d).exp_m1()).product();
             let mut slopes = vec![0.0; distances.len()];
-            let found = of_bag(Target::Negative, &distances, &mut slopes);
+            let found = of_bag(BagTarget::Negative, &distances, &mut slopes);
             assert!((found - missing.ln()).abs() < 1e-14 * missing.ln().abs().max(1.0));
             // 1 - product by a recurrence without cancellation.
             let some = distances.iter().fold(0.0, |p, d| p + (-d).exp() * (1.0 - p));
-            let found = of_bag(Target::Positive, &distances, &mut slopes);
+            let found = of_bag(BagTarget::Positive, &distances, &mut slopes);
             assert!((found - some.ln()).abs() < 1e-13 * some.ln().abs(), "{found} {}", some.ln());
         }
     }
@@ -131,20 +131,23 @@ mod tests {
     #[test]
     fn every_distance_has_a_finite_likelihood() {
         for d in [0.0, 1e-310, 1e-300, 1e-20, 0.7, 30.0, 745.0, 800.0, 1e5, 1e300] {
-            for target in [Target::Positive, Target::Negative, Target::Value(0.4), Target::Value(1.0)] {
+            for target in
+                [BagTarget::Positive, BagTarget::Negative, BagTarget::Value(0.4), BagTarget::Value(1.0)]
+            {
                 let mut slopes = [0.0; 2];
                 let value = of_bag(target, &[d, 2.0 * d], &mut slopes);
                 assert!(value.is_finite() && slopes.iter().all(|s| s.is_finite()), "{target:?} {d}: {value}");
             }
         }
         // Far away only the nearest counts: log P = -D.
-        assert_eq!(of_bag(Target::Positive, &[800.0, 1600.0], &mut [0.0; 2]), -800.0);
+        assert_eq!(of_bag(BagTarget::Positive, &[800.0, 1600.0], &mut [0.0; 2]), -800.0);
     }
 
     #[test]
     fn slopes_are_those_of_small_steps() {
         let distances = [0.4, 1.3, 6.0];
-        for target in [Target::Positive, Target::Negative, Target::Value(0.4), Target::Value(0.9)] {
+        for target in [BagTarget::Positive, BagTarget::Negative, BagTarget::Value(0.4), BagTarget::Value(0.9)]
+        {
             let mut slopes = [0.0; 3];
             of_bag(target, &distances, &mut slopes);
             for i in 0..3 {

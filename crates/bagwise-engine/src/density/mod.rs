@@ -27,9 +27,9 @@ mod tests;
 
 pub use batch::Batch;
 pub use lbfgs::{End, Stop};
-pub use likelihood::Target;
+pub use likelihood::BagTarget;
 pub(crate) use likelihood::first_least;
-pub use search::{Distance, Found, Options, Starts, search, search_em};
+pub use search::{ConceptMetric, FoundConcept, SearchOptions, Starts, search, search_em};
 
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
@@ -54,12 +54,12 @@ impl Concept {
 pub struct Evidence {
     rows: Mat,
     offsets: Vec<usize>,
-    targets: Vec<Target>,
+    targets: Vec<BagTarget>,
 }
 
 impl Evidence {
     /// The bags `which`, with a target for each.
-    pub fn new(bags: &Bags, which: &[usize], targets: Vec<Target>, ctx: &Ctx) -> Result<Evidence> {
+    pub fn new(bags: &Bags, which: &[usize], targets: Vec<BagTarget>, ctx: &Ctx) -> Result<Evidence> {
         assert_eq!(which.len(), targets.len(), "a target for each bag");
         let count: usize = which.iter().map(|&b| bags.rows(b).len()).sum();
         ctx.reserve(
@@ -95,7 +95,7 @@ impl Evidence {
     }
 
     /// What is known of each bag.
-    pub fn targets(&self) -> &[Target] {
+    pub fn targets(&self) -> &[BagTarget] {
         &self.targets
     }
 

@@ -3,14 +3,14 @@
 use rayon::prelude::*;
 
 use super::lbfgs::{Climb, End, Stop};
-use super::likelihood::Target;
+use super::likelihood::BagTarget;
 use super::{Batch, Concept, Evidence, first_least};
 use crate::kernels::TILE_COLS;
 use bagwise_core::{Ctx, Result, Rng};
 
 /// What is free in a concept besides its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distance {
+pub enum ConceptMetric {
     /// The weight of every attribute.
     Weighted,
     /// Nothing: all attributes count the same, as at the start.
@@ -28,9 +28,9 @@ pub enum Starts {
 
 /// How concepts are searched for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct SearchOptions {
     /// What is free.
-    pub distance: Distance,
+    pub distance: ConceptMetric,
     /// Squared weights at the start are this over the number of attributes.
     pub rho: f64,
     /// From where.
@@ -41,7 +41,7 @@ pub struct Options {
 
 /// A concept that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundConcept {
     /// Where.
     pub concept: Concept,
     /// Its log density; for EM-DD that of the chosen instances.
@@ -76,10 +76,10 @@ impl Evidence {
     /// The instances that climbs start from: those of positive bags; for real values those of bags of at least 1/2, or of
     /// the largest value where none reaches it. In the order of the bags.
     pub fn starts(&self, starts: Starts, seed: u64) -> Vec<usize> {
-        let value = |t: &Target| match t {
-            Target::Positive => 1.0,
-            Target::Negative => f64::NEG_INFINITY,
-            Target::Value(y) => *y,
+        let value = |t: &BagTarget| match t {
+            BagTarget::Positive => 1.0,
+            BagTarget::Negative => f64::NEG_INFINITY,
+            BagTarget::Value(y) => *y,
         };
         let most = self.targets().iter().map(value).fold(f64::NEG_INFINITY, f64::max);
         let least = HALF.min(most);
@@ -96,11 +96,11 @@ impl Evidence {
     }
 }
 
-impl Options {
+impl SearchOptions {
     /// Where a climb begins: the free numbers of a concept at an instance.
     fn begin(&self, instance: &[f64]) -> Vec<f64> {
         let mut free = instance.to_vec();
-        if self.distance == Distance::Weighted {
+        if self.distance == ConceptMetric::Weighted {
             free.resize(2 * instance.len(), self.weight(instance.len()));
         }
         free
@@ -113,21 +113,21 @@ impl Options {
     /// The concept with these free numbers.
     fn concept(&self, free: &[f64], d: usize) -> Concept {
         let weights = match self.distance {
-            Distance::Weighted => free[d..].to_vec(),
-            Distance::Unweighted => vec![self.weight(d); d],
+            ConceptMetric::Weighted => free[d..].to_vec(),
+            ConceptMetric::Unweighted => vec![self.weight(d); d],
         };
         Concept { point: free[..d].to_vec(), weights }
     }
 }
 
 /// Climbs the density from every start: one concept for each, in the order of the starts. None without a positive bag.
-pub fn search(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<Found>> {
+pub fn search(evidence: &Evidence, options: &SearchOptions, ctx: &Ctx) -> Result<Vec<FoundConcept>> {
     let starts = evidence.starts(options.starts, ctx.seed);
     if starts.is_empty() {
         return Ok(Vec::new());
     }
     let d = evidence.width();
-    let batch = Batch::new(evidence, options.distance == Distance::Weighted, ctx)?;
+    let batch = Batch::new(evidence, options.distance == ConceptMetric::Weighted, ctx)?;
     let total = (starts.len() * options.stop.iterations) as u64;
     let mut found = Vec::with_capacity(starts.len());
     let free = options.begin(evidence.instances().row(starts[0])).len();
@@ -153,7 +153,13 @@ pub fn search(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<F
         for (climb, &start) in climbs.into_iter().zip(starts) {
             let (end, evaluations) = (climb.end().unwrap_or(End::Limit), climb.evaluations());
             let (free, log_density) = climb.result();
-            found.push(Found { concept: options.concept(&free, d), log_density, start, end, evaluations });
+            found.push(FoundConcept {
+                concept: options.concept(&free, d),
+                log_density,
+                start,
+                end,
+                evaluations,
+            });
         }
     }
     Ok(found)
@@ -161,7 +167,7 @@ pub fn search(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<F
 
 /// EM-DD from every start: choose in every bag the instance nearest to the concept, climb the density of these alone,
 /// and again until that gains nothing; the best is kept.
-pub fn search_em(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<Found>> {
+pub fn search_em(evidence: &Evidence, options: &SearchOptions, ctx: &Ctx) -> Result<Vec<FoundConcept>> {
     let starts = evidence.starts(options.starts, ctx.seed);
     let done = std::sync::atomic::AtomicU64::new(0);
     let total = starts.len() as u64;
@@ -175,10 +181,10 @@ pub fn search_em(evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Ve
         .collect()
 }
 
-fn alternate(evidence: &Evidence, options: &Options, start: usize, ctx: &Ctx) -> Result<Found> {
+fn alternate(evidence: &Evidence, options: &SearchOptions, start: usize, ctx: &Ctx) -> Result<FoundConcept> {
     let d = evidence.width();
     let mut free = options.begin(evidence.instances().row(start));
-    let mut best = Found {
+    let mut best = FoundConcept {
         concept: options.concept(&free, d),
         log_density: f64::NEG_INFINITY,
         start,
@@ -192,7 +198,7 @@ fn alternate(evidence: &Evidence, options: &Options, start: usize, ctx: &Ctx) ->
         while climb.end().is_none() {
             let (value, mut gradient, by_weight) =
                 evidence.density_of(&options.concept(climb.trial(), d), &chosen);
-            if options.distance == Distance::Weighted {
+            if options.distance == ConceptMetric::Weighted {
                 gradient.extend(by_weight);
             }
             climb.tell(value, &gradient);
@@ -202,7 +208,8 @@ fn alternate(evidence: &Evidence, options: &Options, start: usize, ctx: &Ctx) ->
         let (reached, log_density) = climb.result();
         let gain = log_density - best.log_density;
         if gain > 0.0 || best.log_density == f64::NEG_INFINITY {
-            best = Found { concept: options.concept(&reached, d), log_density, start, end, evaluations };
+            best =
+                FoundConcept { concept: options.concept(&reached, d), log_density, start, end, evaluations };
         }
         best.evaluations = evaluations;
         if gain.is_nan() || gain < GAIN {

@@ -16,8 +16,8 @@ fn evidence(seed: u64, bags: usize, width: usize, values: bool) -> Evidence {
             rows.push(rows[0].clone());
         }
         offsets.push(rows.len());
-        let target = if b % 2 == 0 { Target::Positive } else { Target::Negative };
-        targets.push(if values { Target::Value(rng.uniform()) } else { target });
+        let target = if b % 2 == 0 { BagTarget::Positive } else { BagTarget::Negative };
+        targets.push(if values { BagTarget::Value(rng.uniform()) } else { target });
     }
     let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
     let all: Vec<usize> = (0..bags.len()).collect();
@@ -81,8 +81,8 @@ fn neighbours_in_a_batch_change_no_bit() {
     }
 }
 
-fn options(distance: Distance) -> Options {
-    Options { distance, rho: 1.0, starts: Starts::All, stop: Stop::after(50) }
+fn options(distance: ConceptMetric) -> SearchOptions {
+    SearchOptions { distance, rho: 1.0, starts: Starts::All, stop: Stop::after(50) }
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn searches_give_the_same_bits_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let ctx = Ctx::default();
-            let options = options(Distance::Weighted);
+            let options = options(ConceptMetric::Weighted);
             (search(&evidence, &options, &ctx).unwrap(), search_em(&evidence, &options, &ctx).unwrap())
         })
     };
@@ -115,7 +115,7 @@ fn searches_give_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn climbs_that_do_not_fit_together_find_the_same() {
     let evidence = evidence(7, 12, 5, false);
-    let options = options(Distance::Weighted);
+    let options = options(ConceptMetric::Weighted);
     // Ten numbers are free: some two kilobytes a climb.
     assert_eq!(search::together(10, Ctx::default().memory), 2048);
     let mut tight = Ctx::default();
@@ -144,13 +144,13 @@ fn starts_are_those_of_positive_bags_and_a_subset_is_drawn_by_the_seed() {
 #[test]
 fn low_values_start_from_the_largest_and_no_positive_bag_gives_no_concept() {
     let bags = Bags::new(Instances::F64(Mat::new(3, 1, vec![0.0, 1.0, 2.0])), vec![0, 1, 3]).unwrap();
-    let with = |targets: Vec<Target>| Evidence::new(&bags, &[0, 1], targets, &Ctx::default()).unwrap();
-    assert_eq!(with(vec![Target::Value(0.1), Target::Value(0.2)]).starts(Starts::All, 0), [1, 2]);
-    let negative = with(vec![Target::Negative; 2]);
-    assert!(search(&negative, &options(Distance::Weighted), &Ctx::default()).unwrap().is_empty());
-    assert!(search_em(&negative, &options(Distance::Weighted), &Ctx::default()).unwrap().is_empty());
-    let positive = with(vec![Target::Positive; 2]);
-    assert_eq!(search(&positive, &options(Distance::Weighted), &Ctx::default()).unwrap().len(), 3);
+    let with = |targets: Vec<BagTarget>| Evidence::new(&bags, &[0, 1], targets, &Ctx::default()).unwrap();
+    assert_eq!(with(vec![BagTarget::Value(0.1), BagTarget::Value(0.2)]).starts(Starts::All, 0), [1, 2]);
+    let negative = with(vec![BagTarget::Negative; 2]);
+    assert!(search(&negative, &options(ConceptMetric::Weighted), &Ctx::default()).unwrap().is_empty());
+    assert!(search_em(&negative, &options(ConceptMetric::Weighted), &Ctx::default()).unwrap().is_empty());
+    let positive = with(vec![BagTarget::Positive; 2]);
+    assert_eq!(search(&positive, &options(ConceptMetric::Weighted), &Ctx::default()).unwrap().len(), 3);
 }
 
 #[test]
@@ -158,6 +158,6 @@ fn a_cancelled_search_stops() {
     let ctx = Ctx::default();
     ctx.canceller().store(true, std::sync::atomic::Ordering::Relaxed);
     let evidence = evidence(6, 6, 3, false);
-    assert!(search(&evidence, &options(Distance::Weighted), &ctx).is_err());
-    assert!(search_em(&evidence, &options(Distance::Weighted), &ctx).is_err());
+    assert!(search(&evidence, &options(ConceptMetric::Weighted), &ctx).is_err());
+    assert!(search_em(&evidence, &options(ConceptMetric::Weighted), &ctx).is_err());
 }

@@ -26,14 +26,14 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{Cells, Content, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
 use super::dialect::Numbers;
-use super::text::{Parsed, Wrong, check_head, number, shown, utf8, wrong};
+use super::text::{Fault, Parsed, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
-use bagwise_core::{Dataset, Error, Kept, Message, Place, Result, Setting};
-use row::{Cell, Token, Tokens, cells};
+use bagwise_core::{CarriedColumn, Dataset, Error, Message, Place, Result, Setting};
+use row::{ArffCell, Token, Tokens, cells};
 
 /// A whole bag stands in one line.
 const MAX_LINE: u64 = 256_000_000;
@@ -64,7 +64,7 @@ impl Reader for Arff {
     }
 }
 
-enum Kind {
+enum AttributeKind {
     Numeric,
     Nominal { first: String, values: HashSet<String> },
     Text,
@@ -73,7 +73,7 @@ enum Kind {
 
 struct Attribute {
     name: String,
-    kind: Kind,
+    kind: AttributeKind,
 }
 
 /// The lines of a file.
@@ -113,7 +113,7 @@ impl<R: Read> Lines<'_, R> {
         utf8(self.source, self.line, self.bytes.trim_ascii())
     }
 
-    fn refuse(&self, (found, remedy): Wrong) -> Error {
+    fn refuse(&self, (found, remedy): Fault) -> Error {
         Error::data(Place::line(self.source, self.line), found, remedy)
     }
 }
@@ -131,11 +131,11 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
             "@attribute" => {
                 let attribute = attribute(rest).map_err(|e| lines.refuse(e))?;
                 let list = match (&mut inner, attribute.kind) {
-                    (None, Kind::Relational(_)) => {
+                    (None, AttributeKind::Relational(_)) => {
                         inner = Some((attribute.name, Vec::new()));
                         continue;
                     }
-                    (Some(_), Kind::Relational(_)) => {
+                    (Some(_), AttributeKind::Relational(_)) => {
                         let found = "a relational attribute stands inside another".to_string();
                         return Err(lines.refuse((found, "bags of bags are not read: flatten them".into())));
                     }
@@ -155,7 +155,7 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
                     let found = "an @end without attributes before it".to_string();
                     return Err(lines.refuse((found, "it ends the attributes of a relational one".into())));
                 };
-                outer.push(Attribute { name, kind: Kind::Relational(list) });
+                outer.push(Attribute { name, kind: AttributeKind::Relational(list) });
             }
             "@data" => {
                 if let Some((name, _)) = inner {
@@ -198,12 +198,12 @@ fn attribute(text: &str) -> Parsed<Attribute> {
                 first.get_or_insert_with(|| value.clone());
                 values.insert(value);
             }
-            Kind::Nominal { first: first.unwrap_or_default(), values }
+            AttributeKind::Nominal { first: first.unwrap_or_default(), values }
         }
         Some(Token::Word(word)) => match word.to_ascii_lowercase().as_str() {
-            "numeric" | "real" | "integer" => Kind::Numeric,
-            "string" => Kind::Text,
-            "relational" => Kind::Relational(Vec::new()),
+            "numeric" | "real" | "integer" => AttributeKind::Numeric,
+            "string" => AttributeKind::Text,
+            "relational" => AttributeKind::Relational(Vec::new()),
             "date" => {
                 let found = format!("attribute '{shown_name}' is a date");
                 return wrong(found, "turn it into a number, for example days since the first");
@@ -220,20 +220,20 @@ fn attribute(text: &str) -> Parsed<Attribute> {
 }
 
 /// The text of a cell, `?` if it is missing, checked against what its attribute may hold.
-fn value<'c>(cell: &'c Cell<'_>, attribute: &'c Attribute) -> Parsed<&'c str> {
+fn value<'c>(cell: &'c ArffCell<'_>, attribute: &'c Attribute) -> Parsed<&'c str> {
     let text = match (cell, &attribute.kind) {
-        (Cell::Missing, _) => return Ok("?"),
-        (Cell::Default, Kind::Nominal { first, .. }) => return Ok(first),
-        (Cell::Default, _) => return Ok("0"),
-        (Cell::Text(text), _) => text.trim(),
+        (ArffCell::Missing, _) => return Ok("?"),
+        (ArffCell::Default, AttributeKind::Nominal { first, .. }) => return Ok(first),
+        (ArffCell::Default, _) => return Ok("0"),
+        (ArffCell::Text(text), _) => text.trim(),
     };
     let name = || shown(attribute.name.as_bytes());
     match &attribute.kind {
-        Kind::Nominal { values, .. } if !values.contains(text) => wrong(
+        AttributeKind::Nominal { values, .. } if !values.contains(text) => wrong(
             format!("'{}' is not among the values of attribute '{}'", shown(text.as_bytes()), name()),
             "fix it, or add it to the list in the heading",
         ),
-        Kind::Numeric if number(text.as_bytes()).is_none() => wrong(
+        AttributeKind::Numeric if number(text.as_bytes()).is_none() => wrong(
             format!("'{}' is not a number, but attribute '{}' is numeric", shown(text.as_bytes()), name()),
             "fix it, or write ? if it is missing",
         ),
@@ -293,16 +293,17 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let mut lines = Lines { source, input, bytes: Vec::new(), line: 0, read: 0 };
     let mut attributes = heading(&mut lines)?;
     let place = Place::line(source, lines.line);
-    let relations: Vec<usize> =
-        (0..attributes.len()).filter(|&a| matches!(attributes[a].kind, Kind::Relational(_))).collect();
+    let relations: Vec<usize> = (0..attributes.len())
+        .filter(|&a| matches!(attributes[a].kind, AttributeKind::Relational(_)))
+        .collect();
     if relations.len() > 1 {
         let found = format!("the file has {} relational attributes", relations.len());
         return Err(Error::data(place, found, "give one, which holds the instances of the bag"));
     }
     let relation = relations.first().copied();
     // Columns: those beside the relational attribute, then those inside.
-    let inner = match relation.map(|r| std::mem::replace(&mut attributes[r].kind, Kind::Text)) {
-        Some(Kind::Relational(inner)) => inner,
+    let inner = match relation.map(|r| std::mem::replace(&mut attributes[r].kind, AttributeKind::Text)) {
+        Some(AttributeKind::Relational(inner)) => inner,
         _ => Vec::new(),
     };
     let beside_of: Vec<usize> = (0..attributes.len()).filter(|&a| Some(a) != relation).collect();
@@ -312,22 +313,26 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let roles = roles(&place, &names, outer, relation.is_some(), options)?;
 
     let content = |c: usize, is: bool| match columns[c].kind {
-        Kind::Numeric if !is => Content::Any,
-        Kind::Text if !is => Content::Text,
-        _ => Content::Categories,
+        AttributeKind::Numeric if !is => CellContent::Any,
+        AttributeKind::Text if !is => CellContent::Text,
+        _ => CellContent::Categories,
     };
     let declared =
         roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), content(c, is)));
-    let mut store = Cells::new(source, declared.collect(), options, Numbers::PLAIN);
+    let mut store = FeatureCells::new(source, declared.collect(), options, Numbers::PLAIN);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
-        kept: roles.keep.iter().map(|&c| Kept { name: names[c].clone(), values: Vec::new() }).collect(),
+        kept: roles
+            .keep
+            .iter()
+            .map(|&c| CarriedColumn { name: names[c].clone(), values: Vec::new() })
+            .collect(),
         instance_labels: roles.instance_label.map(|_| Vec::new()),
     };
     let (mut weights, mut seen) = (0u64, HashSet::new());
     while lines.next()? {
         let line = lines.line;
-        let refuse = |e: Wrong| Error::data(Place::line(source, line), e.0, e.1);
+        let refuse = |e: Fault| Error::data(Place::line(source, line), e.0, e.1);
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
             let remedy = format!(
@@ -341,7 +346,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             return Err(count(row.len(), attributes.len(), "the row"));
         }
         let bag = match relation.map(|r| &row[r]) {
-            Some(Cell::Text(text)) => text.as_ref(),
+            Some(ArffCell::Text(text)) => text.as_ref(),
             Some(_) => {
                 let found = "the bag has no instances".to_string();
                 return Err(refuse((found, "leave the row out, or give at least one instance".into())));
@@ -384,9 +389,11 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             }
             for (i, &column) in roles.features.iter().enumerate() {
                 match (cell(column), &columns[column].kind) {
-                    (Cell::Missing, _) => store.push_missing(line, id, i)?,
+                    (ArffCell::Missing, _) => store.push_missing(line, id, i)?,
                     // What is declared is a value, even if it is called NA.
-                    (_, Kind::Nominal { .. }) => store.push_present(line, i, text(column)?.as_bytes())?,
+                    (_, AttributeKind::Nominal { .. }) => {
+                        store.push_present(line, i, text(column)?.as_bytes())?
+                    }
                     _ => store.push(line, id, i, text(column)?.as_bytes())?,
                 }
             }

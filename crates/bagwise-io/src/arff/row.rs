@@ -88,24 +88,24 @@ impl<'t> Tokens<'t> {
 
 /// The value of a cell: text, nothing (`?`), or what a sparse row leaves out.
 #[derive(Debug, PartialEq)]
-pub(super) enum Cell<'t> {
+pub(super) enum ArffCell<'t> {
     Text(Cow<'t, str>),
     Missing,
     Default,
 }
 
 /// The cells of a row, and whether it has a weight.
-pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<Cell<'t>>, bool)> {
+pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>>, bool)> {
     let mut tokens = Tokens::new(text);
     let mut cells = Vec::new();
     let value = |token: Option<Token<'t>>| match token {
-        Some(Token::Word(word)) => Ok(Cell::Text(word)),
-        Some(Token::Missing) => Ok(Cell::Missing),
+        Some(Token::Word(word)) => Ok(ArffCell::Text(word)),
+        Some(Token::Missing) => Ok(ArffCell::Missing),
         _ => wrong("a value is missing between commas", "write ? where there is no value"),
     };
     let mut first = tokens.next()?;
     if first == Some(Token::Open) {
-        cells.resize_with(width, || Cell::Default);
+        cells.resize_with(width, || ArffCell::Default);
         let mut last = None;
         loop {
             let index = match tokens.next()? {

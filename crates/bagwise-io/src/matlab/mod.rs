@@ -18,7 +18,7 @@ use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
 use super::compress;
 use super::npz::rows_first;
-use super::text::{Parsed, Wrong, damaged, shown, wrong};
+use super::text::{Fault, Parsed, damaged, shown, wrong};
 use super::{Column, ReadOptions, Reader};
 use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result};
 use element::{Var, variables};
@@ -43,7 +43,7 @@ impl Reader for Matlab {
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let source = path.display().to_string();
-    let refuse = |(found, remedy): Wrong| Error::data(Place::of(&source), found, remedy);
+    let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
     let mut bytes = Vec::new();
     compress::open(path)?.read_to_end(&mut bytes).map_err(|e| compress::explain(Place::of(&source), e))?;
     let variables = variables(&bytes).map_err(refuse)?;

@@ -29,11 +29,11 @@ use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns::{self, Roles};
 use super::compress;
 use super::doubt::{self, LeftOut};
-use super::text::{Markers, Parsed, Wrong, damaged, rounded_remedy, shown, wrong};
+use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
-use pages::{Budget, Column, Kind, Leaf, chunk};
-use thrift::{Input, Value};
+use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
+use thrift::{Input, ThriftValue};
 
 /// Reads and writes Parquet.
 pub(super) struct Parquet;
@@ -63,7 +63,7 @@ impl Reader for Parquet {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
-        let mut file = Source::open(path)?;
+        let mut file = ParquetFile::open(path)?;
         let footer = file.footer()?;
         let fields = fields(&footer).map_err(|e| file.refuse(e))?;
         let (source, length) = (file.name.clone(), file.length);
@@ -72,20 +72,20 @@ impl Reader for Parquet {
 }
 
 /// An open file.
-struct Source {
+struct ParquetFile {
     name: String,
     file: File,
     length: u64,
 }
 
-impl Source {
-    fn open(path: &Path) -> Result<Source> {
+impl ParquetFile {
+    fn open(path: &Path) -> Result<ParquetFile> {
         let name = path.display().to_string();
         let explain = |e| compress::explain(Place::of(&name), e);
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
-        Ok(Source { name, file, length })
+        Ok(ParquetFile { name, file, length })
     }
 
     fn at(&mut self, start: u64, size: u64) -> Parsed<Vec<u8>> {
@@ -99,19 +99,19 @@ impl Source {
         }
     }
 
-    fn footer(&mut self) -> Result<Value> {
+    fn footer(&mut self) -> Result<ThriftValue> {
         let length = self.length;
         footer(&mut |start, size| self.at(start, size), length).map_err(|e| self.refuse(e))
     }
 
-    fn refuse(&self, (found, remedy): Wrong) -> Error {
+    fn refuse(&self, (found, remedy): Fault) -> Error {
         Error::data(Place::of(&self.name), found, remedy)
     }
 }
 
 /// The first rows of a table by column, as far as its first row group has them and its columns are plain.
 pub(super) fn first_rows(path: &Path, most: usize) -> Result<Option<Vec<(String, Vec<String>)>>> {
-    let mut file = Source::open(path)?;
+    let mut file = ParquetFile::open(path)?;
     let footer = file.footer()?;
     let fields = fields(&footer).map_err(|e| file.refuse(e))?;
     let Some(group) = footer.list(4).first() else { return Ok(None) };
@@ -133,7 +133,7 @@ fn has_ending(path: &Path) -> bool {
 }
 
 /// The description at the end of the file.
-fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Parsed<Value> {
+fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Parsed<ThriftValue> {
     if length < 12 {
         return damaged("it is too short for a Parquet file");
     }
@@ -152,14 +152,14 @@ fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Pars
 }
 
 /// A column at the top of the table.
-struct Field {
+struct SchemaField {
     name: String,
     /// Why it cannot be read, or where its values are: the number of the chunk in every row group.
     leaf: Result<(usize, Leaf), &'static str>,
 }
 
 /// The columns, from the tree of the description, which stands as a list in depth-first order.
-fn fields(footer: &Value) -> Parsed<Vec<Field>> {
+fn fields(footer: &ThriftValue) -> Parsed<Vec<SchemaField>> {
     let schema = footer.list(2);
     let Some(top) = schema.first().and_then(|root| root.size(5)) else {
         return damaged("it has no columns");
@@ -173,7 +173,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
             schema,
             &mut next,
             &mut leaves,
-            Leaf { kind: Kind::F64, max_def: 0, max_rep: 0, list_def: 0 },
+            Leaf { kind: ValueKind::F64, max_def: 0, max_rep: 0, list_def: 0 },
             false,
             0,
         )?;
@@ -182,7 +182,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
             Ok(leaf) if leaf.max_rep > 1 => Err("it has lists of lists"),
             other => other,
         };
-        fields.push(Field { name, leaf: leaf.map(|leaf| (before, leaf)) });
+        fields.push(SchemaField { name, leaf: leaf.map(|leaf| (before, leaf)) });
     }
     let durations = origin::durations(footer);
     for field in fields.iter_mut().filter(|f| f.leaf.is_ok() && durations.contains(&f.name)) {
@@ -199,7 +199,7 @@ fn fields(footer: &Value) -> Parsed<Vec<Field>> {
 
 /// One column and what is below it. A list is a group that says so, around a repeated group around the values.
 fn walk(
-    schema: &[Value],
+    schema: &[ThriftValue],
     next: &mut usize,
     leaves: &mut usize,
     above: Leaf,
@@ -236,15 +236,15 @@ fn walk(
 }
 
 /// The number of a logical type, and what it says more.
-fn logical(element: &Value) -> Option<(i16, &Value)> {
+fn logical(element: &ThriftValue) -> Option<(i16, &ThriftValue)> {
     match element.get(10) {
-        Some(Value::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
+        Some(ThriftValue::Struct(union)) => union.first().map(|(id, inner)| (*id, inner)),
         _ => None,
     }
 }
 
 /// What the values of a column are, or why they cannot be read.
-fn kind(element: &Value) -> Result<Kind, &'static str> {
+fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
     let logical = logical(element);
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
@@ -255,26 +255,28 @@ fn kind(element: &Value) -> Result<Kind, &'static str> {
         _ => {}
     }
     let unsigned = match logical {
-        Some((10, inner)) => inner.get(2) == Some(&Value::Bool(false)),
+        Some((10, inner)) => inner.get(2) == Some(&ThriftValue::Bool(false)),
         _ => matches!(converted, Some(11..=14)),
     };
     Ok(match (element.int(1), unsigned) {
-        (Some(0), _) => Kind::Bool,
-        (Some(1), false) => Kind::I32,
-        (Some(1), true) => Kind::U32,
-        (Some(2), false) => Kind::I64,
-        (Some(2), true) => Kind::U64,
+        (Some(0), _) => ValueKind::Bool,
+        (Some(1), false) => ValueKind::I32,
+        (Some(1), true) => ValueKind::U32,
+        (Some(2), false) => ValueKind::I64,
+        (Some(2), true) => ValueKind::U64,
         (Some(3), _) => return Err(DATES),
-        (Some(4), _) => Kind::F32,
-        (Some(5), _) => Kind::F64,
-        (Some(6), _) => Kind::Text,
-        (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => Kind::F16,
+        (Some(4), _) => ValueKind::F32,
+        (Some(5), _) => ValueKind::F64,
+        (Some(6), _) => ValueKind::Text,
+        (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => {
+            ValueKind::F16
+        }
         _ => return Err("it holds binary objects"),
     })
 }
 
 /// What decimals are stored as.
-fn decimal(element: &Value, logical: Option<(i16, &Value)>) -> Result<Kind, &'static str> {
+fn decimal(element: &ThriftValue, logical: Option<(i16, &ThriftValue)>) -> Result<ValueKind, &'static str> {
     let scale = logical.and_then(|(_, inner)| inner.int(1)).or(element.int(7)).unwrap_or(0);
     let Some(scale) = u32::try_from(scale).ok().filter(|&s| s <= 38) else {
         return Err("it holds decimals of an odd scale");
@@ -286,12 +288,12 @@ fn decimal(element: &Value, logical: Option<(i16, &Value)>) -> Result<Kind, &'st
         (Some(7), Some(bytes @ 1..=16)) => (Some(bytes), false),
         _ => return Err("it holds decimals of more than 38 digits"),
     };
-    Ok(Kind::Decimal { bytes, little, scale })
+    Ok(ValueKind::Decimal { bytes, little, scale })
 }
 
 /// A feature column while row groups arrive.
 struct Wide<'f> {
-    field: &'f Field,
+    field: &'f SchemaField,
     /// Codes of categories, if it has them.
     codes: Option<HashMap<String, u32>>,
     declared: bool,
@@ -299,7 +301,7 @@ struct Wide<'f> {
     first: usize,
     width: usize,
     /// The part that was read to learn the width of lists, and its row group.
-    read: Option<(usize, Column)>,
+    read: Option<(usize, ColumnValues)>,
 }
 
 impl Wide<'_> {
@@ -333,8 +335,8 @@ impl Wide<'_> {
 
 fn table(
     source: &str,
-    footer: &Value,
-    fields: &[Field],
+    footer: &ThriftValue,
+    fields: &[SchemaField],
     mut at: impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
     length: u64,
     options: &ReadOptions,
@@ -347,16 +349,17 @@ fn table(
         return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
     }
     let markers = Markers::new(&options.missing_values);
-    let is_decimal =
-        |c: &usize| matches!(fields[*c].leaf, Ok((_, Leaf { kind: Kind::Decimal { scale: 1.., .. }, .. })));
+    let is_decimal = |c: &usize| {
+        matches!(fields[*c].leaf, Ok((_, Leaf { kind: ValueKind::Decimal { scale: 1.., .. }, .. })))
+    };
     let decimals: Vec<String> =
         roles.features.iter().filter(|c| is_decimal(c)).map(|&c| format!("'{}'", names[c])).collect();
     if !decimals.is_empty() {
         let found = format!("decimals are read in double precision: {}", doubt::listed(&decimals));
         roles.warnings.push(found.into());
     }
-    let refuse = |(found, remedy): Wrong| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, (found, remedy): Wrong| {
+    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, (found, remedy): Fault| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
     };
 
@@ -364,7 +367,7 @@ fn table(
     let mut wide: Vec<Wide<'_>> = Vec::new();
     let mut total = 0;
     for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
-        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: Kind::Text, .. })));
+        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: ValueKind::Text, .. })));
         let codes = (declared || is_text).then(HashMap::new);
         let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
         if column.is_list() {
@@ -398,7 +401,8 @@ fn table(
         .chain(roles.keep.iter().copied())
         .collect();
     let single = wide.iter().all(|w| {
-        w.codes.is_none() && matches!(w.field.leaf, Ok((_, Leaf { kind: Kind::F16 | Kind::F32, .. })))
+        w.codes.is_none()
+            && matches!(w.field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
     });
 
     let mut columns: HashMap<usize, Values> = HashMap::new();
@@ -487,7 +491,12 @@ fn table(
 }
 
 /// Takes out of the features what is none by its type, or is the index of a data frame; says what and why.
-fn leave_out(footer: &Value, fields: &[Field], roles: &mut Roles, options: &ReadOptions) -> Vec<LeftOut> {
+fn leave_out(
+    footer: &ThriftValue,
+    fields: &[SchemaField],
+    roles: &mut Roles,
+    options: &ReadOptions,
+) -> Vec<LeftOut> {
     let index = origin::index(footer);
     let mut out = Vec::new();
     let why = |c: usize, declared: bool| match &fields[c].leaf {
@@ -516,11 +525,11 @@ fn leave_out(footer: &Value, fields: &[Field], roles: &mut Roles, options: &Read
 
 /// The part of a column that a row group has.
 fn part(
-    group: &Value,
-    field: &Field,
+    group: &ThriftValue,
+    field: &SchemaField,
     at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
     budget: &mut Budget,
-) -> Parsed<Column> {
+) -> Parsed<ColumnValues> {
     let (number, leaf) = match &field.leaf {
         Ok(leaf) => leaf,
         Err(why) => {
@@ -547,7 +556,7 @@ fn part(
 }
 
 /// A column with one value in each row.
-fn list_free(column: Column) -> Parsed<Values> {
+fn list_free(column: ColumnValues) -> Parsed<Values> {
     if column.lengths.is_empty() || column.lengths.iter().all(|&l| l == 1) {
         return Ok(column.values);
     }
@@ -565,7 +574,7 @@ fn agree(count: &mut Option<usize>, found: usize) -> Parsed<()> {
 }
 
 /// Every row of a feature column has the same number of values.
-fn check_width(column: &Column, wide: &Wide<'_>, count: usize, rows: usize) -> Parsed<()> {
+fn check_width(column: &ColumnValues, wide: &Wide<'_>, count: usize, rows: usize) -> Parsed<()> {
     if !wide.is_list() {
         return agree(&mut Some(count), column.values.len());
     }

@@ -4,29 +4,29 @@
 
 use serde_json::Value as Json;
 
-use super::thrift::Value;
+use super::thrift::ThriftValue;
 
 /// Arrow's number for durations.
 const DURATION: u8 = 18;
 
 /// What stands under a key in the description of the file.
-fn said(footer: &Value, key: &str) -> Option<String> {
+fn said(footer: &ThriftValue, key: &str) -> Option<String> {
     footer.list(5).iter().find(|pair| pair.text(1).as_deref() == Some(key)).and_then(|pair| pair.text(2))
 }
 
-fn pandas(footer: &Value) -> Option<Json> {
+fn pandas(footer: &ThriftValue) -> Option<Json> {
     serde_json::from_str(&said(footer, "pandas")?).ok()
 }
 
 /// The columns that are the index of a data frame.
-pub(super) fn index(footer: &Value) -> Vec<String> {
+pub(super) fn index(footer: &ThriftValue) -> Vec<String> {
     let pandas = pandas(footer);
     let columns = pandas.as_ref().and_then(|p| p.get("index_columns")).and_then(Json::as_array);
     columns.into_iter().flatten().filter_map(Json::as_str).map(String::from).collect()
 }
 
 /// The columns that are durations.
-pub(super) fn durations(footer: &Value) -> Vec<String> {
+pub(super) fn durations(footer: &ThriftValue) -> Vec<String> {
     let pandas = pandas(footer);
     let columns = pandas.as_ref().and_then(|p| p.get("columns")).and_then(Json::as_array);
     let text = |column: &Json, key: &str| column.get(key).and_then(Json::as_str).map(String::from);

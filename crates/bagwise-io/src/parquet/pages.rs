@@ -8,7 +8,7 @@ use flate2::Crc;
 
 use super::codec::unpack;
 use super::delta::{deltas, runs, strings};
-use super::thrift::{Input, Value};
+use super::thrift::{Input, ThriftValue};
 use crate::arrays::Values;
 use crate::compress::{DecompressBudget, MAX_RATIO};
 use crate::npy::half;
@@ -61,7 +61,7 @@ impl Budget {
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Bool,
     I32,
     U32,
@@ -80,20 +80,20 @@ pub(super) enum Kind {
     },
 }
 
-impl Kind {
+impl ValueKind {
     /// Bytes of a value, where all have the same.
     fn size(self) -> Option<usize> {
         match self {
-            Kind::Bool | Kind::Text => None,
-            Kind::Decimal { bytes, .. } => bytes,
-            Kind::F16 => Some(2),
-            Kind::I32 | Kind::U32 | Kind::F32 => Some(4),
-            Kind::I64 | Kind::U64 | Kind::F64 => Some(8),
+            ValueKind::Bool | ValueKind::Text => None,
+            ValueKind::Decimal { bytes, .. } => bytes,
+            ValueKind::F16 => Some(2),
+            ValueKind::I32 | ValueKind::U32 | ValueKind::F32 => Some(4),
+            ValueKind::I64 | ValueKind::U64 | ValueKind::F64 => Some(8),
         }
     }
 
     fn is_whole(self) -> bool {
-        use Kind::{Bool, Decimal, I32, I64, U32, U64};
+        use ValueKind::{Bool, Decimal, I32, I64, U32, U64};
         matches!(self, Bool | I32 | U32 | I64 | U64 | Decimal { scale: 0, .. })
     }
 }
@@ -101,7 +101,7 @@ impl Kind {
 /// A column of the table, down to where its values are.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     /// Levels at which something may be missing.
     pub(super) max_def: u32,
     /// Lists inside each other: none or one.
@@ -111,7 +111,7 @@ pub(super) struct Leaf {
 }
 
 /// The values of a chunk, missing ones as NaN or empty texts.
-pub(super) struct Column {
+pub(super) struct ColumnValues {
     pub(super) values: Values,
     /// For lists, how many values each row has.
     pub(super) lengths: Vec<usize>,
@@ -151,7 +151,7 @@ pub(super) fn chunk(
     codec: i64,
     count: usize,
     budget: &mut Budget,
-) -> Parsed<Column> {
+) -> Parsed<ColumnValues> {
     let mut input = Input { bytes };
     let mut dictionary: Option<Plain> = None;
     let mut dictionary_at = 0;
@@ -180,7 +180,7 @@ pub(super) fn chunk(
         }
         match header.int(1) {
             Some(2) => {
-                let inner = header.get(7).unwrap_or(&Value::Double);
+                let inner = header.get(7).unwrap_or(&ThriftValue::Double);
                 let values = inner.size(1).unwrap_or(0);
                 budget.spend(values)?;
                 if dictionary.is_some() || !matches!(inner.int(2), Some(0 | 2)) {
@@ -196,7 +196,7 @@ pub(super) fn chunk(
             }
             Some(kind @ (0 | 3)) => {
                 let second = kind == 3;
-                let inner = header.get(if second { 8 } else { 5 }).unwrap_or(&Value::Double);
+                let inner = header.get(if second { 8 } else { 5 }).unwrap_or(&ThriftValue::Double);
                 let Some(values) = inner.size(1) else { return damaged("a page has no number of values") };
                 budget.spend(values)?;
                 seen = seen.saturating_add(values);
@@ -206,7 +206,7 @@ pub(super) fn chunk(
                     let levels = or_cut(def.checked_add(rep))?;
                     let (levels, body) = or_cut(content.split_at_checked(levels))?;
                     let body = match inner.get(7) {
-                        Some(Value::Bool(false)) => body.to_vec(),
+                        Some(ThriftValue::Bool(false)) => body.to_vec(),
                         _ => unpack(body, codec, or_cut(size.checked_sub(levels.len()))?, budget)?,
                     };
                     let (rep, def) = levels.split_at(rep);
@@ -233,12 +233,12 @@ pub(super) fn chunk(
         return damaged("a column has more values than it says");
     }
     let values = match leaf.kind {
-        Kind::Text => Values::Texts { texts: out.texts, codes: out.codes },
+        ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
         kind if kind.is_whole() && out.missing => Values::Gaps(out.whole),
         kind if kind.is_whole() => Values::Whole(out.whole.into_iter().flatten().collect()),
         _ => Values::Numbers(out.numbers),
     };
-    Ok(Column { values, lengths: out.lengths })
+    Ok(ColumnValues { values, lengths: out.lengths })
 }
 
 /// Levels with their length before them.
@@ -294,7 +294,7 @@ impl Page {
         let is_dictionary = matches!(encoding, 2 | 8);
         let plain = match (encoding, dictionary) {
             (0, _) => plain(&self.body, leaf.kind, there)?,
-            (3, _) if leaf.kind == Kind::Bool => {
+            (3, _) if leaf.kind == ValueKind::Bool => {
                 let (length, rest) = or_cut(self.body.split_first_chunk::<4>())?;
                 let levels = or_cut(rest.get(..u32::from_le_bytes(*length) as usize))?;
                 Plain::Whole(runs(levels, 1, there)?.into_iter().map(i64::from).collect())
@@ -330,7 +330,9 @@ impl Page {
                 }
             }
             (2 | 8, None) => return damaged("a dictionary is missing"),
-            (5, _) if leaf.kind.is_whole() || matches!(leaf.kind, Kind::Decimal { little: true, .. }) => {
+            (5, _)
+                if leaf.kind.is_whole() || matches!(leaf.kind, ValueKind::Decimal { little: true, .. }) =>
+            {
                 // Differences wrap around at the width of the type.
                 let items = deltas(&mut Input { bytes: &self.body }, there)?;
                 let bytes: Vec<u8> = match leaf.kind.size() {
@@ -339,7 +341,9 @@ impl Page {
                 };
                 plain(&bytes, leaf.kind, there)?
             }
-            (6 | 7, _) if matches!(leaf.kind, Kind::Text | Kind::Decimal { .. } | Kind::F16) => {
+            (6 | 7, _)
+                if matches!(leaf.kind, ValueKind::Text | ValueKind::Decimal { .. } | ValueKind::F16) =>
+            {
                 let items = strings(&self.body, there, encoding == 7, budget)?;
                 match leaf.kind.size() {
                     Some(size) if items.iter().any(|item| item.len() != size) => {
@@ -376,7 +380,7 @@ impl Page {
                 next += 1;
             } else {
                 out.missing = true;
-                if leaf.kind == Kind::Text {
+                if leaf.kind == ValueKind::Text {
                     out.codes.push(out.texts.len() as u32);
                     out.texts.push(String::new());
                 } else if leaf.kind.is_whole() {
@@ -391,8 +395,8 @@ impl Page {
 }
 
 /// Plain values.
-fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
-    if kind == Kind::Bool {
+fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
+    if kind == ValueKind::Bool {
         if bytes.len() < count.div_ceil(8) {
             return damaged("a page is cut short");
         }
@@ -409,17 +413,17 @@ fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
         return byte_strings(items.into_iter(), kind);
     };
     let bytes = or_cut(count.checked_mul(size).and_then(|length| bytes.get(..length)))?;
-    if let Kind::Decimal { .. } = kind {
+    if let ValueKind::Decimal { .. } = kind {
         return decimals(bytes.chunks_exact(size), kind);
     }
     let items =
         bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
     Ok(match kind {
-        Kind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
-        Kind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),
-        Kind::F64 => Plain::Numbers(items.map(f64::from_bits).collect()),
-        Kind::I32 => Plain::Whole(items.map(|b| i64::from(b as i32)).collect()),
-        Kind::U64 => {
+        ValueKind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
+        ValueKind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),
+        ValueKind::F64 => Plain::Numbers(items.map(f64::from_bits).collect()),
+        ValueKind::I32 => Plain::Whole(items.map(|b| i64::from(b as i32)).collect()),
+        ValueKind::U64 => {
             let whole: Option<Vec<i64>> = items.map(|b| i64::try_from(b).ok()).collect();
             match whole {
                 Some(whole) => Plain::Whole(whole),
@@ -431,8 +435,8 @@ fn plain(bytes: &[u8], kind: Kind, count: usize) -> Parsed<Plain> {
 }
 
 /// Values of any length.
-fn byte_strings<'b>(items: impl Iterator<Item = &'b [u8]>, kind: Kind) -> Parsed<Plain> {
-    if kind != Kind::Text {
+fn byte_strings<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parsed<Plain> {
+    if kind != ValueKind::Text {
         return decimals(items, kind);
     }
     let mut texts = Vec::new();
@@ -446,8 +450,10 @@ fn byte_strings<'b>(items: impl Iterator<Item = &'b [u8]>, kind: Kind) -> Parsed
 }
 
 /// Decimals as the nearest numbers of double precision; as whole numbers where they have no decimals.
-fn decimals<'b>(items: impl Iterator<Item = &'b [u8]>, kind: Kind) -> Parsed<Plain> {
-    let Kind::Decimal { little, scale, .. } = kind else { return damaged("a column of an unknown type") };
+fn decimals<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parsed<Plain> {
+    let ValueKind::Decimal { little, scale, .. } = kind else {
+        return damaged("a column of an unknown type");
+    };
     let mut whole: Vec<i128> = Vec::new();
     for item in items {
         let mut bytes = item.to_vec();

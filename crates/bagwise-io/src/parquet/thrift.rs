@@ -4,23 +4,23 @@
 
 /// A value of the protocol.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum ThriftValue {
     Bool(bool),
     Int(i64),
     Double,
     Bytes(Vec<u8>),
-    List(Vec<Value>),
-    Struct(Vec<(i16, Value)>),
+    List(Vec<ThriftValue>),
+    Struct(Vec<(i16, ThriftValue)>),
 }
 
 /// Structures inside structures: Parquet has six.
 const MAX_DEPTH: usize = 24;
 
-impl Value {
+impl ThriftValue {
     /// A field of a structure.
-    pub(super) fn get(&self, id: i16) -> Option<&Value> {
+    pub(super) fn get(&self, id: i16) -> Option<&ThriftValue> {
         match self {
-            Value::Struct(fields) => fields.iter().find(|(f, _)| *f == id).map(|(_, v)| v),
+            ThriftValue::Struct(fields) => fields.iter().find(|(f, _)| *f == id).map(|(_, v)| v),
             _ => None,
         }
     }
@@ -28,7 +28,7 @@ impl Value {
     /// A whole number in a field.
     pub(super) fn int(&self, id: i16) -> Option<i64> {
         match self.get(id) {
-            Some(Value::Int(v)) => Some(*v),
+            Some(ThriftValue::Int(v)) => Some(*v),
             _ => None,
         }
     }
@@ -38,16 +38,16 @@ impl Value {
         usize::try_from(self.int(id)?).ok()
     }
 
-    pub(super) fn list(&self, id: i16) -> &[Value] {
+    pub(super) fn list(&self, id: i16) -> &[ThriftValue] {
         match self.get(id) {
-            Some(Value::List(list)) => list,
+            Some(ThriftValue::List(list)) => list,
             _ => &[],
         }
     }
 
     pub(super) fn text(&self, id: i16) -> Option<String> {
         match self.get(id) {
-            Some(Value::Bytes(bytes)) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Some(ThriftValue::Bytes(bytes)) => Some(String::from_utf8_lossy(bytes).into_owned()),
             _ => None,
         }
     }
@@ -83,27 +83,27 @@ impl Input<'_> {
     }
 
     /// A structure, or nothing if the bytes are none.
-    pub(super) fn structure(&mut self) -> Option<Value> {
+    pub(super) fn structure(&mut self) -> Option<ThriftValue> {
         self.read(12, 0)
     }
 
-    fn read(&mut self, kind: u8, depth: usize) -> Option<Value> {
+    fn read(&mut self, kind: u8, depth: usize) -> Option<ThriftValue> {
         if depth > MAX_DEPTH {
             return None;
         }
         Some(match kind {
-            1 | 2 => Value::Bool(kind == 1),
-            3 => Value::Int(i64::from(self.byte()? as i8)),
-            4..=6 => Value::Int(self.zigzag()?),
+            1 | 2 => ThriftValue::Bool(kind == 1),
+            3 => ThriftValue::Int(i64::from(self.byte()? as i8)),
+            4..=6 => ThriftValue::Int(self.zigzag()?),
             7 => {
                 self.bytes = self.bytes.get(8..)?;
-                Value::Double
+                ThriftValue::Double
             }
             8 => {
                 let length = usize::try_from(self.varint()?).ok()?;
                 let (content, rest) = self.bytes.split_at_checked(length)?;
                 self.bytes = rest;
-                Value::Bytes(content.to_vec())
+                ThriftValue::Bytes(content.to_vec())
             }
             9 | 10 => {
                 let head = self.byte()?;
@@ -112,7 +112,7 @@ impl Input<'_> {
                 for _ in 0..count {
                     list.push(self.element(head & 15, depth + 1)?);
                 }
-                Value::List(list)
+                ThriftValue::List(list)
             }
             11 => {
                 let count = self.varint()?;
@@ -122,7 +122,7 @@ impl Input<'_> {
                     list.push(self.element(kinds >> 4, depth + 1)?);
                     list.push(self.element(kinds & 15, depth + 1)?);
                 }
-                Value::List(list)
+                ThriftValue::List(list)
             }
             12 => {
                 let (mut fields, mut last) = (Vec::new(), 0i16);
@@ -137,16 +137,16 @@ impl Input<'_> {
                     };
                     fields.push((last, self.read(head & 15, depth + 1)?));
                 }
-                Value::Struct(fields)
+                ThriftValue::Struct(fields)
             }
             _ => return None,
         })
     }
 
     /// Inside a list a boolean is a byte of its own.
-    fn element(&mut self, kind: u8, depth: usize) -> Option<Value> {
+    fn element(&mut self, kind: u8, depth: usize) -> Option<ThriftValue> {
         match kind {
-            1 | 2 => Some(Value::Bool(self.byte()? == 1)),
+            1 | 2 => Some(ThriftValue::Bool(self.byte()? == 1)),
             _ => self.read(kind, depth),
         }
     }
@@ -162,12 +162,12 @@ pub(super) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
 
 /// A structure as it is written: fields in ascending order.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct ThriftWriter {
     bytes: Vec<u8>,
     last: i16,
 }
 
-impl Output {
+impl ThriftWriter {
     fn field(&mut self, id: i16, kind: u8) {
         let step = id - self.last;
         debug_assert!((1..16).contains(&step), "fields ascend");
@@ -180,27 +180,27 @@ impl Output {
     }
 
     /// A field of 32 bits or fewer.
-    pub(super) fn int(mut self, id: i16, value: i32) -> Output {
+    pub(super) fn int(mut self, id: i16, value: i32) -> ThriftWriter {
         self.field(id, 5);
         self.zigzag(value.into());
         self
     }
 
     /// A field of 64 bits.
-    pub(super) fn wide(mut self, id: i16, value: i64) -> Output {
+    pub(super) fn wide(mut self, id: i16, value: i64) -> ThriftWriter {
         self.field(id, 6);
         self.zigzag(value);
         self
     }
 
-    pub(super) fn text(mut self, id: i16, text: &str) -> Output {
+    pub(super) fn text(mut self, id: i16, text: &str) -> ThriftWriter {
         self.field(id, 8);
         put_varint(text.len() as u64, &mut self.bytes);
         self.bytes.extend(text.as_bytes());
         self
     }
 
-    pub(super) fn structure(mut self, id: i16, inner: Output) -> Output {
+    pub(super) fn structure(mut self, id: i16, inner: ThriftWriter) -> ThriftWriter {
         self.field(id, 12);
         self.bytes.extend(inner.finish());
         self
@@ -216,7 +216,7 @@ impl Output {
         }
     }
 
-    pub(super) fn structures(mut self, id: i16, items: Vec<Output>) -> Output {
+    pub(super) fn structures(mut self, id: i16, items: Vec<ThriftWriter>) -> ThriftWriter {
         self.list_head(id, 12, items.len());
         for item in items {
             self.bytes.extend(item.finish());
@@ -224,7 +224,7 @@ impl Output {
         self
     }
 
-    pub(super) fn texts(mut self, id: i16, items: &[&str]) -> Output {
+    pub(super) fn texts(mut self, id: i16, items: &[&str]) -> ThriftWriter {
         self.list_head(id, 8, items.len());
         for item in items {
             put_varint(item.len() as u64, &mut self.bytes);
@@ -233,7 +233,7 @@ impl Output {
         self
     }
 
-    pub(super) fn ints(mut self, id: i16, items: &[i32]) -> Output {
+    pub(super) fn ints(mut self, id: i16, items: &[i32]) -> ThriftWriter {
         self.list_head(id, 5, items.len());
         for &item in items {
             self.zigzag(item.into());
@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let inner = Output::default().int(3, -7).wide(15, i64::MIN);
-        let bytes = Output::default()
+        let inner = ThriftWriter::default().int(3, -7).wide(15, i64::MIN);
+        let bytes = ThriftWriter::default()
             .int(1, i32::MAX)
             .text(2, "é")
             .structure(5, inner)

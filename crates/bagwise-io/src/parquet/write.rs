@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::super::arrays::{Values, labels};
 use super::super::{Writer, csv, save};
-use super::thrift::{Output, put_varint};
+use super::thrift::{ThriftWriter, put_varint};
 use super::{MAGIC, Parquet, has_ending};
 use bagwise_core::{Dataset, Error, FeatureKind, Place, Result};
 
@@ -30,7 +30,7 @@ impl Writer for Parquet {
 }
 
 /// A column that is written.
-enum Source<'d> {
+enum ColumnSource<'d> {
     /// An entry per bag.
     Bags(Values),
     /// A text per instance.
@@ -40,61 +40,66 @@ enum Source<'d> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ColumnKind {
     I64,
     F32,
     F64,
     Text,
 }
 
-struct Column<'d> {
+struct ParquetColumn<'d> {
     name: &'d str,
-    kind: Kind,
-    source: Source<'d>,
+    kind: ColumnKind,
+    source: ColumnSource<'d>,
     /// Some value may be missing.
     optional: bool,
 }
 
-fn columns(data: &Dataset) -> Vec<Column<'_>> {
+fn columns(data: &Dataset) -> Vec<ParquetColumn<'_>> {
     let bags = &data.bags;
-    let text = |name, source| Column { name, kind: Kind::Text, source, optional: false };
-    let mut columns = vec![text("bag", Source::Bags(Values::texts(bags.ids().to_vec())))];
+    let text = |name, source| ParquetColumn { name, kind: ColumnKind::Text, source, optional: false };
+    let mut columns = vec![text("bag", ColumnSource::Bags(Values::texts(bags.ids().to_vec())))];
     if let Some(target) = &data.target {
         let values = labels(target);
         let kind = match values {
-            Values::Numbers(_) => Kind::F64,
-            Values::Whole(_) => Kind::I64,
-            Values::Gaps(_) | Values::Texts { .. } => Kind::Text,
+            Values::Numbers(_) => ColumnKind::F64,
+            Values::Whole(_) => ColumnKind::I64,
+            Values::Gaps(_) | Values::Texts { .. } => ColumnKind::Text,
         };
-        columns.push(Column { name: "label", kind, source: Source::Bags(values), optional: false });
+        columns.push(ParquetColumn {
+            name: "label",
+            kind,
+            source: ColumnSource::Bags(values),
+            optional: false,
+        });
     }
     if let Some(groups) = &data.groups {
         let values = Values::Texts { texts: groups.names.clone(), codes: groups.codes.clone() };
-        columns.push(text("group", Source::Bags(values)));
+        columns.push(text("group", ColumnSource::Bags(values)));
     }
     if let Some(labels) = &data.instance_labels {
-        columns.push(text("instance_label", Source::Texts(labels)));
+        columns.push(text("instance_label", ColumnSource::Texts(labels)));
     }
-    columns.extend(data.kept.iter().map(|k| text(&k.name, Source::Texts(&k.values))));
+    columns.extend(data.kept.iter().map(|k| text(&k.name, ColumnSource::Texts(&k.values))));
     let single = bags.instances().is_single();
     for (f, feature) in bags.features().iter().enumerate() {
         let kind = match feature.kind {
-            FeatureKind::Categorical { .. } => Kind::Text,
-            FeatureKind::Numeric if single => Kind::F32,
-            FeatureKind::Numeric => Kind::F64,
+            FeatureKind::Categorical { .. } => ColumnKind::Text,
+            FeatureKind::Numeric if single => ColumnKind::F32,
+            FeatureKind::Numeric => ColumnKind::F64,
         };
-        let source = Source::Feature(f);
-        columns.push(Column { name: &feature.name, kind, source, optional: bags.has_missing() });
+        let source = ColumnSource::Feature(f);
+        columns.push(ParquetColumn { name: &feature.name, kind, source, optional: bags.has_missing() });
     }
     columns
 }
 
-fn physical(kind: Kind) -> i32 {
+fn physical(kind: ColumnKind) -> i32 {
     match kind {
-        Kind::I64 => 2,
-        Kind::F32 => 4,
-        Kind::F64 => 5,
-        Kind::Text => 6,
+        ColumnKind::I64 => 2,
+        ColumnKind::F32 => 4,
+        ColumnKind::F64 => 5,
+        ColumnKind::Text => 6,
     }
 }
 
@@ -122,17 +127,20 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
             let size =
                 |n: usize| i32::try_from(n).map_err(|_| io::Error::other("a page is larger than 2 GB"));
             let packed = snap::raw::Encoder::new().compress_vec(&body).map_err(io::Error::other)?;
-            let header = Output::default()
+            let header = ThriftWriter::default()
                 .int(1, 0)
                 .int(2, size(body.len())?)
                 .int(3, size(packed.len())?)
-                .structure(5, Output::default().int(1, (end - start) as i32).int(2, 0).int(3, 3).int(4, 3))
+                .structure(
+                    5,
+                    ThriftWriter::default().int(1, (end - start) as i32).int(2, 0).int(3, 3).int(4, 3),
+                )
                 .finish();
             out.write_all(&header)?;
             out.write_all(&packed)?;
             let (whole, stored) = (header.len() + body.len(), header.len() + packed.len());
             total += whole as i64;
-            let meta = Output::default()
+            let meta = ThriftWriter::default()
                 .int(1, physical(column.kind))
                 .ints(2, &[0, 3])
                 .texts(3, &[column.name])
@@ -141,27 +149,28 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
                 .wide(6, whole as i64)
                 .wide(7, stored as i64)
                 .wide(9, at);
-            chunks.push(Output::default().wide(2, at).structure(3, meta));
+            chunks.push(ThriftWriter::default().wide(2, at).structure(3, meta));
             at += stored as i64;
         }
-        groups.push(Output::default().structures(1, chunks).wide(2, total).wide(3, (end - start) as i64));
+        groups
+            .push(ThriftWriter::default().structures(1, chunks).wide(2, total).wide(3, (end - start) as i64));
     }
-    let mut schema = vec![Output::default().text(4, "schema").int(5, columns.len() as i32)];
+    let mut schema = vec![ThriftWriter::default().text(4, "schema").int(5, columns.len() as i32)];
     for column in &columns {
-        let element = Output::default()
+        let element = ThriftWriter::default()
             .int(1, physical(column.kind))
             .int(3, i32::from(column.optional))
             .text(4, column.name);
         schema.push(match column.kind {
             // UTF8, and the same said in the newer way.
-            Kind::Text => {
-                let string = Output::default().structure(1, Output::default());
+            ColumnKind::Text => {
+                let string = ThriftWriter::default().structure(1, ThriftWriter::default());
                 element.int(6, 0).structure(10, string)
             }
             _ => element,
         });
     }
-    let footer = Output::default()
+    let footer = ThriftWriter::default()
         .int(1, 1)
         .structures(2, schema)
         .wide(3, rows as i64)
@@ -176,7 +185,7 @@ fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
 /// The levels of some rows of a column, and its values, those that are there.
 fn page(
     data: &Dataset,
-    column: &Column<'_>,
+    column: &ParquetColumn<'_>,
     rows: std::ops::Range<usize>,
     block: &[f64],
 ) -> (Vec<u8>, Vec<u8>) {
@@ -192,17 +201,17 @@ fn page(
             bag += 1;
         }
         match &column.source {
-            Source::Bags(Values::Numbers(v)) => values.extend(v[bag].to_le_bytes()),
-            Source::Bags(Values::Whole(v)) => values.extend(v[bag].to_le_bytes()),
-            Source::Bags(v) => text(&v.text(bag), &mut values),
-            Source::Texts(texts) => text(&texts[row], &mut values),
-            Source::Feature(f) => {
+            ColumnSource::Bags(Values::Numbers(v)) => values.extend(v[bag].to_le_bytes()),
+            ColumnSource::Bags(Values::Whole(v)) => values.extend(v[bag].to_le_bytes()),
+            ColumnSource::Bags(v) => text(&v.text(bag), &mut values),
+            ColumnSource::Texts(texts) => text(&texts[row], &mut values),
+            ColumnSource::Feature(f) => {
                 let value = block[i * width + f];
                 there.push(!value.is_nan());
                 match &data.bags.features()[*f].kind {
                     _ if value.is_nan() => {}
                     FeatureKind::Categorical { values: names } => text(&names[value as usize], &mut values),
-                    FeatureKind::Numeric if column.kind == Kind::F32 => {
+                    FeatureKind::Numeric if column.kind == ColumnKind::F32 => {
                         values.extend((value as f32).to_le_bytes())
                     }
                     FeatureKind::Numeric => values.extend(value.to_le_bytes()),

@@ -2,38 +2,41 @@
 //! how many choices changed from round to round. A line that reaches 0 has converged; one that goes on up and down
 //! may be in a cycle.
 
-use bagwise::judge::{Record, Status};
+use bagwise::judge::{FitStatus, Record};
 
 use crate::markup::{Markup, count};
-use crate::plot::{Figure, Scale, axes, figure, path, titled};
-use crate::table::{Cell, Look, numbers, table, words};
+use crate::plot::{AxisScale, Figure, axes, figure, path, titled};
+use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let mut rows = Vec::new();
     for l in &view.verdict.table {
-        let ended = |status: Status| view.records(&l.method).filter(|r| r.outcome.status == status).count();
+        let ended =
+            |status: FitStatus| view.records(&l.method).filter(|r| r.outcome.status == status).count();
         let mut steps: Vec<u64> = view.records(&l.method).filter_map(|r| r.outcome.iterations).collect();
         let gap = view
             .records(&l.method)
             .filter_map(|r| r.outcome.gap)
             .fold(None, |m: Option<f64>, g| Some(m.map_or(g, |m| m.max(g))));
-        if steps.is_empty() && ended(Status::Failed) == 0 {
+        if steps.is_empty() && ended(FitStatus::Failed) == 0 {
             continue;
         }
         steps.sort_unstable();
         let step = |at: usize| {
-            steps.get(at).map_or(Cell::text("\u{2013}"), |s| Cell::shown(*s as f64, &s.to_string()))
+            steps.get(at).map_or(TableCell::text("\u{2013}"), |s| TableCell::shown(*s as f64, &s.to_string()))
         };
-        let mut cells = vec![Cell::text(&l.method)];
-        cells.extend([Status::Converged, Status::IterationLimit, Status::Cycle, Status::Failed].map(|s| {
-            let n = ended(s);
-            let cell = Cell::shown(n as f64, &n.to_string());
-            if n > 0 && s != Status::Converged { cell.class("alert") } else { cell }
-        }));
+        let mut cells = vec![TableCell::text(&l.method)];
+        cells.extend(
+            [FitStatus::Converged, FitStatus::IterationLimit, FitStatus::Cycle, FitStatus::Failed].map(|s| {
+                let n = ended(s);
+                let cell = TableCell::shown(n as f64, &n.to_string());
+                if n > 0 && s != FitStatus::Converged { cell.class("alert") } else { cell }
+            }),
+        );
         cells.push(step(steps.len() / 2));
         cells.push(step(steps.len().saturating_sub(1)));
-        cells.push(gap.map_or(Cell::text("\u{2013}"), |g| Cell::shown(g, &format!("{g:.1e}"))));
+        cells.push(gap.map_or(TableCell::text("\u{2013}"), |g| TableCell::shown(g, &format!("{g:.1e}"))));
         rows.push((String::new(), cells));
     }
     if rows.is_empty() {
@@ -76,9 +79,9 @@ fn rounds(page: &mut Markup, view: &View<'_>, at: usize, method: &str) {
     }
     let longest = fits.iter().map(|r| r.outcome.changed.len()).max().unwrap_or(1);
     let most = fits.iter().flat_map(|r| &r.outcome.changed).copied().max().unwrap_or(1).max(1);
-    let x = Scale::new((1.0, longest.max(2) as f64), (44.0, 326.0));
-    let y = Scale::new((0.0, most as f64), (176.0, 30.0));
-    let settled = fits.iter().filter(|r| r.outcome.status == Status::Converged).count();
+    let x = AxisScale::new((1.0, longest.max(2) as f64), (44.0, 326.0));
+    let y = AxisScale::new((0.0, most as f64), (176.0, 30.0));
+    let settled = fits.iter().filter(|r| r.outcome.status == FitStatus::Converged).count();
     let mut lengths: Vec<usize> = fits.iter().map(|r| r.outcome.changed.len()).collect();
     lengths.sort_unstable();
     let note = format!(
@@ -114,8 +117,8 @@ fn rounds(page: &mut Markup, view: &View<'_>, at: usize, method: &str) {
                     .map(|(i, &n)| (x.at((i + 1) as f64), y.at(n as f64)))
                     .collect();
                 let (class, end) = match record.outcome.status {
-                    Status::Converged => ("c m0", "settled"),
-                    Status::Cycle => ("c m1", "in a cycle"),
+                    FitStatus::Converged => ("c m0", "settled"),
+                    FitStatus::Cycle => ("c m1", "in a cycle"),
                     _ => ("c m4", "stopped at its limit"),
                 };
                 let title = format!("repeat {}, fold {}: {end}", record.key.repeat + 1, record.key.fold + 1);

@@ -5,16 +5,16 @@ use bagwise::BASELINE;
 use bagwise::judge::{Metric, wilson};
 
 use crate::markup::{Markup, count, fixed, maybe, place};
-use crate::plot::{Figure, Scale, axes, figure, legend, line, mark, path, titled};
-use crate::table::{Cell, Look, numbers, table, words};
-use crate::view::{Judged, View};
+use crate::plot::{AxisScale, Figure, axes, figure, legend, line, mark, path, titled};
+use crate::table::{Look, TableCell, numbers, table, words};
+use crate::view::{JudgedBag, View};
 
 const SIZE: (f64, f64) = (400.0, 384.0);
 /// Methods that get a colour in a figure of lines; the others are grey.
 const LINES: usize = 6;
 
-fn square() -> (Scale, Scale) {
-    (Scale::new((0.0, 1.0), (48.0, 384.0)), Scale::new((0.0, 1.0), (342.0, 30.0)))
+fn square() -> (AxisScale, AxisScale) {
+    (AxisScale::new((0.0, 1.0), (48.0, 384.0)), AxisScale::new((0.0, 1.0), (342.0, 30.0)))
 }
 
 /// Scores and truth of the first repeat, best score first, in runs of equal scores: (positives, negatives).
@@ -34,7 +34,7 @@ fn runs(view: &View<'_>, method: usize) -> Option<Vec<(f64, f64)>> {
     (up > 0.0 && down > 0.0).then_some(runs)
 }
 
-fn first(answers: &[Judged]) -> impl Iterator<Item = &Judged> {
+fn first(answers: &[JudgedBag]) -> impl Iterator<Item = &JudgedBag> {
     let repeat = answers.first().map_or(0, |a| a.repeat);
     answers.iter().filter(move |a| a.repeat == repeat)
 }
@@ -196,24 +196,29 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
             (said, seen, ends, b.2)
         })
         .collect();
-    let (x, y) = (Scale::new((0.0, 1.0), (48.0, 384.0)), Scale::new((0.0, 1.0), (286.0, 30.0)));
+    let (x, y) = (AxisScale::new((0.0, 1.0), (48.0, 384.0)), AxisScale::new((0.0, 1.0), (286.0, 30.0)));
     let most = rows.iter().map(|r| r.3).max().unwrap_or(1) as f64;
     let colour = view.colour(view.winner());
     let what = positive
-        .map_or("of the answered class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
+        .map_or("of the predicted class".to_string(), |p| format!("of class {}", view.classes()[p as usize]));
     let lines: Vec<String> = rows
         .iter()
         .map(|r| {
-            format!("said {}, seen {} ({})", fixed(r.0, 2), fixed(r.1, 2), count(r.3 as usize, "answer"))
+            format!(
+                "predicted {}, observed {} ({})",
+                fixed(r.0, 2),
+                fixed(r.1, 2),
+                count(r.3 as usize, "prediction")
+            )
         })
         .collect();
     let description = format!(
-        "Probabilities that {} gave, in tenths, against the share that came true: {}.",
+        "Probabilities of {}, in tenths, against the observed share: {}.",
         view.winner(),
         lines.join("; ")
     );
     let note = format!(
-        "Those of {} on the dashed line can. Lines are intervals for the luck of the bags; bars below count the answers.",
+        "Those of {} on the dashed line can. Vertical lines are intervals for the sampling of bags; bars below count predictions.",
         view.winner()
     );
     let id = format!("{}-reliability", view.id);
@@ -228,7 +233,7 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         page,
         about,
         |svg| {
-            axes(svg, &x, &y, ("", "share that came true"));
+            axes(svg, &x, &y, ("", "observed share"));
             line(svg, "d", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
             for (i, (_, _, n)) in bins.iter().enumerate() {
                 let (a, b) = (x.at(i as f64 / 10.0), x.at((i + 1) as f64 / 10.0));
@@ -240,17 +245,12 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
                     ("width", &place(b - a - 4.0)),
                     ("height", &place(h)),
                 ];
-                titled(svg, "rect", &attributes, &format!("{n} answers"));
+                titled(svg, "rect", &attributes, &format!("{n} predictions"));
             }
-            crate::plot::label(
-                svg,
-                "t",
-                "middle",
-                (216.0, 366.0),
-                &format!("probability {what} that was given"),
-            );
+            crate::plot::label(svg, "t", "middle", (216.0, 366.0), &format!("predicted probability {what}"));
             for (said, seen, ends, n) in &rows {
-                let title = format!("said {}, seen {}, {n} answers", fixed(*said, 2), fixed(*seen, 2));
+                let title =
+                    format!("predicted {}, observed {}, {n} predictions", fixed(*said, 2), fixed(*seen, 2));
                 line(svg, &format!("i {colour}"), (x.at(*said), y.at(ends.0)), (x.at(*said), y.at(ends.1)));
                 mark(svg, &colour, (x.at(*said), y.at(*seen)), &title);
             }
@@ -258,17 +258,17 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         Some(&|page| {
             let columns = [
                 words("probability"),
-                numbers("mean said"),
-                numbers("came true"),
+                numbers("mean predicted"),
+                numbers("observed"),
                 numbers("low"),
                 numbers("high"),
-                numbers("answers"),
+                numbers("predictions"),
             ];
             let lines = bins.iter().enumerate().filter(|(_, b)| b.2 > 0).zip(&rows).map(|((i, _), r)| {
                 let range = format!("{:.1} to {:.1}", i as f64 / 10.0, (i + 1) as f64 / 10.0);
-                let mut cells = vec![Cell::text(&range)];
-                cells.extend([r.0, r.1, r.2.0, r.2.1].map(|v| Cell::number(Some(v), 3)));
-                cells.push(Cell::text(&r.3.to_string()));
+                let mut cells = vec![TableCell::text(&range)];
+                cells.extend([r.0, r.1, r.2.0, r.2.1].map(|v| TableCell::number(Some(v), 3)));
+                cells.push(TableCell::text(&r.3.to_string()));
                 (String::new(), cells)
             });
             table(page, Look { caption: "Reliability", ..Look::default() }, &columns, lines.collect());

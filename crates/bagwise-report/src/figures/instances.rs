@@ -5,8 +5,8 @@ use bagwise::judge::Truth;
 
 use crate::explained::{Explained, explained};
 use crate::markup::{Markup, count, fixed, place};
-use crate::plot::{Scale, drawing, label, line, titled};
-use crate::view::{Judged, View};
+use crate::plot::{AxisScale, drawing, label, line, titled};
+use crate::view::{JudgedBag, View};
 
 const LEFT: f64 = 108.0;
 const WIDTH: f64 = 340.0;
@@ -34,7 +34,10 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     };
     let instead = match place {
         0 => String::new(),
-        _ => format!(" {} cannot tell instances apart, so these are the answers of {method}.", view.winner()),
+        _ => format!(
+            " {} cannot tell instances apart, so these are the predictions of {method}.",
+            view.winner()
+        ),
     };
     let without =
         if view.verdict.saw_test_bags.contains(method) { "the label of the bag" } else { "the bag" };
@@ -42,16 +45,19 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         "p",
         &[("class", "lead")],
         &format!(
-            "{how}{side}{instead} Each bag is answered by {method} as its outer fold had it: trained without {without}, with \
+            "{how}{side}{instead} Each bag is predicted by {method} as its outer fold had it: trained without {without}, with \
              the parameters that fold chose."
         ),
     );
     let wrong = |e: &&Explained<'_>| said(answers, e).is_some_and(|a| view.class(a.bag) != a.label);
     let parts: Vec<(&str, Vec<&Explained<'_>>)> = match view.roster().truth {
-        Truth::Values(_) => vec![("Farthest from the truth", explained.iter().collect())],
+        Truth::Values(_) => vec![("Largest errors", explained.iter().collect())],
         Truth::Classes { .. } => {
             let (bad, good) = explained.iter().partition(wrong);
-            vec![("Wrong answers, the surest first", bad), ("Right answers, the surest first", good)]
+            vec![
+                ("Wrong predictions, the most confident first", bad),
+                ("Right predictions, the most confident first", good),
+            ]
         }
     };
     for (title, list) in parts {
@@ -68,17 +74,17 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
 }
 
 /// What was said of an explained bag.
-fn said<'v>(answers: &'v [Judged], e: &Explained<'_>) -> Option<&'v Judged> {
+fn said<'v>(answers: &'v [JudgedBag], e: &Explained<'_>) -> Option<&'v JudgedBag> {
     answers.iter().find(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0)
 }
 
-fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&Judged>, name_side: bool) {
+fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&JudgedBag>, name_side: bool) {
     let reason = e.reason;
     let values = &reason.parts[..reason.parts.len().min(INSTANCES)];
     let said = answer.and_then(|a| a.label).and_then(|l| view.classes().get(l as usize)).cloned();
     let name = if view.hide { format!("Bag {}", e.bag + 1) } else { format!("Bag {}", view.bag(e.bag)) };
-    let said = said.map_or(String::new(), |s| format!(", answered {s}"));
-    let title = format!("{name}: truth {}{said}", view.truth(e.bag));
+    let said = said.map_or(String::new(), |s| format!(", predicted {s}"));
+    let title = format!("{name}: actual {}{said}", view.truth(e.bag));
     let more = reason.instances().saturating_sub(values.len());
     let mut note = format!("Decision value {}", fixed(reason.output(), 3));
     if let Some(bias) = reason.bias.filter(|b| *b != 0.0) {
@@ -101,7 +107,7 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&J
     let description = format!("{note}. {}.", listing.join(", "));
     let size = (WIDTH, ROW * values.len() as f64 + 8.0);
     let far = values.iter().map(|v| v.1.abs()).fold(1e-12, f64::max);
-    let x = Scale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
+    let x = AxisScale::new((-far, far), (LEFT + 50.0, WIDTH - 44.0));
     page.tag("figure", &[("id", &id)], |page| {
         page.tag("figcaption", &[], |page| {
             page.tag("h5", &[], |page| page.leaf("bdi", &[], &title));

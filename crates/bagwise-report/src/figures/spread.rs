@@ -1,9 +1,9 @@
 //! How much a method's value differs from fold to fold: a dot for each fold, a line for the interval of the mean.
 
 use crate::markup::{Markup, fixed, place};
-use crate::plot::{Figure, Scale, figure, label, line, mark};
+use crate::plot::{AxisScale, Figure, figure, label, line, mark};
 use crate::results::{capital, digits, heading};
-use crate::table::{Cell, Look, numbers, table, words};
+use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
 const LEFT: f64 = 124.0;
@@ -29,7 +29,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let pad = 0.02 * (high - low);
     let rows = folds.len() as f64;
     let size = (WIDTH, 14.0 + ROW * rows + 38.0);
-    let x = Scale::new((low - pad, high + pad), (LEFT, WIDTH - 14.0));
+    let x = AxisScale::new((low - pad, high + pad), (LEFT, WIDTH - 14.0));
     let name = heading(metric);
     let count = folds.iter().map(Vec::len).max().unwrap_or(0);
     let lines: Vec<String> = view
@@ -108,8 +108,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
                 numbers("highest"),
             ];
             let rows = view.verdict.table.iter().zip(&folds).filter(|(_, f)| !f.is_empty()).map(|(l, f)| {
-                let mut cells = vec![Cell::text(&l.method), Cell::text(&f.len().to_string())];
-                cells.extend(five(f).map(|v| Cell::number(Some(v), digits(metric))));
+                let mut cells = vec![TableCell::text(&l.method), TableCell::text(&f.len().to_string())];
+                cells.extend(five(f).map(|v| TableCell::number(Some(v), digits(metric))));
                 (String::new(), cells)
             });
             table(

@@ -1,7 +1,7 @@
 //! What quality costs: the metric against the time of all fits.
 
 use crate::markup::{Markup, duration, fixed};
-use crate::plot::{Figure, Scale, axes, figure, legend, mark};
+use crate::plot::{AxisScale, Figure, axes, figure, legend, mark};
 use crate::results::{capital, digits, heading};
 use crate::view::View;
 
@@ -22,8 +22,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let (fast, slow) = span(&|p| p.1);
     let (low, high) = span(&|p| p.2);
     let pad = 0.08 * (high - low).max(1e-9);
-    let x = Scale::log((fast / 1.6, slow * 1.6), (52.0, 446.0));
-    let y = Scale::new((low - pad, high + pad), (262.0, 30.0));
+    let x = AxisScale::log((fast / 1.6, slow * 1.6), (52.0, 446.0));
+    let y = AxisScale::new((low - pad, high + pad), (262.0, 30.0));
     let lines: Vec<String> = points
         .iter()
         .map(|p| format!("{} {} in {}", p.0, fixed(p.2, digits(metric)), duration(p.1)))

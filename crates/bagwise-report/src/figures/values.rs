@@ -3,7 +3,7 @@
 use bagwise::judge::Truth;
 
 use crate::markup::{Markup, fixed, maybe};
-use crate::plot::{Figure, Scale, axes, figure, line};
+use crate::plot::{AxisScale, Figure, axes, figure, line};
 use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -15,12 +15,12 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let all = points.iter().flat_map(|p| [p.0, p.1]);
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |t, v| (t.0.min(v), t.1.max(v)));
     let pad = 0.03 * (high - low);
-    let x = Scale::new((low - pad, high + pad), (52.0, 388.0));
-    let y = Scale::new((low - pad, high + pad), (342.0, 30.0));
+    let x = AxisScale::new((low - pad, high + pad), (52.0, 388.0));
+    let y = AxisScale::new((low - pad, high + pad), (342.0, 30.0));
     let r2 = view.verdict.best().metrics.iter().find(|m| m.metric.name() == "r2").and_then(|m| m.mean);
     let id = format!("{}-values", view.id);
     let description = format!(
-        "Answers of {} against the truth for {} bags between {} and {}; R2 {}.",
+        "Predictions of {} against actual values of {} bags between {} and {}; R2 {}.",
         view.winner(),
         points.len(),
         fixed(low, 3),
@@ -29,7 +29,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     );
     let about = Figure {
         id: &id,
-        title: &format!("Answers of {} against the truth", view.winner()),
+        title: &format!("Predictions of {} against actual values", view.winner()),
         note: "On the dashed line they agree.",
         description: &description,
         size: (400.0, 384.0),
@@ -38,7 +38,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         page,
         about,
         |svg| {
-            axes(svg, &x, &y, ("truth", "answer"));
+            axes(svg, &x, &y, ("actual", "predicted"));
             line(svg, "d", (x.at(low), y.at(low)), (x.at(high), y.at(high)));
             let d: String = points
                 .iter()

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use bagwise::Rng;
-use bagwise::judge::{GroundTruth, Key, Metric, Outcome, Reason, Record, Scored, Status, Truth};
-use bagwise_report::{Comparison, Context, DataSummary, GramPicture, SetupSummary, Suspicion};
+use bagwise::judge::{FitOutcome, FitStatus, GroundTruth, Key, Metric, Reason, Record, Scored, Truth};
+use bagwise_report::{Context, DataSummary, GramPicture, LoadedRun, SetupSummary, Suspicion};
 
 /// How a made-up run looks.
 pub(crate) struct Made<'a> {
@@ -30,7 +30,7 @@ impl Default for Made<'_> {
 }
 
 /// Fifteen bags of every fold are judged as chance and the method's place in the list say. `classes` 0 means real values.
-pub(crate) fn made(m: &Made<'_>) -> Comparison {
+pub(crate) fn made(m: &Made<'_>) -> LoadedRun {
     let truth = match m.classes {
         0 => Truth::Values((0..m.bags).map(|b| (b % 17) as f64 / 4.0).collect()),
         k => Truth::Classes {
@@ -54,7 +54,7 @@ pub(crate) fn made(m: &Made<'_>) -> Comparison {
             }
         }
     }
-    Comparison::new(records, roster, context(m)).unwrap()
+    LoadedRun::new(records, roster, context(m)).unwrap()
 }
 
 /// A number for a name: other data, other chances and another fingerprint.
@@ -134,8 +134,8 @@ fn record(
         inner: Some(0.9),
         threshold: None,
         on_edge: if c == 100.0 { vec!["c".into()] } else { Vec::new() },
-        outcome: Outcome {
-            status: Status::Converged,
+        outcome: FitOutcome {
+            status: FitStatus::Converged,
             iterations: Some(100 + fold as u64),
             objective: Some(-1.0),
             gap: Some(1e-4),

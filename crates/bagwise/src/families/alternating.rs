@@ -21,8 +21,8 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::Width;
 use crate::method::{
-    Ended, Explains, Fit, Follow, Info, MemoryEstimate, Method, Predictor, Prepared, Representative, Rounds,
-    Scope, State, Step, Training, Trajectory,
+    AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
+    Representative, Rounds, Scope, SolvedFit, State, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
@@ -54,7 +54,7 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
     fn check_start(&self, bags: &Bags, y: &[f64], start: &[u32]) -> Result<()>;
 
     /// The rows to train on.
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row>;
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow>;
 
     /// What is believed after seeing the output of every instance of the training bags.
     fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32>;
@@ -123,7 +123,7 @@ pub(crate) const ROUNDS: ParamSpec = ParamSpec::new(
     "max-iter",
     Kind::Whole { least: 1, most: 100_000, words: &[] },
     "100",
-    "Machines trained before a search that neither converges nor cycles is stopped.",
+    "Maximum number of rounds if the search neither converges nor cycles.",
 )
 .solver();
 
@@ -132,7 +132,7 @@ pub(crate) const RESTARTS: ParamSpec = ParamSpec::new(
     "restarts",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "1",
-    "Random starts, of which the best search is kept.",
+    "Number of random starts; the best search is kept.",
 )
 .solver();
 
@@ -167,7 +167,7 @@ impl Problem<'_> {
 
 /// A row to train on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct TrainingRow {
     /// Which: an instance, or (after all instances) the mean of a bag.
     pub(crate) at: usize,
     /// +1 or -1.
@@ -180,7 +180,7 @@ pub(crate) struct Row {
 
 /// A machine that has just been trained.
 pub(crate) struct TrainedRound<'a> {
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [TrainingRow],
     /// The bound of each row's coefficient.
     pub(crate) bounds: &'a [f64],
     pub(crate) solved: &'a Solved,
@@ -274,7 +274,7 @@ struct AlternatingPrepared<A> {
 }
 
 /// What a family's fit holds.
-pub(crate) struct Found {
+pub(crate) struct AlternationFit {
     /// The rows of the last machine and their coefficients, those that are not 0.
     pub(crate) support: Vec<(usize, f64)>,
     /// The weights of the columns, for a linear kernel.
@@ -291,7 +291,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
         self.means.as_ref().unwrap_or(self.bags.instances())
     }
 
-    fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<Fit> {
+    fn one(&self, at: usize, training: &Training<'_>, ctx: &Ctx) -> Result<SolvedFit> {
         let (method, params) = &self.points[at];
         let problem = Problem {
             bags: &self.bags,
@@ -319,7 +319,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
         }
         let best = best.expect("one attempt at least");
         let found = search.finish(&best, ctx)?;
-        Ok(Fit {
+        Ok(SolvedFit {
             point: at,
             outcome: Some(best.solved.outcome),
             rounds: Some(best.rounds),
@@ -329,7 +329,7 @@ impl<A: Alternating> AlternatingPrepared<A> {
 }
 
 impl<A: Alternating> Prepared for AlternatingPrepared<A> {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         svm::check_costs(points.iter().map(|&p| self.points[p].1.cost), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
@@ -338,14 +338,14 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
         self.kernels.iter().any(Kernel::is_heavy)
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
-        let found: &Found = fit.of();
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+        let found: &AlternationFit = fit.of();
         let most = |&b: &usize| self.bags.rows(b).map(|i| found.outputs[i]).fold(f64::NEG_INFINITY, f64::max);
         Ok(bags.iter().map(|b| model::decided(most(b), self.zero_is_positive)).collect())
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
-        let found: Vec<&Found> = fits.iter().map(|f| f.of()).collect();
+    fn model(&self, fits: &[&SolvedFit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
+        let found: Vec<&AlternationFit> = fits.iter().map(|f| f.of()).collect();
         let representatives = found.iter().enumerate().flat_map(|(output, found)| {
             found.chosen.iter().map(move |&(bag, instance)| Representative {
                 bag: self.bags.ids()[bag].clone(),
@@ -374,7 +374,7 @@ pub(crate) struct Search<'a, A> {
 pub(crate) struct Searched {
     pub(crate) rounds: Rounds,
     pub(crate) belief: Vec<u32>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TrainingRow>,
     pub(crate) solved: Solved,
     pub(crate) bias: f64,
     /// By instance, without the bias; not a number where it was not asked for.
@@ -416,7 +416,7 @@ impl<A: Alternating> Search<'_, A> {
         let cost = self.params.cost * self.method.share(problem);
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
-        let mut last: Option<(Vec<Row>, Solved, Vec<f64>)> = None;
+        let mut last: Option<(Vec<TrainingRow>, Solved, Vec<f64>)> = None;
         loop {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
@@ -460,7 +460,7 @@ impl<A: Alternating> Search<'_, A> {
     }
 
     /// The last machine of a search with its outputs for every prepared instance.
-    fn finish(&self, searched: &Searched, ctx: &Ctx) -> Result<Found> {
+    fn finish(&self, searched: &Searched, ctx: &Ctx) -> Result<AlternationFit> {
         let Searched { rows, solved, bias, .. } = searched;
         let mut outputs = searched.outputs.clone();
         let missing: Vec<usize> = (0..outputs.len()).filter(|&i| outputs[i].is_nan()).collect();
@@ -470,7 +470,7 @@ impl<A: Alternating> Search<'_, A> {
         outputs.iter_mut().for_each(|o| *o += bias);
         let chosen = self.method.chosen(&self.problem, &searched.belief);
         let support = rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0);
-        Ok(Found {
+        Ok(AlternationFit {
             support: support.map(|(r, &b)| (r.at, b)).collect(),
             weights: solved.weights.clone(),
             bias: *bias,
@@ -561,7 +561,7 @@ impl<A: Alternating> Follow for Alternation<A> {
         };
         let mut steps = Vec::new();
         let mut watch = |round: &Round<'_>| {
-            steps.push(Step {
+            steps.push(AlternationStep {
                 choice: round.belief.to_vec(),
                 next: round.next.to_vec(),
                 coefficients: round.solved.coefficients.clone(),

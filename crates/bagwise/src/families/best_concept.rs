@@ -10,21 +10,21 @@
 
 use std::sync::Arc;
 
-use bagwise_svm::{Outcome, Status};
+use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::families::concepts::{
     DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
     options, save_concepts,
 };
 use crate::method::{
-    Answer, Explains, Explanation, Fit, Info, MemoryEstimate, Method, Offer, Predictor, Prepared, Scope,
-    State, Training, WeightedConcept,
+    Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
+    SolvedFit, State, Training, WeightedConcept,
 };
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
-use bagwise_engine::density::{End, Evidence, Found, Options, Target, belief};
+use bagwise_engine::density::{BagTarget, End, Evidence, FoundConcept, SearchOptions, belief};
 
 /// A single concept as a full method.
 pub(crate) struct BestConcept {
@@ -50,8 +50,7 @@ const CONCEPT: ParamSpec = ParamSpec::new(
     "concept",
     Kind::Word(&["positive", "either"]),
     "either",
-    "Classes: the side that comes near the concept is the positive one, or whichever fits \
-         training better.",
+    "For classes: bags close to the concept are positive, or belong to whichever class fits the training bags better.",
 )
 .solver();
 
@@ -59,8 +58,8 @@ const THRESHOLD: ParamSpec = ParamSpec::new(
     "threshold",
     Kind::WordOrNumber(&["train"]),
     "train",
-    "Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on \
-         training bags.",
+    "For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one on \
+    the training bags.",
 )
 .solver();
 
@@ -97,16 +96,16 @@ impl Method for BestConcept {
     }
 
     fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let mut rules: Vec<Rule> = Vec::new();
+        let mut rules: Vec<ConceptRule> = Vec::new();
         loop {
             let own = state.nested(&format!("rule{}", rules.len()));
             if own.tensors.is_empty() {
                 break;
             }
-            rules.push(Rule::load(&own)?);
+            rules.push(ConceptRule::load(&own)?);
         }
         let width = state.count("width")?;
-        let fits = |rule: &Rule| rule.believed.iter().all(|b| b.concept.point.len() == width);
+        let fits = |rule: &ConceptRule| rule.believed.iter().all(|b| b.concept.point.len() == width);
         if rules.is_empty() || !rules.iter().all(fits) {
             return Err(refuse("its concepts differ in width, or there is none"));
         }
@@ -117,7 +116,7 @@ impl Method for BestConcept {
 /// What a point asks for.
 #[derive(Clone, Copy)]
 struct ConceptParams {
-    search: Options,
+    search: SearchOptions,
     /// Search with the labels swapped, too.
     either: bool,
     /// Nothing if it is chosen in training.
@@ -144,31 +143,31 @@ struct Ready {
 
 /// One output: what is near the concept.
 #[derive(Clone)]
-struct Rule {
+struct ConceptRule {
     /// The concept, or nothing where no bag was positive: then nothing is near.
     believed: Option<WeightedConcept>,
-    output: Shape,
+    output: OutputShape,
 }
 
 /// From nearness to output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum OutputShape {
     /// `sign (u - threshold)`.
     Classes { sign: f64, threshold: f64 },
     /// `u` in units of the training range.
     Values(UnitRange),
 }
 
-impl Shape {
+impl OutputShape {
     fn of(self, near: f64) -> f64 {
         match self {
-            Shape::Classes { sign, threshold } => sign * (near - threshold),
-            Shape::Values(range) => range.restore(near),
+            OutputShape::Classes { sign, threshold } => sign * (near - threshold),
+            OutputShape::Values(range) => range.restore(near),
         }
     }
 }
 
-impl Rule {
+impl ConceptRule {
     /// The nearness of every instance.
     fn near(&self, instances: &Mat, ctx: &Ctx) -> Result<Vec<f64>> {
         match &self.believed {
@@ -196,42 +195,42 @@ impl Rule {
         let mut state = State::default();
         save_concepts(&mut state, width, self.believed.as_slice());
         match self.output {
-            Shape::Classes { sign, threshold } => state.put("classes", &[sign, threshold]),
-            Shape::Values(range) => state.put("values", &[range.low, range.span]),
+            OutputShape::Classes { sign, threshold } => state.put("classes", &[sign, threshold]),
+            OutputShape::Values(range) => state.put("values", &[range.low, range.span]),
         }
         state
     }
 
-    fn load(state: &State) -> Result<Rule> {
+    fn load(state: &State) -> Result<ConceptRule> {
         let mut believed = load_concepts(state)?;
         if believed.len() > 1 {
             return Err(refuse("more than one concept for an output"));
         }
         let output = if state.tensors.contains_key("values") {
             let range = state.vector("values", 2)?;
-            Shape::Values(UnitRange { low: range[0], span: range[1] })
+            OutputShape::Values(UnitRange { low: range[0], span: range[1] })
         } else {
             let classes = state.vector("classes", 2)?;
             if classes[0].abs() != 1.0 {
                 return Err(refuse("a sign is not 1 or -1"));
             }
-            Shape::Classes { sign: classes[0], threshold: classes[1] }
+            OutputShape::Classes { sign: classes[0], threshold: classes[1] }
         };
-        Ok(Rule { believed: believed.pop(), output })
+        Ok(ConceptRule { believed: believed.pop(), output })
     }
 }
 
 /// The densest concept of one side, or the one of least error, and how near the training bags come to it.
 struct Sought {
-    found: Option<Found>,
+    found: Option<FoundConcept>,
     near: Vec<f64>,
     /// Values and gradients that all climbs took together.
     evaluations: usize,
 }
 
 /// A rule and the search it came from.
-struct Learned<'s> {
-    rule: Rule,
+struct ConceptFit<'s> {
+    rule: ConceptRule,
     sought: &'s Sought,
     /// Weight of the training bags it gets right.
     right: f64,
@@ -239,19 +238,19 @@ struct Learned<'s> {
 
 /// The searches of one training problem: points that differ in threshold or sides share them.
 #[derive(Default)]
-struct Searches(Vec<((Options, Side), Sought)>);
+struct Searches(Vec<((SearchOptions, PositiveSide), Sought)>);
 
 /// What is taken for positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Side {
+enum PositiveSide {
     Plus,
     Minus,
     Values(UnitRange),
 }
 
-impl Side {
+impl PositiveSide {
     fn sign(self) -> f64 {
-        if self == Side::Minus { -1.0 } else { 1.0 }
+        if self == PositiveSide::Minus { -1.0 } else { 1.0 }
     }
 }
 
@@ -261,7 +260,7 @@ impl Ready {
         &self,
         done: &mut Searches,
         point: &ConceptParams,
-        sides: &[Side],
+        sides: &[PositiveSide],
         training: &Training<'_>,
         ctx: &Ctx,
     ) -> Result<()> {
@@ -275,19 +274,25 @@ impl Ready {
         Ok(())
     }
 
-    fn seek(&self, options: &Options, side: Side, training: &Training<'_>, ctx: &Ctx) -> Result<Sought> {
+    fn seek(
+        &self,
+        options: &SearchOptions,
+        side: PositiveSide,
+        training: &Training<'_>,
+        ctx: &Ctx,
+    ) -> Result<Sought> {
         let y: Vec<f64> = match side {
-            Side::Values(range) => training.y.iter().map(|&y| range.scale(y)).collect(),
+            PositiveSide::Values(range) => training.y.iter().map(|&y| range.scale(y)).collect(),
             _ => training.y.iter().map(|y| side.sign() * y).collect(),
         };
         let targets = match side {
-            Side::Values(_) => y.iter().map(|&y| Target::Value(y)).collect(),
+            PositiveSide::Values(_) => y.iter().map(|&y| BagTarget::Value(y)).collect(),
             _ => class_targets(&y),
         };
         let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?;
         let found = self.producer.search(&evidence, options, ctx)?;
         let best = match side {
-            Side::Values(_) => {
+            PositiveSide::Values(_) => {
                 let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
                 let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
                 first_most(&found, |i| -errors[i])
@@ -307,14 +312,14 @@ impl Ready {
         &self,
         done: &'s Searches,
         point: &ConceptParams,
-        sides: &[Side],
+        sides: &[PositiveSide],
         training: &Training<'_>,
-    ) -> Result<Learned<'s>> {
-        let mut best: Option<Learned<'s>> = None;
+    ) -> Result<ConceptFit<'s>> {
+        let mut best: Option<ConceptFit<'s>> = None;
         let mine = done.0.iter().filter(|((asked, side), _)| *asked == point.search && sides.contains(side));
         for ((_, side), sought) in mine {
             let (output, right) = match *side {
-                Side::Values(range) => (Shape::Values(range), 0.0),
+                PositiveSide::Values(range) => (OutputShape::Values(range), 0.0),
                 _ => {
                     let sign = side.sign();
                     let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
@@ -323,26 +328,28 @@ impl Ready {
                         None => best_threshold(&sought.near, &y, training.weights),
                     };
                     // Nearness of exactly the threshold counts as near, and an output of 0 does not.
-                    (Shape::Classes { sign, threshold: threshold.next_down() }, right)
+                    (OutputShape::Classes { sign, threshold: threshold.next_down() }, right)
                 }
             };
             if best.as_ref().is_none_or(|b| right > b.right) {
-                let rule =
-                    Rule { believed: sought.found.as_ref().map(|found| believed(found, *side)), output };
-                best = Some(Learned { rule, sought, right });
+                let rule = ConceptRule {
+                    believed: sought.found.as_ref().map(|found| believed(found, *side)),
+                    output,
+                };
+                best = Some(ConceptFit { rule, sought, right });
             }
         }
         Ok(best.expect("at least one side was searched"))
     }
 }
 
-fn believed(found: &Found, side: Side) -> WeightedConcept {
-    let Found { concept, log_density, .. } = found.clone();
-    WeightedConcept { concept, belief: 1.0, log_density, of_plus: side != Side::Minus }
+fn believed(found: &FoundConcept, side: PositiveSide) -> WeightedConcept {
+    let FoundConcept { concept, log_density, .. } = found.clone();
+    WeightedConcept { concept, belief: 1.0, log_density, of_plus: side != PositiveSide::Minus }
 }
 
 /// The first of the largest.
-fn first_most(found: &[Found], of: impl Fn(usize) -> f64) -> Option<&Found> {
+fn first_most(found: &[FoundConcept], of: impl Fn(usize) -> f64) -> Option<&FoundConcept> {
     let mut best: Option<usize> = None;
     for i in (0..found.len()).filter(|&i| !of(i).is_nan()) {
         if best.is_none_or(|b| of(i) > of(b)) {
@@ -377,26 +384,26 @@ fn best_threshold(near: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64) {
 }
 
 impl Prepared for Ready {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let mut done = Searches::default();
         let one = |&at: &usize| {
             let point = &self.points[at];
-            let values = [Side::Values(UnitRange::of(training.y))];
-            let sides: &[Side] = match point.either {
+            let values = [PositiveSide::Values(UnitRange::of(training.y))];
+            let sides: &[PositiveSide] = match point.either {
                 _ if training.regression => &values,
-                true => &[Side::Plus, Side::Minus],
-                false => &[Side::Plus],
+                true => &[PositiveSide::Plus, PositiveSide::Minus],
+                false => &[PositiveSide::Plus],
             };
             self.search(&mut done, point, sides, training, ctx)?;
-            let Learned { rule, sought, .. } = self.rule(&done, point, sides, training)?;
-            let outcome = sought.found.as_ref().map(|f| Outcome {
-                status: if f.end == End::Limit { Status::IterationLimit } else { Status::Converged },
+            let ConceptFit { rule, sought, .. } = self.rule(&done, point, sides, training)?;
+            let outcome = sought.found.as_ref().map(|f| SolveOutcome {
+                status: if f.end == End::Limit { StopReason::IterationLimit } else { StopReason::Converged },
                 iterations: sought.evaluations,
                 objective: -f.log_density,
                 kkt_gap: 0.0,
                 duality_gap: 0.0,
             });
-            Ok(Fit { point: at, outcome, rounds: None, solution: Box::new(rule) })
+            Ok(SolvedFit { point: at, outcome, rounds: None, solution: Box::new(rule) })
         };
         points.iter().map(one).collect()
     }
@@ -410,22 +417,22 @@ impl Prepared for Ready {
         true
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
-        let rule: &Rule = fit.of();
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
+        let rule: &ConceptRule = fit.of();
         let own = self.bags.select(bags);
         let near = rule.near(&dense(&own, ctx)?, ctx)?;
-        Ok(Rule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect())
+        Ok(ConceptRule::nearest(&near, &own).into_iter().map(|(_, u)| rule.output.of(u)).collect())
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
-        let rules = fits.iter().map(|fit| fit.of::<Rule>().clone()).collect();
+    fn model(&self, fits: &[&SolvedFit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
+        let rules = fits.iter().map(|fit| fit.of::<ConceptRule>().clone()).collect();
         Ok(Box::new(Rules { rules, width: self.bags.width() }))
     }
 }
 
 /// One rule per output.
 struct Rules {
-    rules: Vec<Rule>,
+    rules: Vec<ConceptRule>,
     width: usize,
 }
 
@@ -438,16 +445,16 @@ impl Predictor for Rules {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let instances = dense(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.rules.len());
         for (k, rule) in self.rules.iter().enumerate() {
             let near = rule.near(&instances, ctx)?;
-            for (b, (_, u)) in Rule::nearest(&near, bags).into_iter().enumerate() {
+            for (b, (_, u)) in ConceptRule::nearest(&near, bags).into_iter().enumerate() {
                 scores.set(b, k, rule.output.of(u));
             }
         }
-        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
@@ -455,7 +462,7 @@ impl Predictor for Rules {
         let mut all: Vec<Vec<Explanation>> = vec![Vec::new(); bags.len()];
         for rule in &self.rules {
             let near = rule.near(&instances, ctx)?;
-            for (b, (chosen, _)) in Rule::nearest(&near, bags).into_iter().enumerate() {
+            for (b, (chosen, _)) in ConceptRule::nearest(&near, bags).into_iter().enumerate() {
                 let outputs = near[bags.rows(b)].iter().map(|&u| rule.output.of(u)).collect();
                 all[b].push(Explanation::Witness { outputs, chosen });
             }

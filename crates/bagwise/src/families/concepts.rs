@@ -6,7 +6,7 @@ use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{
-    Concept, Distance, Evidence, Found, Options, Starts, Stop, Target, search, search_em,
+    BagTarget, Concept, ConceptMetric, Evidence, FoundConcept, SearchOptions, Starts, Stop, search, search_em,
 };
 
 /// What is free in a concept.
@@ -14,7 +14,7 @@ pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
     "distance",
     Kind::Word(&["weighted", "unweighted"]),
     "weighted",
-    "Concepts have a weight for every attribute, found together with their place, or one for all.",
+    "weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for all.",
 );
 
 /// The weights that a climb starts with.
@@ -22,8 +22,8 @@ pub(crate) const RHO: ParamSpec = ParamSpec::new(
     "rho",
     Kind::Number { above: 0.0 },
     "1",
-    "Squared weight of an attribute at the start (unweighted: for good), times the number of \
-         attributes.",
+    "Squared weight of an attribute at the start of the search, times the number of attributes; with \
+    distance=unweighted it stays fixed.",
 );
 
 /// Where climbs start.
@@ -31,7 +31,7 @@ pub(crate) const STARTS: ParamSpec = ParamSpec::new(
     "starts",
     Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
     "all",
-    "Climb from all instances of positive bags, or from so many, drawn by the seed.",
+    "Start from all instances of positive bags, or from this many, drawn at random.",
 );
 
 /// How long a climb may take.
@@ -39,7 +39,7 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
     "iterations",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "30",
-    "Steps after which a climb ends at the latest; more hardly changes what is learned.",
+    "Maximum number of steps per start; more rarely changes the result.",
 );
 
 /// Values and gradients of a climb of the default number of steps, roughly: measured on Musk1.
@@ -55,7 +55,12 @@ pub(crate) enum Producer {
 }
 
 impl Producer {
-    pub(crate) fn search(self, evidence: &Evidence, options: &Options, ctx: &Ctx) -> Result<Vec<Found>> {
+    pub(crate) fn search(
+        self,
+        evidence: &Evidence,
+        options: &SearchOptions,
+        ctx: &Ctx,
+    ) -> Result<Vec<FoundConcept>> {
         match self {
             Producer::DiverseDensity => search(evidence, options, ctx),
             Producer::EmDd => search_em(evidence, options, ctx),
@@ -64,9 +69,9 @@ impl Producer {
 }
 
 /// The search that a point asks for.
-pub(crate) fn options(point: &Point) -> Result<Options> {
-    let distances = [("weighted", Distance::Weighted), ("unweighted", Distance::Unweighted)];
-    Ok(Options {
+pub(crate) fn options(point: &Point) -> Result<SearchOptions> {
+    let distances = [("weighted", ConceptMetric::Weighted), ("unweighted", ConceptMetric::Unweighted)];
+    Ok(SearchOptions {
         distance: point.choice("distance", &distances)?,
         rho: point.number("rho")?,
         starts: point.whole("starts")?.map_or(Starts::All, Starts::Some),
@@ -75,8 +80,8 @@ pub(crate) fn options(point: &Point) -> Result<Options> {
 }
 
 /// +1 and -1 as positive and negative bags.
-pub(crate) fn class_targets(y: &[f64]) -> Vec<Target> {
-    y.iter().map(|&y| if y > 0.0 { Target::Positive } else { Target::Negative }).collect()
+pub(crate) fn class_targets(y: &[f64]) -> Vec<BagTarget> {
+    y.iter().map(|&y| if y > 0.0 { BagTarget::Positive } else { BagTarget::Negative }).collect()
 }
 
 /// Real values in units of their training range, where they do not lie in [0, 1] as they are.

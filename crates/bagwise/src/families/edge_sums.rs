@@ -16,7 +16,7 @@ use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Message, Result, Setting};
 use bagwise_engine::dot;
 use bagwise_engine::edge_map::EdgeMap;
-use bagwise_engine::{Output, Side};
+use bagwise_engine::{GramOutput, Side};
 
 /// What a pair of points costs the pairs engine, in multiply-adds of its packed loops: measured (`xtask bench
 /// migraph`), for a grid whose widths share exponentials.
@@ -103,7 +103,7 @@ impl EdgeStrategy {
     pub(crate) fn rectangular(&self, rows: &Edges, cols: &Edges, ctx: &Ctx) -> Result<Mat> {
         match (self, rows, cols) {
             (EdgeStrategy::Direct(gamma), Edges::Points(rows), Edges::Points(cols)) => {
-                let output = [Output { gamma: *gamma, terms: vec![0] }];
+                let output = [GramOutput { gamma: *gamma, terms: vec![0] }];
                 Ok(bagwise_engine::rectangular(&rows.side(), &cols.side(), &output, ctx.precision, ctx)?
                     .remove(0))
             }
@@ -118,7 +118,7 @@ impl EdgeStrategy {
     pub(crate) fn own(&self, edges: &Edges, ctx: &Ctx) -> Result<Vec<f64>> {
         match (self, edges) {
             (EdgeStrategy::Direct(gamma), Edges::Points(points)) => {
-                let output = [Output { gamma: *gamma, terms: vec![0] }];
+                let output = [GramOutput { gamma: *gamma, terms: vec![0] }];
                 Ok(bagwise_engine::self_similarity(&points.side(), &output, ctx)?.remove(0))
             }
             (EdgeStrategy::Map(_), Edges::Moments(moments)) => {
@@ -148,7 +148,7 @@ impl EdgeStrategy {
                 let shares = match (self, kept) {
                     (EdgeStrategy::Direct(gamma), Edges::Points(kept)) => {
                         let points = Points::new(vectors.iter().map(std::slice::from_ref), orient)?;
-                        let output = [Output { gamma: *gamma, terms: vec![0] }];
+                        let output = [GramOutput { gamma: *gamma, terms: vec![0] }];
                         bagwise_engine::rectangular(
                             &points.side(),
                             &kept.side(),
@@ -267,7 +267,8 @@ impl Points {
 
     /// The edge sums of the bags with each other for several widths, in one pass.
     pub(crate) fn symmetric(&self, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
-        let outputs: Vec<Output> = gammas.iter().map(|&gamma| Output { gamma, terms: vec![0] }).collect();
+        let outputs: Vec<GramOutput> =
+            gammas.iter().map(|&gamma| GramOutput { gamma, terms: vec![0] }).collect();
         bagwise_engine::symmetric(&self.side(), &outputs, ctx.precision, ctx)
     }
 }

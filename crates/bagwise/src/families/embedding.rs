@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::families::kernel_svm::{BagKernel, Comparison, Grams, InstanceKernel, ReferenceBags};
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::Width;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::Point;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
-use bagwise_engine::{Output, Side};
+use bagwise_engine::{GramOutput, Side};
 
 /// What the author of a method writes.
 pub(crate) trait Embedding: Clone + Send + Sync + 'static {
@@ -142,10 +142,10 @@ impl VectorKernel {
     /// All kernel values between two sets of vectors, or of one with itself: all widths in one pass.
     fn matrices(kernels: &[VectorKernel], left: &Bags, right: Option<&Bags>, ctx: &Ctx) -> Result<Vec<Mat>> {
         let width = |kernel: &VectorKernel| match kernel {
-            VectorKernel::Rbf(gamma) => Some(Output { gamma: *gamma, terms: vec![0] }),
+            VectorKernel::Rbf(gamma) => Some(GramOutput { gamma: *gamma, terms: vec![0] }),
             VectorKernel::Linear => None,
         };
-        let outputs: Vec<Output> = kernels.iter().filter_map(width).collect();
+        let outputs: Vec<GramOutput> = kernels.iter().filter_map(width).collect();
         let ones = |bags: &Bags| vec![vec![1.0; bags.len()]];
         let weights = (ones(left), right.map(ones));
         let side =
@@ -220,14 +220,14 @@ impl<E: Embedding> ReferenceBags for KeptVectors<E> {
         self.embedding.columns(&self.params, self.vectors.width())
     }
 
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel> {
         let new = singles(self.embedding.vectors(&self.params, bags, ctx)?)?;
         let (kept, found) = (self.vectors.width(), new.width());
         if kept != found {
             return Err(refuse(format!("it keeps vectors of {kept}, these bags give {found}")));
         }
         let kernel = VectorKernel::matrices(&[self.kernel], &new, Some(&self.vectors), ctx)?.remove(0);
-        Ok(Comparison { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
+        Ok(CrossKernel { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
     }
 
     fn parts(&self, bags: &Bags, _: &Ctx) -> Result<InstanceKernel> {

@@ -15,8 +15,8 @@ use bagwise_svm::Machine;
 use crate::families::svm::{self, SvmParams};
 use crate::graph::Graph;
 use crate::method::{
-    Answer, Explanation, Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State, Training,
-    WeightedConcept,
+    Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
+    Training, WeightedConcept,
 };
 use crate::params::{Point, representations};
 use crate::state::refuse;
@@ -66,7 +66,7 @@ pub(crate) trait ReferenceBags: Send + Sync {
     fn width(&self) -> usize;
 
     /// Kernel values, new bags x kept bags, and what turns them into similarities.
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison>;
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel>;
 
     /// The same values taken apart by the instances of the new bags.
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel>;
@@ -85,7 +85,7 @@ pub(crate) trait ReferenceBags: Send + Sync {
 }
 
 /// Kernel values of new bags with kept ones.
-pub(crate) struct Comparison {
+pub(crate) struct CrossKernel {
     /// New x kept.
     pub(crate) kernel: Mat,
     /// The kernel of each new bag with itself.
@@ -203,7 +203,7 @@ pub(crate) fn expand(
     coefficients: &Mat,
     biases: &[f64],
     length: impl Fn(usize, usize) -> f64,
-) -> Answer {
+) -> Outputs {
     let mut scores = Mat::zeros(kernel.rows(), biases.len());
     let mut nearest = Vec::with_capacity(kernel.rows());
     for b in 0..kernel.rows() {
@@ -216,15 +216,15 @@ pub(crate) fn expand(
         let most = similarity.fold(f64::NEG_INFINITY, f64::max);
         nearest.push(most.is_finite().then_some(most.min(1.0)));
     }
-    Answer { scores, nearest }
+    Outputs { scores, nearest }
 }
 
 impl Prepared for KernelPrepared {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let gram = self.grams.gram(self.representation[points[0]]);
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let machines = svm::solve(gram, &here, training, ctx)?;
-        let fits = points.iter().zip(machines).map(|(&point, machine)| Fit {
+        let fits = points.iter().zip(machines).map(|(&point, machine)| SolvedFit {
             point,
             outcome: Some(machine.outcome),
             rounds: None,
@@ -233,7 +233,7 @@ impl Prepared for KernelPrepared {
         Ok(fits.collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         let gram = self.grams.gram(self.representation[fit.point]);
         Ok(fit.of::<BagMachine>().outputs(gram, bags))
     }
@@ -258,7 +258,7 @@ impl Prepared for KernelPrepared {
         nearest_others(train, similarity)
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         let bank = self.grams.bank(self.representation[fits[0].point], train, ctx)?;
         let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
         let (coefficients, biases) = expansions(&machines, train);
@@ -282,8 +282,8 @@ impl Predictor for KernelModel {
         Some(self.bank.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
-        let Comparison { kernel, own, kept } = self.bank.compare(bags, ctx)?;
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+        let CrossKernel { kernel, own, kept } = self.bank.compare(bags, ctx)?;
         Ok(expand(&kernel, &self.coefficients, &self.biases, |b, k| (own[b] * kept[k]).sqrt()))
     }
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
 use crate::families::svm::{self, SvmParams};
-use crate::method::{Answer, Explanation, Fit, Predictor, Prepared, State, Training};
+use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
@@ -124,7 +124,7 @@ fn append_unit(all: &mut Csr, rows: &Csr) {
 }
 
 /// What maps are made from.
-pub(crate) enum Source {
+pub(crate) enum MapSource {
     /// Cells and weights of all instances.
     Cells { ids: Arc<Ids>, weights: Vec<f64> },
     /// The maps themselves, of length 1.
@@ -134,7 +134,7 @@ pub(crate) enum Source {
 /// Bags under one way of mapping.
 pub(crate) struct MappedBags {
     pub(crate) map: CellMap,
-    pub(crate) source: Source,
+    pub(crate) source: MapSource,
     /// Made at once, or, where machines learn on maps, if somebody asks for it.
     pub(crate) gram: OnceLock<Mat>,
     /// Machines learn on maps.
@@ -147,7 +147,7 @@ impl MappedBags {
         if let Some(gram) = self.gram.get() {
             return Ok(gram);
         }
-        let Source::Maps(maps) = &self.source else { unreachable!("a Gram comes with cells") };
+        let MapSource::Maps(maps) = &self.source else { unreachable!("a Gram comes with cells") };
         let gram = products(maps, maps, true, ctx)?;
         Ok(self.gram.get_or_init(|| gram))
     }
@@ -155,8 +155,8 @@ impl MappedBags {
     /// The maps of some bags.
     fn maps(&self, bags: &[Range<usize>], which: &[usize]) -> Csr {
         match &self.source {
-            Source::Maps(all) => all.gather(which),
-            Source::Cells { ids, weights } => {
+            MapSource::Maps(all) => all.gather(which),
+            MapSource::Cells { ids, weights } => {
                 let mut maps = Csr::empty(ids.t() * ids.psi());
                 append_unit(&mut maps, &map_rows(ids, bags, Some(weights)));
                 maps
@@ -184,23 +184,23 @@ pub(crate) struct MapPrepared {
 }
 
 /// A machine on prepared bags, by their Gram or by their maps.
-enum Solution {
+enum MapSolution {
     OnGram(BagMachine),
     OnMaps(LinearMachine),
 }
 
-impl Solution {
+impl MapSolution {
     fn on_gram(&self) -> &BagMachine {
         match self {
-            Solution::OnGram(machine) => machine,
-            Solution::OnMaps(_) => unreachable!("fits of one representation are alike"),
+            MapSolution::OnGram(machine) => machine,
+            MapSolution::OnMaps(_) => unreachable!("fits of one representation are alike"),
         }
     }
 
     fn on_maps(&self) -> &LinearMachine {
         match self {
-            Solution::OnMaps(machine) => machine,
-            Solution::OnGram(_) => unreachable!("fits of one representation are alike"),
+            MapSolution::OnMaps(machine) => machine,
+            MapSolution::OnGram(_) => unreachable!("fits of one representation are alike"),
         }
     }
 }
@@ -217,19 +217,19 @@ impl MapPrepared {
 }
 
 impl Prepared for MapPrepared {
-    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let own = self.of(points[0]);
         let solved: Vec<_> = if own.on_maps {
             let maps = self.maps(points[0], training.bags);
             let machines = svm::solve_linear(&features(&maps), &here, training, ctx)?;
-            machines.into_iter().map(|m| (m.outcome, Solution::OnMaps(m))).collect()
+            machines.into_iter().map(|m| (m.outcome, MapSolution::OnMaps(m))).collect()
         } else {
             let machines = svm::solve(own.make_gram(ctx)?, &here, training, ctx)?;
             let own = |machine| BagMachine { machine, bags: training.bags.to_vec() };
-            machines.into_iter().map(|m| (m.outcome, Solution::OnGram(own(m)))).collect()
+            machines.into_iter().map(|m| (m.outcome, MapSolution::OnGram(own(m)))).collect()
         };
-        let fits = points.iter().zip(solved).map(|(&point, (outcome, solution))| Fit {
+        let fits = points.iter().zip(solved).map(|(&point, (outcome, solution))| SolvedFit {
             point,
             outcome: Some(outcome),
             rounds: None,
@@ -238,13 +238,13 @@ impl Prepared for MapPrepared {
         Ok(fits.collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         Ok(match fit.of() {
-            Solution::OnGram(machine) => {
+            MapSolution::OnGram(machine) => {
                 let gram = self.of(fit.point).gram.get().expect("the machine was found on it");
                 machine.outputs(gram, bags)
             }
-            Solution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
+            MapSolution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
         })
     }
 
@@ -275,19 +275,20 @@ impl Prepared for MapPrepared {
         Ok(Some(self.maps(point, &all)))
     }
 
-    fn model(&self, fits: &[&Fit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
+    fn model(&self, fits: &[&SolvedFit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         let own = self.of(fits[0].point);
         let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
         let map = CellMap { partitions, ..own.map.clone() };
         let (rule, biases) = if own.on_maps {
             let machines: Vec<&LinearMachine> =
-                fits.iter().map(|fit| fit.of::<Solution>().on_maps()).collect();
+                fits.iter().map(|fit| fit.of::<MapSolution>().on_maps()).collect();
             let weights: Vec<&[f64]> = machines.iter().map(|m| m.weights.as_slice()).collect();
-            (Rule::Weights(Mat::from_rows(&weights)), machines.iter().map(|m| m.bias).collect())
+            (MapRule::Weights(Mat::from_rows(&weights)), machines.iter().map(|m| m.bias).collect())
         } else {
-            let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of::<Solution>().on_gram()).collect();
+            let machines: Vec<&BagMachine> =
+                fits.iter().map(|fit| fit.of::<MapSolution>().on_gram()).collect();
             let (coefficients, biases) = expansions(&machines, train);
-            (Rule::Bags { coefficients, maps: self.maps(fits[0].point, train) }, biases)
+            (MapRule::Bags { coefficients, maps: self.maps(fits[0].point, train) }, biases)
         };
         Ok(Box::new(MapModel { map, rule, biases }))
     }
@@ -300,7 +301,7 @@ impl CellMap {
 }
 
 /// What outputs are made of.
-enum Rule {
+enum MapRule {
     /// Outputs x columns.
     Weights(Mat),
     /// Outputs x training bags, and the maps of these.
@@ -310,7 +311,7 @@ enum Rule {
 /// `f_k(S) = biases[k] + w_k u(S)`.
 pub(crate) struct MapModel {
     map: CellMap,
-    rule: Rule,
+    rule: MapRule,
     biases: Vec<f64>,
 }
 
@@ -338,17 +339,17 @@ impl MapModel {
             if weights.cols() != map.columns() {
                 return Err(refuse(format!("{} weights for {} columns", weights.cols(), map.columns())));
             }
-            Rule::Weights(weights)
+            MapRule::Weights(weights)
         } else {
             let maps = state.nested("maps").sparse(map.columns())?;
             let coefficients = state.mat("coefficients")?;
             if coefficients.cols() != maps.rows() {
                 return Err(refuse("maps and coefficients differ in number"));
             }
-            Rule::Bags { coefficients, maps }
+            MapRule::Bags { coefficients, maps }
         };
         let outputs = match &rule {
-            Rule::Weights(m) | Rule::Bags { coefficients: m, .. } => m.rows(),
+            MapRule::Weights(m) | MapRule::Bags { coefficients: m, .. } => m.rows(),
         };
         Ok(MapModel { map, rule, biases: state.vector("biases", outputs)? })
     }
@@ -360,8 +361,8 @@ impl MapModel {
     /// The weight of every column for one output.
     fn weights(&self, output: usize) -> Vec<f64> {
         match &self.rule {
-            Rule::Weights(weights) => weights.row(output).to_vec(),
-            Rule::Bags { coefficients, maps } => {
+            MapRule::Weights(weights) => weights.row(output).to_vec(),
+            MapRule::Bags { coefficients, maps } => {
                 let mut weights = vec![0.0; self.map.columns()];
                 for (b, coefficient) in
                     coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0)
@@ -384,11 +385,11 @@ impl Predictor for MapModel {
         Some(self.map.partitions.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let maps = map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0);
         let weights = match &self.rule {
-            Rule::Weights(weights) => weights,
-            Rule::Bags { coefficients, maps: kept } => {
+            MapRule::Weights(weights) => weights,
+            MapRule::Bags { coefficients, maps: kept } => {
                 // Maps have length 1, so that kernel values are similarities.
                 let kernel = products(&maps, kept, false, ctx)?;
                 return Ok(expand(&kernel, coefficients, &self.biases, |_, _| 1.0));
@@ -403,7 +404,7 @@ impl Predictor for MapModel {
                 scores.set(b, k, bias + sum);
             }
         }
-        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
@@ -441,8 +442,8 @@ impl Predictor for MapModel {
         state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
         state.put("biases", &self.biases);
         match &self.rule {
-            Rule::Weights(weights) => state.put_mat("weights", weights),
-            Rule::Bags { coefficients, maps } => {
+            MapRule::Weights(weights) => state.put_mat("weights", weights),
+            MapRule::Bags { coefficients, maps } => {
                 state.put_mat("coefficients", coefficients);
                 let mut own = State::default();
                 own.put_sparse(maps);

@@ -36,7 +36,7 @@ use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Message, Result};
-use bagwise_engine::density::{Concept, Evidence, Found, Options, Target, belief};
+use bagwise_engine::density::{BagTarget, Concept, Evidence, FoundConcept, SearchOptions, belief};
 use bagwise_engine::label_map::{BETA, LabelKernel, LabelMap};
 
 /// What a concept is believed by.
@@ -101,11 +101,11 @@ static PARAMS: &[ParamSpec] = &[
 /// A point: where concepts come from, how labels are compared, and what was learned.
 #[derive(Clone)]
 pub(crate) struct MarginalParams {
-    search: (Producer, Options),
+    search: (Producer, SearchOptions),
     label_kernel: Option<LabelKernel>,
     reuse: bool,
     /// Without concepts before it is learned.
-    field: Arc<Field>,
+    field: Arc<LearnedWeights>,
 }
 
 impl SetKernel for Marginalized {
@@ -120,7 +120,7 @@ impl SetKernel for Marginalized {
             search: (point.choice("search", &producers)?, concepts::options(point)?),
             label_kernel,
             reuse: point.choice("reuse", &[("none", false), ("outer", true)])?,
-            field: Arc::new(Field::new(Vec::new(), label_kernel)),
+            field: Arc::new(LearnedWeights::new(Vec::new(), label_kernel)),
         })
     }
 
@@ -167,12 +167,12 @@ impl SetKernel for Marginalized {
     fn learn(&self, params: &mut [MarginalParams], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
         let targets = if params.iter().any(|p| p.label_kernel.is_some()) {
             let range = UnitRange::of(scope.y);
-            scope.y.iter().map(|&y| Target::Value(range.scale(y))).collect()
+            scope.y.iter().map(|&y| BagTarget::Value(range.scale(y))).collect()
         } else {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut believed: Vec<((Producer, Options), Vec<WeightedConcept>)> = Vec::new();
+        let mut believed: Vec<((Producer, SearchOptions), Vec<WeightedConcept>)> = Vec::new();
         for p in 0..params.len() {
             let MarginalParams { search, label_kernel, .. } = params[p].clone();
             let known = params[..p].iter().find(|o| (o.search, o.label_kernel) == (search, label_kernel));
@@ -187,7 +187,7 @@ impl SetKernel for Marginalized {
                         believed.len() - 1
                     }
                 };
-                Arc::new(Field::new(believed[at].1.clone(), label_kernel))
+                Arc::new(LearnedWeights::new(believed[at].1.clone(), label_kernel))
             };
         }
         // Weight vectors, once more by the engine, and those of one field on their way.
@@ -211,7 +211,7 @@ impl SetKernel for Marginalized {
         if concepts.iter().any(|c| c.concept.point.len() != columns) {
             return Err(refuse("its concepts and training bags differ in width"));
         }
-        params.field = Arc::new(Field::new(concepts, params.label_kernel));
+        params.field = Arc::new(LearnedWeights::new(concepts, params.label_kernel));
         Ok(())
     }
 
@@ -222,7 +222,12 @@ impl SetKernel for Marginalized {
 
 impl Marginalized {
     /// How much each concept is believed, most first; those that together weigh less than rounding are left out.
-    fn believe(&self, evidence: &Evidence, found: &[Found], ctx: &Ctx) -> Result<Vec<WeightedConcept>> {
+    fn believe(
+        &self,
+        evidence: &Evidence,
+        found: &[FoundConcept],
+        ctx: &Ctx,
+    ) -> Result<Vec<WeightedConcept>> {
         let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
         let values: Vec<f64> = evidence.targets().iter().filter_map(value_of).collect();
         let regression = !values.is_empty();
@@ -257,15 +262,15 @@ impl Marginalized {
     }
 }
 
-fn value_of(target: &Target) -> Option<f64> {
+fn value_of(target: &BagTarget) -> Option<f64> {
     match target {
-        Target::Value(y) => Some(*y),
+        BagTarget::Value(y) => Some(*y),
         _ => None,
     }
 }
 
 /// What was learned: it gives every instance its weights.
-pub(crate) struct Field {
+pub(crate) struct LearnedWeights {
     believed: Vec<WeightedConcept>,
     concepts: Vec<Concept>,
     belief: Vec<f64>,
@@ -273,11 +278,11 @@ pub(crate) struct Field {
     labels: Option<LabelMap>,
 }
 
-impl Field {
-    fn new(believed: Vec<WeightedConcept>, kernel: Option<LabelKernel>) -> Field {
+impl LearnedWeights {
+    fn new(believed: Vec<WeightedConcept>, kernel: Option<LabelKernel>) -> LearnedWeights {
         let concepts = believed.iter().map(|b| b.concept.clone()).collect();
         let belief = believed.iter().map(|b| b.belief).collect();
-        Field { believed, concepts, belief, labels: kernel.map(LabelMap::new) }
+        LearnedWeights { believed, concepts, belief, labels: kernel.map(LabelMap::new) }
     }
 
     /// How many weight vectors there are.

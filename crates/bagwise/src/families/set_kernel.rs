@@ -13,14 +13,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
-use crate::families::kernel_svm::{BagKernel, Comparison, Grams, InstanceKernel, ReferenceBags};
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Message, Result};
-use bagwise_engine::{Output, Side};
+use bagwise_engine::{GramOutput, Side};
 
 /// What the sum is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,13 +199,13 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         let points: Vec<(S::Params, f64)> = params.into_iter().zip(gammas).collect();
         let weights = self.0.weigh(&points, &bags, ctx)?;
         // Points that differ only in their normalisation share a sum.
-        let mut outputs: Vec<Output> = Vec::new();
+        let mut outputs: Vec<GramOutput> = Vec::new();
         let output: Vec<usize> = points
             .iter()
             .zip(&weights.terms)
             .map(|((_, gamma), terms)| {
-                let same = |a: &Output, b: &Output| a.gamma == b.gamma && a.terms == b.terms;
-                index_in(&mut outputs, Output { gamma: *gamma, terms: terms.clone() }, same)
+                let same = |a: &GramOutput, b: &GramOutput| a.gamma == b.gamma && a.terms == b.terms;
+                index_in(&mut outputs, GramOutput { gamma: *gamma, terms: terms.clone() }, same)
             })
             .collect();
         let all = side(&bags, &weights.vectors);
@@ -339,8 +339,8 @@ struct NewBags {
 }
 
 impl<S: SetKernel> KeptBags<S> {
-    fn output(&self) -> [Output; 1] {
-        [Output { gamma: self.point.1, terms: (0..self.weights.len()).collect() }]
+    fn output(&self) -> [GramOutput; 1] {
+        [GramOutput { gamma: self.point.1, terms: (0..self.weights.len()).collect() }]
     }
 
     /// The sums of some instances, cut into bags by `offsets`, with the kept bags.
@@ -374,14 +374,14 @@ impl<S: SetKernel> ReferenceBags for KeptBags<S> {
         self.bags.width()
     }
 
-    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<Comparison> {
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel> {
         let NewBags { weights, factors, own, edges } = self.look_at(bags, ctx)?;
         let mut kernel = self.sums(bags, bags.offsets(), &weights, ctx)?;
         if let (Some(kept), Some(new)) = (&self.edges, &edges) {
             add(&mut kernel, &kept.sums(new, ctx)?);
         }
         normalise(&mut kernel, &factors, &self.factors);
-        Ok(Comparison { kernel, own, kept: self.own.clone() })
+        Ok(CrossKernel { kernel, own, kept: self.own.clone() })
     }
 
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel> {

@@ -1,7 +1,8 @@
 //! What every method that ends in a support vector machine on bags shares: its parameters and its solve.
 
 use bagwise_svm::{
-    Features, Form, Gram, LinearMachine, LinearParams, Machine, SmoParams, Status, fit_linear_path, fit_path,
+    Features, Form, Gram, LinearMachine, LinearParams, Machine, SmoParams, StopReason, fit_linear_path,
+    fit_path,
 };
 
 use crate::method::Training;
@@ -95,7 +96,7 @@ fn along_paths<M>(
     training: &Training<'_>,
     ctx: &Ctx,
     path: impl Fn(Form<'_>, &[f64]) -> Vec<M>,
-    status: impl Fn(&M) -> Status,
+    status: impl Fn(&M) -> StopReason,
 ) -> Result<Vec<M>> {
     ctx.check()?;
     check_costs(points.iter().map(|p| p.cost), training)?;
@@ -112,7 +113,7 @@ fn along_paths<M>(
             Form::Classify { labels: training.y }
         };
         for (i, machine) in here.into_iter().zip(path(form, &costs)) {
-            if status(&machine) == Status::Cancelled {
+            if status(&machine) == StopReason::Cancelled {
                 return Err(Error::Cancelled);
             }
             machines[i] = Some(machine);

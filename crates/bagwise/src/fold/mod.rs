@@ -9,14 +9,14 @@ mod answers;
 mod train;
 
 pub use answers::Answers;
-pub use train::{Learned, TrainOptions, best, learn, train};
+pub use train::{TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::calibrate::Calibration;
-use crate::method::{Fit, Method, Predictor, Prepared, Scope, Training, draws_on_all};
+use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
 use crate::multiclass::{BinaryTask, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -96,7 +96,7 @@ impl PreparedFold {
 }
 
 /// The fits of one point, one per machine; none where training saw neither class of the pair.
-pub struct Machines(pub Vec<Option<Fit>>);
+pub struct Machines(pub Vec<Option<SolvedFit>>);
 
 /// What inner folds chose.
 pub struct Tuned {
@@ -346,12 +346,12 @@ impl<'a> TrainingTask<'a> {
                 let own = first..first + machines_of_a_model;
                 let places = (first_point..first_point + points_of_a_model)
                     .flat_map(|p| own.clone().map(move |k| (p, k)));
-                let there: Vec<(usize, usize, &Fit)> =
+                let there: Vec<(usize, usize, &SolvedFit)> =
                     places.filter_map(|(p, k)| Some((p, k, points[p].0[k].as_ref()?))).collect();
                 if there.is_empty() {
                     continue;
                 }
-                let fits: Vec<&Fit> = there.iter().map(|t| t.2).collect();
+                let fits: Vec<&SolvedFit> = there.iter().map(|t| t.2).collect();
                 let scores = frame.prepared(first).model(&fits, &at, ctx)?.answer(&new, ctx)?.scores;
                 for (column, (p, k, _)) in there.into_iter().enumerate() {
                     (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
@@ -371,7 +371,7 @@ impl<'a> TrainingTask<'a> {
     ) -> Result<Vec<Box<dyn Predictor>>> {
         let at = frame.positions(train);
         if frame.is_shared() {
-            let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
+            let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
             return Ok(vec![frame.prepared(0).model(&fits, &at, ctx)?]);
         }
         let there = machines.0.iter().enumerate().filter_map(|(k, fit)| Some((k, fit.as_ref()?)));

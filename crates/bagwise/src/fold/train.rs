@@ -5,7 +5,7 @@
 use super::{FoldScope, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
-use crate::model::{FORMAT, Header, Model, TrainingSummary};
+use crate::model::{FORMAT, Model, ModelHeader, TrainingSummary};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
 use bagwise_judge::{Chosen, Fold, Metric, Splits, Threshold};
 
@@ -34,7 +34,7 @@ impl TrainOptions {
 }
 
 /// A decision rule and how it came about.
-pub struct Learned {
+pub struct TrainedRule {
     /// Which of the learners was chosen.
     pub which: usize,
     /// What tuning found for it.
@@ -56,7 +56,7 @@ pub fn learn(
     inner: &[Fold],
     wanted: &TrainOptions,
     ctx: &Ctx,
-) -> Result<Learned> {
+) -> Result<TrainedRule> {
     let (which, mut tuned) = choose(learners, FoldScope::PerPart, train, inner, wanted, ctx)?;
     let learner = &learners[which];
     let refit = learner.refit(&mut tuned, train, ctx)?;
@@ -65,7 +65,7 @@ pub fn learn(
     let chosen =
         wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
     let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
-    Ok(Learned { which, tuned, refit, calibration, threshold, threshold_met })
+    Ok(TrainedRule { which, tuned, refit, calibration, threshold, threshold_met })
 }
 
 /// Tunes every learner and chooses among them.
@@ -214,7 +214,7 @@ pub fn train(
 /// Puts a model together from what was learned on the bags `train`.
 fn model(
     learner: &TrainingTask<'_>,
-    learned: &Learned,
+    learned: &TrainedRule,
     train: &[usize],
     training: TrainingSummary,
     ctx: &Ctx,
@@ -229,7 +229,7 @@ fn model(
         Target::Classes { names, .. } => names.clone(),
         Target::Values(_) => Vec::new(),
     };
-    let header = Header {
+    let header = ModelHeader {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         method: learner.setup.method.info().name.into(),

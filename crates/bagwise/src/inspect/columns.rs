@@ -21,7 +21,7 @@ const ENOUGH: usize = 20;
 
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Column {
+pub struct ColumnSummary {
     /// Its name.
     pub name: String,
     /// "numeric" or "categorical".
@@ -81,8 +81,8 @@ pub enum LooksLike {
 }
 
 /// Summarises every column.
-pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Result<Vec<Column>> {
-    let labels = Labels::new(target, bags.width());
+pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Result<Vec<ColumnSummary>> {
+    let labels = LabelProfile::new(target, bags.width());
     if let Instances::Stored(stored) = bags.instances() {
         return stored_columns(bags, stored, &labels);
     }
@@ -90,7 +90,7 @@ pub(super) fn columns(bags: &Bags, target: Option<&Target>) -> Result<Vec<Column
     Ok(starts.par_iter().flat_map_iter(|&start| block(bags, start, &labels)).collect())
 }
 
-fn block(bags: &Bags, start: usize, labels: &Labels<'_>) -> Vec<Column> {
+fn block(bags: &Bags, start: usize, labels: &LabelProfile<'_>) -> Vec<ColumnSummary> {
     let width = BLOCK.min(bags.width() - start);
     let mut tallies: Vec<Tally> = (0..width).map(|_| Tally::new(bags.len())).collect();
     let mut values = vec![0.0; width];
@@ -109,7 +109,7 @@ fn block(bags: &Bags, start: usize, labels: &Labels<'_>) -> Vec<Column> {
 }
 
 /// The same for rows outside memory: they are read once, block by block, and the columns of a block shared out.
-fn stored_columns(bags: &Bags, stored: &Stored, labels: &Labels<'_>) -> Result<Vec<Column>> {
+fn stored_columns(bags: &Bags, stored: &Stored, labels: &LabelProfile<'_>) -> Result<Vec<ColumnSummary>> {
     let width = bags.width();
     let mut tallies: Vec<Tally> = (0..width).map(|_| Tally::new(bags.len())).collect();
     let mut block = vec![0.0; stored.block_rows() * width];
@@ -258,7 +258,7 @@ impl Tally {
         self.per_bag.push(std::mem::replace(&mut self.bag, BagTally::NEW));
     }
 
-    fn finish(self, bags: &Bags, column: usize, labels: &Labels<'_>) -> Column {
+    fn finish(self, bags: &Bags, column: usize, labels: &LabelProfile<'_>) -> ColumnSummary {
         let feature = &bags.features()[column];
         let constant = self.missing == 0 && self.min == self.max;
         let (kind, categories) = match &feature.kind {
@@ -266,7 +266,7 @@ impl Tally {
             FeatureKind::Categorical { values } => ("categorical", Some(values.len())),
         };
         let number = |value: f64| (categories.is_none() && self.count > 0).then_some(value);
-        Column {
+        ColumnSummary {
             name: feature.name.clone(),
             kind,
             min: number(self.min),
@@ -313,7 +313,7 @@ impl Tally {
 }
 
 /// The labels, and what it takes to say that a column gives them away.
-struct Labels<'a> {
+struct LabelProfile<'a> {
     target: Option<&'a Target>,
     /// Logarithm of the chance that a random column separates the classes in order, times the columns tried.
     separates_by_chance: f64,
@@ -322,10 +322,10 @@ struct Labels<'a> {
     width: f64,
 }
 
-impl<'a> Labels<'a> {
-    fn new(target: Option<&'a Target>, width: usize) -> Labels<'a> {
+impl<'a> LabelProfile<'a> {
+    fn new(target: Option<&'a Target>, width: usize) -> LabelProfile<'a> {
         let mut labels =
-            Labels { target: None, separates_by_chance: 0.0, agree: 0.0, width: (width as f64).ln() };
+            LabelProfile { target: None, separates_by_chance: 0.0, agree: 0.0, width: (width as f64).ln() };
         let Some(target) = target else { return labels };
         labels.target = Some(target);
         if let Target::Classes { codes, names } = target {

@@ -4,7 +4,7 @@
 use bagwise_core::{Message, Setting};
 use serde::Serialize;
 
-use super::{Column, Inspection, LooksLike, Reveals};
+use super::{ColumnSummary, Inspection, LooksLike, Reveals};
 
 /// Attributes with missing values that are listed.
 const SHOWN_MISSING: usize = 8;
@@ -12,7 +12,7 @@ const SHOWN_MISSING: usize = 8;
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum Severity {
     /// Results would be wrong or impossible.
     Warning,
     /// Worth knowing.
@@ -23,7 +23,7 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
-    pub level: Level,
+    pub level: Severity,
     /// A fixed word for programs.
     pub kind: &'static str,
     /// What was found.
@@ -47,12 +47,12 @@ pub(super) fn findings(found: &Inspection, labelled: bool) -> Vec<Finding> {
     list
 }
 
-type Add<'a> = &'a mut dyn FnMut(Level, &'static str, String, Message);
+type Add<'a> = &'a mut dyn FnMut(Severity, &'static str, String, Message);
 
 fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     if !labelled {
         add(
-            Level::Note,
+            Severity::Note,
             "no_labels",
             "the bags have no labels".into(),
             Message::from("fine for prediction; to learn, name the label column").with([Setting::Label]),
@@ -63,7 +63,7 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
         if target.min == target.max {
             let message = format!("every bag has the target {}", target.min);
             add(
-                Level::Warning,
+                Severity::Warning,
                 "one_value",
                 message,
                 "there is nothing to learn; check the label column".into(),
@@ -74,7 +74,12 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     let used: Vec<&(String, usize)> = found.classes.iter().filter(|c| c.1 > 0).collect();
     if let [(only, _)] = used[..] {
         let message = format!("every bag is of class {only}");
-        add(Level::Warning, "one_class", message, "there is nothing to learn; check the label column".into());
+        add(
+            Severity::Warning,
+            "one_class",
+            message,
+            "there is nothing to learn; check the label column".into(),
+        );
         return;
     }
     if used.len() > 20 && used.len() * 2 > found.bags {
@@ -83,19 +88,29 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
             .with([Setting::Task("regression")])
             .and("; if it is an id, name the right column")
             .with([Setting::Label]);
-        add(Level::Warning, "many_classes", message, remedy);
+        add(Severity::Warning, "many_classes", message, remedy);
         return;
     }
     let small: Vec<&str> = used.iter().filter(|c| c.1 < 5).map(|c| c.0.as_str()).collect();
     if !small.is_empty() {
         let message = format!("fewer than 5 bags of {}", list("class", "classes", &small));
-        add(Level::Warning, "small_class", message, "collect more bags, or merge or drop the class".into());
+        add(
+            Severity::Warning,
+            "small_class",
+            message,
+            "collect more bags, or merge or drop the class".into(),
+        );
     }
     let largest = used.iter().map(|c| c.1).max().unwrap_or(0);
     if used.len() == 2 && largest * 10 > found.bags * 9 {
         let share = 100.0 * largest as f64 / found.bags as f64;
         let message = format!("{share:.0} % of the bags are of one class");
-        add(Level::Note, "imbalance", message, "judge by balanced accuracy or AUC, not by accuracy".into());
+        add(
+            Severity::Note,
+            "imbalance",
+            message,
+            "judge by balanced accuracy or AUC, not by accuracy".into(),
+        );
     }
 }
 
@@ -116,7 +131,7 @@ fn columns(found: &Inspection, add: Add<'_>) {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
             let remedy = Message::from("if it would not be known for new bags, leave it out")
                 .with([Setting::Ignore(None)]);
-            add(Level::Warning, "reveals_label", message, remedy);
+            add(Severity::Warning, "reveals_label", message, remedy);
         }
     }
     for (looks, what) in [
@@ -132,10 +147,10 @@ fn columns(found: &Inspection, add: Add<'_>) {
                 .with([Setting::Ignore(None)])
                 .or("carry it along")
                 .with([Setting::Keep]);
-            add(Level::Warning, "looks_like_id", message, remedy);
+            add(Severity::Warning, "looks_like_id", message, remedy);
         }
     }
-    let many = |c: &Column| c.categories.is_some_and(|n| n > 20 && n * 2 > found.bags);
+    let many = |c: &ColumnSummary| c.categories.is_some_and(|n| n > 20 && n * 2 > found.bags);
     let names = names_where(&found.columns, many);
     if !names.is_empty() {
         let message = format!(
@@ -143,7 +158,7 @@ fn columns(found: &Inspection, add: Add<'_>) {
             list("attribute", "attributes", &names)
         );
         add(
-            Level::Warning,
+            Severity::Warning,
             "many_categories",
             message,
             Message::from("names and ids teach nothing: leave it out or carry it along")
@@ -155,13 +170,13 @@ fn columns(found: &Inspection, add: Add<'_>) {
         let message = format!("{} has one value everywhere", list("attribute", "attributes", &names));
         let remedy =
             Message::from("harmless; leave it out").with([Setting::Ignore(None)]).and(" to save time");
-        add(Level::Note, "constant", message, remedy);
+        add(Severity::Note, "constant", message, remedy);
     }
     if found.missing > 0 {
-        let mut columns: Vec<&Column> = found.columns.iter().filter(|c| c.missing > 0).collect();
+        let mut columns: Vec<&ColumnSummary> = found.columns.iter().filter(|c| c.missing > 0).collect();
         columns.sort_by_key(|c| std::cmp::Reverse(c.missing)); // stable
-        let share = |c: &Column| 100.0 * c.missing as f64 / found.instances as f64;
-        let each = |c: &&Column| format!("{} {} ({:.0} %)", c.name, c.missing, share(c));
+        let share = |c: &ColumnSummary| 100.0 * c.missing as f64 / found.instances as f64;
+        let each = |c: &&ColumnSummary| format!("{} {} ({:.0} %)", c.name, c.missing, share(c));
         let mut each: Vec<String> = columns.iter().take(SHOWN_MISSING).map(each).collect();
         if columns.len() > SHOWN_MISSING {
             each.push(format!("and {} more attributes", columns.len() - SHOWN_MISSING));
@@ -171,12 +186,12 @@ fn columns(found: &Inspection, add: Add<'_>) {
             .with([Setting::FillMissing])
             .or("leave out what is mostly missing")
             .with([Setting::Ignore(Some(columns[0].name.clone()))]);
-        add(Level::Warning, "missing", message, remedy);
+        add(Severity::Warning, "missing", message, remedy);
     }
     if found.attributes > found.bags {
         let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);
         let remedy = "chance patterns are likely: trust nested cross-validation, not the fit on these bags";
-        add(Level::Note, "wide", message, remedy.into());
+        add(Severity::Note, "wide", message, remedy.into());
     }
 }
 
@@ -186,10 +201,10 @@ fn sizes(found: &Inspection, add: Add<'_>) {
         let remedy =
             Message::from("then any ordinary classifier will do; check the bag column, or name another")
                 .with([Setting::Bag]);
-        add(Level::Warning, "single_instances", "every bag has one instance".into(), remedy);
+        add(Severity::Warning, "single_instances", "every bag has one instance".into(), remedy);
     } else if found.bags > 10 && spread.max * 2.0 > found.instances as f64 {
         let message = format!("one bag holds {} of the {} instances", spread.max, found.instances);
-        add(Level::Note, "giant_bag", message, "check that it is one bag".into());
+        add(Severity::Note, "giant_bag", message, "check that it is one bag".into());
     }
     // Three standard errors are rare by chance; an area under 0.65 is of little use to a method all the same.
     if let Some(p) = &found.bag_sizes.predicts
@@ -202,7 +217,7 @@ fn sizes(found: &Inspection, add: Add<'_>) {
             format!("bags of class {} are {more}: the number of instances alone has AUC {area:.2}", p.class);
         let remedy =
             "if size comes from how the data were collected, a method can learn it instead of the instances";
-        add(Level::Warning, "size_predicts", message, remedy.into());
+        add(Severity::Warning, "size_predicts", message, remedy.into());
     }
 }
 
@@ -211,7 +226,7 @@ fn groups(found: &Inspection, add: Add<'_>) {
     if groups.count == 1 {
         let message = "all bags are in one group".into();
         add(
-            Level::Warning,
+            Severity::Warning,
             "one_group",
             message,
             Message::from("groups are never split, so nothing can be tested; name another group column")
@@ -221,12 +236,12 @@ fn groups(found: &Inspection, add: Add<'_>) {
         let message = "every bag is a group of its own".into();
         let remedy = Message::from("the group column changes nothing; leave it out, or name another")
             .with([Setting::Group]);
-        add(Level::Note, "groups_are_bags", message, remedy);
+        add(Severity::Note, "groups_are_bags", message, remedy);
     }
     if groups.mixed > 0 && groups.count > 1 {
         let message = format!("{} of {} groups hold bags of more than one class", groups.mixed, groups.count);
         add(
-            Level::Note,
+            Severity::Note,
             "mixed_groups",
             message,
             "expected for patients or scaffolds, an error if a group has one label".into(),
@@ -244,7 +259,7 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
         let message =
             format!("bags {again} and {original} hold the same instances under different labels{more}");
         add(
-            Level::Warning,
+            Severity::Warning,
             "clashing_bags",
             message,
             "one of the labels is wrong, or the attributes cannot tell them apart".into(),
@@ -253,7 +268,7 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
     if twice.bags > 0 {
         let message = format!("{} bags repeat an earlier one", twice.bags);
         add(
-            Level::Warning,
+            Severity::Warning,
             "duplicate_bags",
             message,
             Message::from("a copy in training and test flatters every method: drop it, or group the copies")
@@ -264,11 +279,11 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
     if twice.instances * 20 > found.instances {
         let share = 100.0 * twice.instances as f64 / found.instances as f64;
         let message = format!("{} instances ({share:.0} %) equal an earlier one", twice.instances);
-        add(Level::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
+        add(Severity::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
     }
 }
 
-fn names_where(columns: &[Column], holds: impl Fn(&Column) -> bool) -> Vec<&str> {
+fn names_where(columns: &[ColumnSummary], holds: impl Fn(&ColumnSummary) -> bool) -> Vec<&str> {
     columns.iter().filter(|c| holds(c)).map(|c| c.name.as_str()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Column;
+use super::ColumnSummary;
 
 /// A scaling and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -14,7 +14,7 @@ pub struct Scaling {
 }
 
 /// Suggests a scaling from the ranges of the columns.
-pub(super) fn suggest(columns: &[Column], zeros: f64, storage: &str) -> Scaling {
+pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> Scaling {
     let of = |name, reason: String| Scaling { name, reason };
     // Each varying numeric column: smallest, largest, mean, standard deviation.
     let varying: Vec<[f64; 4]> = columns

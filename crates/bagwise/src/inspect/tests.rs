@@ -1,7 +1,7 @@
 //! Small made-up data sets, each with one thing wrong, and one with nothing wrong.
 
 use super::*;
-use bagwise_core::{Bags, Csr, Feature, FeatureKind, Instances, Kept, Mat, Rng};
+use bagwise_core::{Bags, CarriedColumn, Csr, Feature, FeatureKind, Instances, Mat, Rng};
 
 /// `bags` bags of one to seven instances, alternately of class "0" and "1", with attributes of noise.
 fn noise(bags: usize, width: usize, seed: u64) -> Dataset {
@@ -260,7 +260,7 @@ fn missing_values_and_categories_are_counted_apart() {
         .with_features(features.into())
         .unwrap();
     let mut data = Dataset::new("t", bags);
-    data.kept.push(Kept { name: "note".into(), values: vec![String::new(); 3] });
+    data.kept.push(CarriedColumn { name: "note".into(), values: vec![String::new(); 3] });
     data.instance_labels = Some(vec!["1".into(), "0".into(), "0".into()]);
     let found = inspect(&data);
     assert_eq!((found.numeric, found.categorical, found.missing), (1, 1, 1));

@@ -19,11 +19,11 @@ static PARAMS: [ParamSpec; 6] = table("all");
 static INFO: Info = Info {
     name: "dd",
     aliases: &["midd"],
-    title: "the one place that positive bags come near and negative bags avoid",
-    about: "A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near \
-            by max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is \
-            found by climbing from every instance of every positive bag. Bags from a threshold of nearness on are \
-            positive; for real values nearness itself is the prediction.",
+    title: "a point in instance space that positive bags come close to and negative bags avoid",
+    about: "A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the \
+            closeness of a bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of \
+            every positive bag finds the concept that makes the training labels most probable (noisy-or). A bag is \
+            positive if its closeness reaches a threshold; for regression the closeness is the prediction.",
     reference: "Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998",
     complexity: 30,
     params: &PARAMS,

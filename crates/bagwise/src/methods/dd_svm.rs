@@ -24,7 +24,7 @@ use crate::params::{ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
-use bagwise_engine::density::{Concept, Evidence, Found, Options, belief};
+use bagwise_engine::density::{Concept, Evidence, FoundConcept, SearchOptions, belief};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Embedded<DdSvm>> = KernelSvm { info: &INFO, kernel: Embedded(DdSvm) };
@@ -34,10 +34,10 @@ pub(crate) struct DdSvm;
 
 static INFO: Info = Info {
     name: "dd-svm",
-    title: "distances to the concepts of both classes and an ordinary SVM",
-    about: "Diverse density is climbed from every instance of every positive bag, and with the labels swapped from the \
-            others; distinct concepts above the middle of the log densities are kept. A bag becomes the vector of the \
-            distances of its nearest instance to each, and a support vector machine with a Gaussian kernel learns on the \
+    title: "distances to concepts of both classes and an SVM",
+    about: "Diverse density is maximised from every instance of every positive bag, and again with the labels swapped. \
+            Distinct concepts in the upper half of the range of log densities are kept. A bag becomes the vector of \
+            distances from each concept to its nearest instance, and an SVM with a Gaussian kernel is trained on these \
             vectors.",
     reference: "Chen, Wang: Image categorization by learning and reasoning with regions, JMLR 5, 2004",
     family: "diverse density + SVM",
@@ -59,7 +59,7 @@ const APART: f64 = 0.01;
 /// How concepts are searched for, and those that were found.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Concepts {
-    search: Options,
+    search: SearchOptions,
     found: Arc<Vec<WeightedConcept>>,
     /// Columns of the bags.
     width: usize,
@@ -141,7 +141,12 @@ impl Embedding for DdSvm {
 }
 
 /// Good concepts of both sides, those of the positive side first, densest first.
-fn concepts(bags: &Bags, scope: &Scope<'_>, options: &Options, ctx: &Ctx) -> Result<Vec<WeightedConcept>> {
+fn concepts(
+    bags: &Bags,
+    scope: &Scope<'_>,
+    options: &SearchOptions,
+    ctx: &Ctx,
+) -> Result<Vec<WeightedConcept>> {
     let mut all = Vec::new();
     for sign in [1.0, -1.0] {
         let y: Vec<f64> = scope.y.iter().map(|y| sign * y).collect();
@@ -150,17 +155,14 @@ fn concepts(bags: &Bags, scope: &Scope<'_>, options: &Options, ctx: &Ctx) -> Res
         all.extend(distinct(&evidence, found, ctx)?.into_iter().map(|found| (found, sign > 0.0)));
     }
     let belief = 1.0 / all.len().max(1) as f64;
-    let believed = |(Found { concept, log_density, .. }, of_plus): (Found, bool)| WeightedConcept {
-        concept,
-        belief,
-        log_density,
-        of_plus,
+    let believed = |(FoundConcept { concept, log_density, .. }, of_plus): (FoundConcept, bool)| {
+        WeightedConcept { concept, belief, log_density, of_plus }
     };
     Ok(all.into_iter().map(believed).collect())
 }
 
 /// Concepts above the middle of the log densities, without those that look like a denser one.
-fn distinct(evidence: &Evidence, mut found: Vec<Found>, ctx: &Ctx) -> Result<Vec<Found>> {
+fn distinct(evidence: &Evidence, mut found: Vec<FoundConcept>, ctx: &Ctx) -> Result<Vec<FoundConcept>> {
     let most = found.iter().map(|f| f.log_density).fold(f64::NEG_INFINITY, f64::max);
     let least = found.iter().map(|f| f.log_density).fold(f64::INFINITY, f64::min);
     found.retain(|f| f.log_density >= 0.5 * (most + least));

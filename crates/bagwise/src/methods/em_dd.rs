@@ -18,10 +18,10 @@ static PARAMS: [ParamSpec; 6] = table("10");
 static INFO: Info = Info {
     name: "em-dd",
     aliases: &["emdd"],
-    title: "diverse density with the nearest instance of each bag standing for it",
-    about: "The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the \
-            concept climbs the density of the chosen ones, until that gains nothing. Started from ten instances of \
-            positive bags; the best of all starts predicts as in dd.",
+    title: "diverse density with one instance per bag at a time",
+    about: "The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, \
+            then improve the concept on the chosen instances, until nothing is gained. The search starts from ten \
+            instances of positive bags, and the best result predicts as in dd.",
     reference: "Zhang, Goldman: EM-DD: an improved multiple-instance learning technique, NIPS 2001",
     complexity: 31,
     params: &PARAMS,

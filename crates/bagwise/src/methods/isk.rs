@@ -21,7 +21,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MappedBags, Source, map_bags};
+use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
@@ -275,7 +275,7 @@ fn represent(
             .map(|(wanted, map)| {
                 let ready = MappedBags {
                     map: wanted.map,
-                    source: Source::Maps(map),
+                    source: MapSource::Maps(map),
                     gram: OnceLock::new(),
                     on_maps: wanted.on_maps,
                 };
@@ -304,7 +304,7 @@ fn represent(
             cosine(&mut gram);
             ready[w] = Some(MappedBags {
                 map: wanted[w].map.clone(),
-                source: Source::Cells { ids: Arc::clone(&ids), weights },
+                source: MapSource::Cells { ids: Arc::clone(&ids), weights },
                 gram: OnceLock::from(gram),
                 on_maps: false,
             });

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::method::{
-    Answer, Explains, Explanation, Fit, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State,
-    Training,
+    Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
+    State, Training,
 };
 use crate::params::Point;
 use crate::preprocess::Scale;
@@ -20,9 +20,9 @@ pub(crate) struct Majority;
 static INFO: Info = Info {
     name: "majority",
     aliases: &["zero-r"],
-    title: "baseline: always the most frequent class, or the mean",
-    about: "Answers every bag with the most frequent class of the training bags (or the mean of their values). \
-            What does not beat it has learned nothing.",
+    title: "baseline: the most frequent class, or the mean",
+    about: "Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method \
+            that does not beat it has learned nothing.",
     reference: "baseline",
     family: "baseline",
     scale: Scale::None,
@@ -59,21 +59,21 @@ impl Method for Majority {
 struct Constant;
 
 impl Prepared for Constant {
-    fn fit(&self, points: &[usize], training: &Training<'_>, _: &Ctx) -> Result<Vec<Fit>> {
+    fn fit(&self, points: &[usize], training: &Training<'_>, _: &Ctx) -> Result<Vec<SolvedFit>> {
         // For classes: the weighted share of +1 minus that of -1.
         let total: f64 = training.weights.iter().sum();
         let value = training.y.iter().zip(training.weights).map(|(y, w)| y * w).sum::<f64>() / total;
         Ok(points
             .iter()
-            .map(|&point| Fit { point, outcome: None, rounds: None, solution: Box::new(value) })
+            .map(|&point| SolvedFit { point, outcome: None, rounds: None, solution: Box::new(value) })
             .collect())
     }
 
-    fn scores(&self, fit: &Fit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
         Ok(vec![*fit.of::<f64>(); bags.len()])
     }
 
-    fn model(&self, fits: &[&Fit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
+    fn model(&self, fits: &[&SolvedFit], _: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         Ok(Box::new(Constants(fits.iter().map(|fit| *fit.of::<f64>()).collect())))
     }
 }
@@ -90,9 +90,9 @@ impl Predictor for Constants {
         None
     }
 
-    fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Answer> {
+    fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Outputs> {
         let scores = Mat::new(bags.len(), self.0.len(), self.0.repeat(bags.len()));
-        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {

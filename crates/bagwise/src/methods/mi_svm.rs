@@ -9,7 +9,9 @@
 //! `MISVM` is this method, not the one that the paper writes with capitals (`mi-svm-bag`).
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
+use crate::families::alternating::{
+    Alternating, Alternation, Problem, ROUNDS, TrainingRow, USUAL, bad_start,
+};
 use crate::method::Info;
 use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
@@ -23,10 +25,10 @@ pub(crate) struct MiSvm;
 static INFO: Info = Info {
     name: "mi-svm",
     aliases: &["mi-svm-instance"],
-    title: "SVM on all instances, whose labels it assigns again",
-    about: "Instances start with the label of their bag. A support vector machine learns from all of them; in positive \
-            bags the instances with output above 0 (at least the one with the largest) are then positive and the \
-            others negative; and so on until the labels stay. A bag's output is the largest of its instances'.",
+    title: "SVM on all instances that revises their labels",
+    about: "Instances start with the label of their bag, and an SVM is trained on all of them. In positive bags, \
+            instances with an output above 0 (and always the largest) then become positive and the others negative. \
+            This repeats until no label changes. The output of a bag is the largest output of its instances.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
     complexity: 30,
     params: PARAMS,
@@ -53,9 +55,9 @@ impl Alternating for MiSvm {
         Err(bad_start("1 or 0 for each instance"))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
         let sides = belief.iter().map(|&one| if one == 1 { 1.0 } else { -1.0 });
-        instances(problem).zip(sides).map(|((bag, i), y)| Row { at: i, y, bag, place: i }).collect()
+        instances(problem).zip(sides).map(|((bag, i), y)| TrainingRow { at: i, y, bag, place: i }).collect()
     }
 
     fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32> {

@@ -9,7 +9,9 @@
 //! written MI-SVM and told from mi-SVM (`mi-svm`) by capitals alone.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, ROUNDS, Row, USUAL, bad_start};
+use crate::families::alternating::{
+    Alternating, Alternation, Problem, ROUNDS, TrainingRow, USUAL, bad_start,
+};
 use crate::method::Info;
 use crate::params::ParamSpec;
 use bagwise_core::{Bags, Result};
@@ -27,9 +29,9 @@ static INFO: Info = Info {
     name: "mi-svm-bag",
     aliases: &["mi-svm-witness"],
     title: "SVM on one witness per positive bag and all negative instances",
-    about: "A support vector machine learns from one witness of each positive bag (at first the mean of its instances) \
-            and from all instances of negative bags; then the witness is the instance with the largest output; and so on \
-            until the witnesses stay. A bag's output is the largest of its instances'.",
+    about: "An SVM is trained on one witness of each positive bag (at first the mean of its instances) and on all \
+            instances of negative bags. The instance with the largest output becomes the new witness. This repeats \
+            until no witness changes. The output of a bag is the largest output of its instances.",
     reference: "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002",
     complexity: 32,
     params: PARAMS,
@@ -58,16 +60,16 @@ impl Alternating for MiSvmBag {
         ))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
         let means = problem.bags.instance_count();
         let mut rows = Vec::new();
         for (bag, (&b, &witness)) in problem.train.iter().zip(belief).enumerate() {
             let (own, y) = (problem.bags.rows(b), problem.y[bag]);
             if y > 0.0 {
                 let at = if witness == MEAN { means + b } else { own.start + witness as usize };
-                rows.push(Row { at, y, bag, place: means + b });
+                rows.push(TrainingRow { at, y, bag, place: means + b });
             } else {
-                rows.extend(own.map(|at| Row { at, y, bag, place: at }));
+                rows.extend(own.map(|at| TrainingRow { at, y, bag, place: at }));
             }
         }
         rows

@@ -22,7 +22,7 @@
 
 use crate::families::alternating::kernel::{COST, KERNEL};
 use crate::families::alternating::{
-    Alternating, Alternation, Problem, RESTARTS, ROUNDS, Row, TrainedRound, USUAL, bad_start,
+    Alternating, Alternation, Problem, RESTARTS, ROUNDS, TrainedRound, TrainingRow, USUAL, bad_start,
 };
 use crate::families::width::SIGMA;
 use crate::method::Info;
@@ -127,8 +127,8 @@ impl Alternating for Mirsvm {
         Err(bad_start("an instance of each bag, counted from 0"))
     }
 
-    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<Row> {
-        let row = |bag: usize| Row {
+    fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
+        let row = |bag: usize| TrainingRow {
             at: problem.bags.rows(problem.train[bag]).start + belief[bag] as usize,
             y: problem.y[bag],
             bag,

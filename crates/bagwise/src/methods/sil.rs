@@ -7,7 +7,7 @@
 //! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
 
 use crate::families::alternating::kernel::{COST, KERNEL, WIDTH};
-use crate::families::alternating::{Alternating, Alternation, Problem, Row, USUAL, bad_start};
+use crate::families::alternating::{Alternating, Alternation, Problem, TrainingRow, USUAL, bad_start};
 use crate::method::Info;
 use crate::methods::mi_svm::instances;
 use crate::params::ParamSpec;
@@ -23,8 +23,8 @@ static INFO: Info = Info {
     name: "sil",
     aliases: &["single-instance"],
     title: "SVM on all instances with the labels of their bags",
-    about: "Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output \
-            is the largest of its instances'.",
+    about: "Every instance gets the label of its bag, and an SVM is trained on all instances. The output of a bag is \
+            the largest output of its instances.",
     reference: "Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005",
     complexity: 15,
     params: PARAMS,
@@ -43,8 +43,8 @@ impl Alternating for Sil {
         if start.is_empty() { Ok(()) } else { Err(bad_start("empty: nothing is chosen")) }
     }
 
-    fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<Row> {
-        instances(problem).map(|(bag, i)| Row { at: i, y: problem.y[bag], bag, place: i }).collect()
+    fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<TrainingRow> {
+        instances(problem).map(|(bag, i)| TrainingRow { at: i, y: problem.y[bag], bag, place: i }).collect()
     }
 
     fn revise(&self, _: &Problem<'_>, _: &[u32], _: &[f64]) -> Vec<u32> {

@@ -25,9 +25,9 @@ pub(crate) struct SimpleMi;
 static INFO: Info = Info {
     name: "simple-mi",
     aliases: &["mean-pool"],
-    title: "bag means (or minima and maxima) and an ordinary SVM",
-    about: "A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and \
-            maxima side by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.",
+    title: "bag means (or minima and maxima) and an SVM",
+    about: "A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and \
+            maxima side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.",
     reference: "Dong: A comparison of multi-instance learning algorithms, thesis, University of Waikato, 2006",
     family: "embedding + SVM",
     complexity: 10,
@@ -42,11 +42,10 @@ static PARAMS: &[ParamSpec] = &[
         "embed",
         Kind::Word(&["mean", "geometric", "minmax"]),
         "mean",
-        "The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side \
-         by side).",
+        "The vector of a bag: mean, geometric (the centre of the range), or minmax (minima and maxima side by side).",
     )
     .grid("mean,minmax"),
-    ParamSpec::new("kernel", Kind::Word(&["rbf", "linear"]), "rbf", "Kernel of the vectors."),
+    ParamSpec::new("kernel", Kind::Word(&["rbf", "linear"]), "rbf", "Kernel between the vectors of bags."),
     WIDTH,
     svm::COST,
     svm::TUBE,

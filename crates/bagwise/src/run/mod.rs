@@ -11,7 +11,7 @@ mod verdict;
 
 pub use picture::{GramPicture, picture};
 pub use store::Keep;
-pub(crate) use store::Store;
+pub(crate) use store::RecordStore;
 pub use verdict::{Standing, Verdict, ranked};
 
 use std::collections::BTreeMap;
@@ -22,13 +22,13 @@ use serde::Serialize;
 use crate::calibrate::Calibration;
 use crate::fold::{Machines, Refit, ResolvedConfig, TrainingTask};
 use crate::fold::{TrainOptions, learn};
-use crate::method::{Ended, Fit, Rounds, converged};
+use crate::method::{Ended, Rounds, SolvedFit, converged};
 use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    Fold, FoldPlan, GroundTruth, Key, Metric, Outcome, Pool, Protocol, ProtocolName, Reason, Record, Scored,
-    Splits, Status, Threshold,
+    FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName, Reason,
+    Record, Scored, Splits, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -41,7 +41,7 @@ pub struct Candidate {
 
 /// What a run is, besides its data and candidates.
 #[derive(Clone, Debug, Serialize)]
-pub struct Plan {
+pub struct RunPlan {
     /// How methods are judged.
     pub protocol: Protocol,
     /// What inner folds select by.
@@ -60,7 +60,7 @@ pub struct Plan {
     pub repeats: usize,
 }
 
-impl Plan {
+impl RunPlan {
     /// Refuses what the protocol would not heed; `given` if the fold of each bag is.
     fn check(&self, given: bool) -> Result<()> {
         let Protocol { name, outer, .. } = self.protocol;
@@ -87,7 +87,7 @@ impl Plan {
 /// A run that can be carried out, or resumed.
 pub struct Run<'a> {
     data: &'a Dataset,
-    plan: &'a Plan,
+    plan: &'a RunPlan,
     candidates: &'a [Candidate],
     given: Option<&'a [String]>,
     /// The folds, the same for every method.
@@ -103,7 +103,7 @@ struct Configuration<'a> {
     version: &'a str,
     name: &'a str,
     data: &'a str,
-    plan: &'a Plan,
+    plan: &'a RunPlan,
     folds: &'a FoldPlan,
     candidates: Vec<(&'a str, Vec<SetupText<'a>>)>,
 }
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
     pub fn new(
         data: &'a Dataset,
         candidates: &'a [Candidate],
-        plan: &'a Plan,
+        plan: &'a RunPlan,
         given: Option<&'a [String]>,
     ) -> Result<Run<'a>> {
         let target = data.require_target()?;
@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
         f: usize,
         fold: &Fold,
         ctx: &Ctx,
-    ) -> Result<Judged> {
+    ) -> Result<FoldResult> {
         let pool = Pool { target: learners[0].target, groups: self.data.groups.as_ref(), given: self.given };
         let inner =
             self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         let Refit { frame, machines, .. } = &learned.refit;
         let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
         let mut judged =
-            Judged::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
+            FoldResult::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
         judged.reasons = reasons::reasons(learner, &fold.test, judged.scored.labels.as_deref(), &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best];
@@ -302,7 +302,7 @@ impl<'a> Run<'a> {
                     let learner = &learners[*which];
                     let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks);
                     let outputs = tuned.out_of_fold.gather(&fold.test);
-                    let mut judged = Judged::new(learner, &fold.test, &outputs, &calibration, None);
+                    let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None);
                     judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
                     judged.inner = tuned.values[tuned.best];
                     judged.on_edge = tuned.on_edge.clone();
@@ -316,20 +316,20 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn record(&self, key: Key, fold: &Fold, judged: Result<Judged>, seconds: f64) -> Result<Record> {
+    fn record(&self, key: Key, fold: &Fold, judged: Result<FoldResult>, seconds: f64) -> Result<Record> {
         let judged = match judged {
             Ok(judged) => judged,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(e) => Judged { outcome: failed(e.to_string()), ..Judged::default() },
+            Err(e) => FoldResult { outcome: failed(e.to_string()), ..FoldResult::default() },
         };
         let mut judged = judged;
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
         if !finite(&judged.scored.scores) || !judged.scored.probabilities.as_deref().is_none_or(finite) {
             let why = "a score is not a finite number; try another scaling or a smaller c";
-            judged = Judged { outcome: failed(why.into()), ..Judged::default() };
+            judged = FoldResult { outcome: failed(why.into()), ..FoldResult::default() };
         }
         let mut metrics = BTreeMap::new();
-        if judged.outcome.status != Status::Failed {
+        if judged.outcome.status != FitStatus::Failed {
             let predictions = self.roster.predictions(&judged.scored)?;
             metrics = Metric::for_task(&predictions)
                 .into_iter()
@@ -357,27 +357,27 @@ impl<'a> Run<'a> {
 }
 
 /// What is recorded of a fit.
-struct Judged {
+struct FoldResult {
     parameters: BTreeMap<String, serde_json::Value>,
     scored: Scored,
     reasons: Vec<Reason>,
     inner: Option<f64>,
     threshold: Option<f64>,
     on_edge: Vec<String>,
-    outcome: Outcome,
+    outcome: FitOutcome,
 }
 
-impl Default for Judged {
-    fn default() -> Judged {
-        Judged {
+impl Default for FoldResult {
+    fn default() -> FoldResult {
+        FoldResult {
             parameters: BTreeMap::new(),
             scored: Scored::default(),
             reasons: Vec::new(),
             inner: None,
             threshold: None,
             on_edge: Vec::new(),
-            outcome: Outcome {
-                status: Status::Converged,
+            outcome: FitOutcome {
+                status: FitStatus::Converged,
                 iterations: None,
                 objective: None,
                 gap: None,
@@ -388,14 +388,14 @@ impl Default for Judged {
     }
 }
 
-impl Judged {
+impl FoldResult {
     fn new(
         learner: &TrainingTask<'_>,
         bags: &[usize],
         outputs: &Mat,
         calibration: &Calibration,
         threshold: Option<f64>,
-    ) -> Judged {
+    ) -> FoldResult {
         let classes = matches!(learner.target, Target::Classes { .. });
         let probabilities =
             classes.then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes()));
@@ -405,13 +405,13 @@ impl Judged {
             scores: learner.scores(outputs).into_data(),
             probabilities: probabilities.map(Mat::into_data),
         };
-        Judged { scored, threshold, ..Judged::default() }
+        FoldResult { scored, threshold, ..FoldResult::default() }
     }
 }
 
-fn failed(message: String) -> Outcome {
-    Outcome {
-        status: Status::Failed,
+fn failed(message: String) -> FitOutcome {
+    FitOutcome {
+        status: FitStatus::Failed,
         iterations: None,
         objective: None,
         gap: None,
@@ -431,24 +431,24 @@ fn parameters(learner: &TrainingTask<'_>, best: usize, named: bool) -> BTreeMap<
 
 /// The machines of a fit as one outcome: the least happy ending, iterations (rounds, of an alternation), objectives
 /// and changes added, the largest gap.
-fn outcome(machines: &Machines) -> Outcome {
-    let fits: Vec<&Fit> = machines.0.iter().flatten().collect();
-    let outcomes: Vec<bagwise_svm::Outcome> = fits.iter().filter_map(|f| f.outcome).collect();
+fn outcome(machines: &Machines) -> FitOutcome {
+    let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
+    let outcomes: Vec<bagwise_svm::SolveOutcome> = fits.iter().filter_map(|f| f.outcome).collect();
     let rounds: Vec<&Rounds> = fits.iter().filter_map(|f| f.rounds.as_ref()).collect();
     let limit = rounds.iter().any(|r| r.ended == Ended::Limit) || !outcomes.iter().all(converged);
     let status = match () {
-        _ if limit => Status::IterationLimit,
-        _ if rounds.iter().any(|r| matches!(r.ended, Ended::Cycle(_))) => Status::Cycle,
-        _ => Status::Converged,
+        _ if limit => FitStatus::IterationLimit,
+        _ if rounds.iter().any(|r| matches!(r.ended, Ended::Cycle(_))) => FitStatus::Cycle,
+        _ => FitStatus::Converged,
     };
     let longest = rounds.iter().map(|r| r.changed.len()).max().unwrap_or(0);
     let changed = (0..longest).map(|i| rounds.iter().filter_map(|r| r.changed.get(i)).sum()).collect();
-    let steps = |fit: &&Fit| match (&fit.rounds, fit.outcome) {
+    let steps = |fit: &&SolvedFit| match (&fit.rounds, fit.outcome) {
         (Some(rounds), _) => rounds.changed.len() as u64,
         (None, outcome) => outcome.map_or(0, |o| o.iterations as u64),
     };
     let known = !outcomes.is_empty();
-    Outcome {
+    FitOutcome {
         status,
         iterations: known.then(|| fits.iter().map(steps).sum()),
         objective: known.then(|| outcomes.iter().map(|o| o.objective).sum()),
@@ -459,7 +459,7 @@ fn outcome(machines: &Machines) -> Outcome {
 }
 
 /// Roughly how many seconds of one core a candidate will take, from sizes alone: enough to tell seconds from hours.
-pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &Plan) -> f64 {
+pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &RunPlan) -> f64 {
     // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
     // touched by the solver.
     const PAIRS: f64 = 1e10;

@@ -37,7 +37,7 @@ const OWNER: &str = "run.json";
 const RECORDS: &str = "records.jsonl";
 
 /// The records of a run, those of earlier sessions included.
-pub(crate) struct Store {
+pub(crate) struct RecordStore {
     file: Option<RecordFile>,
     kept: Vec<Record>,
     pub(crate) folder: Option<PathBuf>,
@@ -45,11 +45,11 @@ pub(crate) struct Store {
     cached: Option<PathBuf>,
 }
 
-impl Store {
+impl RecordStore {
     /// Opens what there is of the run, or begins.
-    pub(crate) fn open(keep: &Keep, run: &Run<'_>) -> Result<Store> {
+    pub(crate) fn open(keep: &Keep, run: &Run<'_>) -> Result<RecordStore> {
         let folder = match keep {
-            Keep::Cache => return Ok(Store::in_cache(run)),
+            Keep::Cache => return Ok(RecordStore::in_cache(run)),
             Keep::Folder(folder) => folder.clone(),
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
@@ -67,11 +67,11 @@ impl Store {
         save_whole(&folder.join(OWNER), &json(&owner)?)?;
         save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
         save_whole(&folder.join("roster.json"), &json(&run.roster)?)?;
-        Ok(Store { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: None })
+        Ok(RecordStore { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: None })
     }
 
     /// Without a folder a run must not fail because its cache does: it goes on in memory then.
-    fn in_cache(run: &Run<'_>) -> Store {
+    fn in_cache(run: &Run<'_>) -> RecordStore {
         let path = cache_folder().and_then(|folder| {
             std::fs::create_dir_all(&folder).ok()?;
             remove_old(&folder);
@@ -79,7 +79,7 @@ impl Store {
         });
         let file = path.as_ref().and_then(|path| RecordFile::open(path, &run.fingerprint).ok());
         let cached = path.filter(|_| file.is_some());
-        Store { file, kept: Vec::new(), folder: None, cached }
+        RecordStore { file, kept: Vec::new(), folder: None, cached }
     }
 
     /// The records there are.

@@ -12,7 +12,7 @@ use bagwise::model::{Model, pack, unpack};
 use bagwise::multiclass::Scheme;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
-use bagwise::run::{Candidate, Plan, Run};
+use bagwise::run::{Candidate, Run, RunPlan};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
 use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_values};
@@ -259,7 +259,7 @@ fn records_within(
     threads: usize,
     memory: u64,
 ) -> Vec<Record> {
-    let plan = Plan {
+    let plan = RunPlan {
         protocol: Protocol::new(ProtocolName::Nested, 4, 3),
         metric: Metric::Accuracy,
         threshold: Some(Threshold::Balanced),
@@ -375,7 +375,7 @@ fn test_bags_reach_no_choice_of_a_run() {
     let bags = Bags::new(Instances::F64(Mat::new(m.rows(), m.cols(), values)), data.bags.offsets().to_vec())
         .unwrap();
     let altered = Dataset { bags, ..data.clone() };
-    let plan = Plan {
+    let plan = RunPlan {
         protocol: Protocol::new(ProtocolName::TrainTest, 1, 3),
         precision: Precision::F64,
         metric: Metric::Accuracy,

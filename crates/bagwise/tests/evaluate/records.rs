@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bagwise::judge::{Key, Outcome, Reason, Record, RecordFile, Scored, Status, read_records};
+use bagwise::judge::{FitOutcome, FitStatus, Key, Reason, Record, RecordFile, Scored, read_records};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -23,8 +23,8 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
         inner: Some(0.5),
         threshold: None,
         on_edge: Vec::new(),
-        outcome: Outcome {
-            status: Status::Converged,
+        outcome: FitOutcome {
+            status: FitStatus::Converged,
             iterations: Some(12),
             objective: Some(-1.5),
             gap: Some(1e-4),

@@ -314,11 +314,11 @@ fn names_read_and_write_the_same() {
 #[test]
 fn a_run_refuses_what_its_protocol_would_not_heed() {
     use bagwise::judge::{Metric, Protocol, ProtocolName, Threshold};
-    use bagwise::run::{Plan, Run};
+    use bagwise::run::{Run, RunPlan};
     let data = bagwise::io::read("synthetic:gauss?bags=8", &bagwise::io::ReadOptions::default()).unwrap();
     let folds: Vec<String> = (0..data.bags.len()).map(|b| (b % 2).to_string()).collect();
     let refused = |name: ProtocolName, repeats: usize, threshold: Option<Threshold>, given: bool| {
-        let plan = Plan {
+        let plan = RunPlan {
             protocol: Protocol::new(name, 2, 2),
             metric: Metric::Accuracy,
             threshold,

@@ -1,7 +1,7 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::judge::{
-    GroundTruth, Interval, Metric, Record, Resampling, Scored, Status, Truth, bootstrap_method, compare,
+    FitStatus, GroundTruth, Interval, Metric, Record, Resampling, Scored, Truth, bootstrap_method, compare,
     corrected_interval, corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
@@ -84,9 +84,9 @@ fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
 #[test]
 fn a_failed_fit_takes_its_repeat_out() {
     let mut all = records();
-    all[1].outcome.status = Status::Failed;
+    all[1].outcome.status = FitStatus::Failed;
     all[1].scored = Scored::default();
-    all[2].outcome.status = Status::Cycle;
+    all[2].outcome.status = FitStatus::Cycle;
     let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
     assert_eq!((table[0].failed, table[0].limited), (1, 1));
     assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
@@ -102,7 +102,7 @@ fn a_failed_fit_takes_its_repeat_out() {
     let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
     assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
     all = records();
-    all[1].outcome.status = Status::Failed;
+    all[1].outcome.status = FitStatus::Failed;
     all[1].scored = Scored::default();
     assert_eq!(prediction_rows(&all, &roster(false)).unwrap().len(), 14);
 }
@@ -128,7 +128,7 @@ fn methods_are_compared_on_the_folds_both_have() {
     assert_eq!((found.len(), found[0].method.as_str(), found[0].folds), (1, "b", 4));
     assert_eq!(found[0].test, by_hand(&[1.0, 1.0, 0.5, 1.0], &[0.5; 4]));
     assert!(!found[0].distinguishable());
-    all[5].outcome.status = Status::Failed;
+    all[5].outcome.status = FitStatus::Failed;
     let found = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap();
     assert_eq!((found[0].folds, found[0].test), (3, by_hand(&[1.0, 0.5, 1.0], &[0.5; 3])));
     all[6].scored.bags = vec![0, 1];
@@ -172,7 +172,7 @@ fn predictions_are_written_as_csv() {
     write_predictions(&rows, &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
-        "bag,group,fold,truth,score,probability,label,method,repeat\n\
+        "bag,group,fold,actual,score,probability,predicted,method,repeat\n\
          A,g,0,no,-1.0,0.25,no,a,0\n\
          B,g,0,yes,1.0,0.30000000000000004,yes,a,0\n\
          C,h,1,no,-0.5,,no,a,0\n\
@@ -180,7 +180,7 @@ fn predictions_are_written_as_csv() {
     );
     let mut out = Vec::new();
     write_predictions(&[], &mut out).unwrap();
-    assert_eq!(out, b"bag,group,fold,truth,score,probability,label,method,repeat\n");
+    assert_eq!(out, b"bag,group,fold,actual,score,probability,predicted,method,repeat\n");
 }
 
 #[test]
@@ -249,11 +249,11 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
     let (most, times) = most_chosen(&all).unwrap();
     assert_eq!((&most.parameters["c"], times), (&1.into(), 2));
     assert!(often_on_edge(&all).is_empty(), "three of six is not most");
-    all[5].outcome.status = Status::Failed;
+    all[5].outcome.status = FitStatus::Failed;
     all[5].parameters.clear();
     let often: Vec<String> = often_on_edge(&all).iter().map(ToString::to_string).collect();
     assert_eq!(often, ["c (in 3 of 5 fits)"]);
-    all.iter_mut().for_each(|r| r.outcome.status = Status::Failed);
+    all.iter_mut().for_each(|r| r.outcome.status = FitStatus::Failed);
     assert!(most_chosen(&all).is_none());
 }
 

@@ -17,17 +17,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bagwise_svm::{
-    ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, Outcome, SmoParams, Status, fit,
-    fit_chunks, fit_linear,
+    ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, SmoParams, SolveOutcome,
+    StopReason, fit, fit_chunks, fit_linear,
 };
 
-use super::{Effort, Row};
+use super::{Effort, TrainingRow};
 use crate::families::width::Width;
 use crate::method::Scope;
 use crate::params::{Kind, ParamSpec};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
 use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
-use bagwise_engine::{Output, Side};
+use bagwise_engine::{GramOutput, Side};
 
 /// Which kernel.
 pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
@@ -75,7 +75,7 @@ pub(crate) struct Solved {
     /// The output of each row without the bias.
     pub(crate) outputs: Vec<f64>,
     pub(crate) bias: f64,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: SolveOutcome,
     /// Weights of the columns, for a linear kernel.
     pub(crate) weights: Option<Vec<f64>>,
 }
@@ -90,7 +90,7 @@ impl From<Machine> for Solved {
 
 /// The machine of the round before.
 pub(crate) struct Last<'a> {
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [TrainingRow],
     pub(crate) solved: &'a Solved,
     /// By instance, without the bias; not a number where it is not known.
     pub(crate) outputs: &'a [f64],
@@ -98,7 +98,7 @@ pub(crate) struct Last<'a> {
 
 impl Last<'_> {
     /// The coefficients of rows by their places; 0 for a row that is new there or has changed sides.
-    fn inherited(&self, rows: &[Row]) -> Vec<f64> {
+    fn inherited(&self, rows: &[TrainingRow]) -> Vec<f64> {
         let by_place: HashMap<usize, f64> =
             self.rows.iter().zip(&self.solved.coefficients).map(|(r, &b)| (r.place, b)).collect();
         rows.iter()
@@ -111,7 +111,7 @@ impl Last<'_> {
     fn start(
         &self,
         stock: &Instances,
-        rows: &[Row],
+        rows: &[TrainingRow],
         own: &Instances,
         mut coefficients: Vec<f64>,
         gamma: f64,
@@ -220,7 +220,7 @@ impl Kernel {
     pub(crate) fn solve(
         &self,
         stock: &Instances,
-        rows: &[Row],
+        rows: &[TrainingRow],
         bounds: &[f64],
         last: Option<&Last<'_>>,
         effort: Effort,
@@ -273,7 +273,7 @@ impl Kernel {
                 }
             }
         };
-        if solved.outcome.status == Status::Cancelled {
+        if solved.outcome.status == StopReason::Cancelled {
             return Err(Error::Cancelled);
         }
         Ok(solved)
@@ -283,7 +283,7 @@ impl Kernel {
     pub(crate) fn outputs(
         &self,
         stock: &Instances,
-        rows: &[Row],
+        rows: &[TrainingRow],
         solved: &Solved,
         asked: &[usize],
         out: &mut [f64],
@@ -343,7 +343,7 @@ impl Kernel {
     pub(crate) fn sums(
         &self,
         stock: &Instances,
-        rows: &[Row],
+        rows: &[TrainingRow],
         weights: &[f64],
         ctx: &Ctx,
     ) -> Result<Vec<f64>> {
@@ -435,7 +435,7 @@ pub(crate) fn weighted(
     let new = Side { instances, offsets: &offsets, weights: &ones };
     let whole = [0, kept.rows()];
     let kept = Side { instances: kept, offsets: &whole, weights: &weights };
-    let outputs: Vec<Output> = (0..weights.len()).map(|k| Output { gamma, terms: vec![k] }).collect();
+    let outputs: Vec<GramOutput> = (0..weights.len()).map(|k| GramOutput { gamma, terms: vec![k] }).collect();
     bagwise_engine::rectangular(&new, &kept, &outputs, precision, ctx)
 }
 

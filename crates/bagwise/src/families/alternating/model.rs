@@ -1,9 +1,9 @@
 //! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), and the instances
 //! that stand for training bags. A bag's output is the largest of its instances', who is named by `explain`.
 
-use crate::families::alternating::Found;
+use crate::families::alternating::AlternationFit;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::method::{Answer, Explanation, Predictor, Representative, State};
+use crate::method::{Explanation, Outputs, Predictor, Representative, State};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
@@ -14,7 +14,7 @@ pub(crate) fn decided(output: f64, zero_is_positive: bool) -> f64 {
 }
 
 /// What instances are compared with.
-enum Kept {
+enum ReferenceRows {
     /// Outputs x columns.
     Linear(Mat),
     /// Rows, each a bag of its own, and outputs x rows.
@@ -22,7 +22,7 @@ enum Kept {
 }
 
 struct AlternatingModel {
-    kept: Kept,
+    kept: ReferenceRows,
     biases: Vec<f64>,
     representatives: Vec<Representative>,
     zero_is_positive: bool,
@@ -32,7 +32,7 @@ struct AlternatingModel {
 pub(super) fn build(
     kernel: &Kernel,
     stock: &Instances,
-    found: &[&Found],
+    found: &[&AlternationFit],
     representatives: Vec<Representative>,
     zero_is_positive: bool,
 ) -> Result<Box<dyn Predictor>> {
@@ -40,7 +40,7 @@ pub(super) fn build(
         Kernel::Linear => {
             let zeros = vec![0.0; stock.cols()];
             let rows: Vec<&[f64]> = found.iter().map(|f| f.weights.as_deref().unwrap_or(&zeros)).collect();
-            Kept::Linear(Mat::from_rows(&rows))
+            ReferenceRows::Linear(Mat::from_rows(&rows))
         }
         _ => {
             let mut union: Vec<usize> = found.iter().flat_map(|f| f.support.iter().map(|s| s.0)).collect();
@@ -56,7 +56,7 @@ pub(super) fn build(
                 }
             }
             let rows = Bags::new(stock.gather(&union), (0..=union.len()).collect())?;
-            Kept::Rbf { gamma: kernel.gamma(), rows, coefficients }
+            ReferenceRows::Rbf { gamma: kernel.gamma(), rows, coefficients }
         }
     };
     let biases = found.iter().map(|f| f.bias).collect();
@@ -68,7 +68,7 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
     let (kept, outputs) = if linear {
         let weights = state.mat("weights")?;
         let outputs = weights.rows();
-        (Kept::Linear(weights), outputs)
+        (ReferenceRows::Linear(weights), outputs)
     } else {
         let coefficients = state.mat("coefficients")?;
         let gamma = state.positive("gamma")?;
@@ -78,7 +78,7 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
             return Err(refuse("its support rows and coefficients do not fit together"));
         }
         let outputs = coefficients.rows();
-        (Kept::Rbf { gamma, rows, coefficients }, outputs)
+        (ReferenceRows::Rbf { gamma, rows, coefficients }, outputs)
     };
     let biases = state.vector("biases", outputs)?;
     let representatives = load_representatives(state, outputs)?;
@@ -120,7 +120,7 @@ impl AlternatingModel {
         let (n, outputs) = (bags.instance_count(), self.biases.len());
         let mut all = Mat::zeros(n, outputs);
         match &self.kept {
-            Kept::Linear(weights) => {
+            ReferenceRows::Linear(weights) => {
                 let mut row = vec![0.0; bags.width()];
                 for i in 0..n {
                     bags.instances().row_into(i, &mut row)?;
@@ -130,7 +130,7 @@ impl AlternatingModel {
                     }
                 }
             }
-            Kept::Rbf { gamma, rows, coefficients } => {
+            ReferenceRows::Rbf { gamma, rows, coefficients } => {
                 let asked: Vec<usize> = (0..n).collect();
                 let weights = (0..outputs).map(|k| coefficients.row(k).to_vec()).collect();
                 let sums = weighted(
@@ -165,12 +165,12 @@ impl Predictor for AlternatingModel {
 
     fn width(&self) -> Option<usize> {
         Some(match &self.kept {
-            Kept::Linear(weights) => weights.cols(),
-            Kept::Rbf { rows, .. } => rows.width(),
+            ReferenceRows::Linear(weights) => weights.cols(),
+            ReferenceRows::Rbf { rows, .. } => rows.width(),
         })
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Answer> {
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let all = self.instance_outputs(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
         for b in 0..bags.len() {
@@ -179,7 +179,7 @@ impl Predictor for AlternatingModel {
                 scores.set(b, k, decided(most, self.zero_is_positive));
             }
         }
-        Ok(Answer { scores, nearest: vec![None; bags.len()] })
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
@@ -199,8 +199,8 @@ impl Predictor for AlternatingModel {
     fn save(&self) -> Result<State> {
         let mut state = State::default();
         match &self.kept {
-            Kept::Linear(weights) => state.put_mat("weights", weights),
-            Kept::Rbf { gamma, rows, coefficients } => {
+            ReferenceRows::Linear(weights) => state.put_mat("weights", weights),
+            ReferenceRows::Rbf { gamma, rows, coefficients } => {
                 state.put_mat("coefficients", coefficients);
                 state.put("gamma", &[*gamma]);
                 let mut inside = State::default();

@@ -1,18 +1,7 @@
 //! The library says what would help; the command line and Python say with which option. This test reads the string
 //! literals of the library crates and fails if one is worded for the command line.
 
-use std::path::{Path, PathBuf};
-
-/// The crates that several doors share.
-const SHARED: [&str; 7] = [
-    "bagwise",
-    "bagwise-core",
-    "bagwise-engine",
-    "bagwise-io",
-    "bagwise-judge",
-    "bagwise-report",
-    "bagwise-svm",
-];
+use super::{LIBRARY, crates, rust_files};
 
 /// Commands that a message might send people to.
 const VERBS: [&str; 9] =
@@ -20,11 +9,9 @@ const VERBS: [&str; 9] =
 
 #[test]
 fn no_message_of_the_library_names_an_option_of_the_command_line() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/bagwise lies in crates/");
     let (mut literals, mut found) = (0, Vec::new());
-    for name in SHARED {
-        let mut files = Vec::new();
-        collect(&crates.join(name).join("src"), &mut files);
+    for name in LIBRARY {
+        let files = rust_files(&crates().join(name).join("src"));
         assert!(!files.is_empty(), "{name} has no sources: the test looks in the wrong place");
         for file in files.iter().filter(|f| !f.ends_with("tests.rs")) {
             let text = std::fs::read_to_string(file).expect("a source file is readable");
@@ -32,7 +19,7 @@ fn no_message_of_the_library_names_an_option_of_the_command_line() {
             for (line, literal) in strings(code) {
                 literals += 1;
                 if let Some(word) = option_in(&literal) {
-                    let file = file.strip_prefix(crates).expect("it was found there").display();
+                    let file = file.strip_prefix(crates()).expect("it was found there").display();
                     found.push(format!("{file}:{line}: '{word}' in \"{literal}\""));
                 }
             }
@@ -120,15 +107,4 @@ fn raw_start(code: &str, at: usize) -> Option<usize> {
     // The r of `for"` would be the end of a word; that of `br"` is not.
     let inside = code[..at].trim_end_matches('b').ends_with(|c: char| c.is_alphanumeric() || c == '_');
     (rest[hashes..].starts_with('"') && !inside).then_some(hashes)
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a source folder is readable") {
-        let path = entry.expect("a folder can be listed").path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path);
-        }
-    }
 }

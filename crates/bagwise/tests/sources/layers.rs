@@ -2,7 +2,9 @@
 //! fails if modules need each other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::{crates, rust_files};
 
 /// What each module of a crate imports: the first folder or file below `src` is a module.
 type Imports = BTreeMap<String, BTreeSet<String>>;
@@ -10,10 +12,9 @@ type Imports = BTreeMap<String, BTreeSet<String>>;
 #[test]
 #[expect(clippy::print_stdout, reason = "the number is for people to read")]
 fn no_module_imports_one_that_imports_it() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/bagwise lies in crates/");
     let (mut modules, mut found) = (0, Vec::new());
     for name in ["bagwise", "bagwise-core", "bagwise-engine", "bagwise-io", "bagwise-judge", "bagwise-svm"] {
-        let imports = imports_of(&crates.join(name).join("src"));
+        let imports = imports_of(&crates().join(name).join("src"));
         assert!(!imports.is_empty(), "{name} has no modules: the test looks in the wrong place");
         modules += imports.len();
         found.extend(cycles(&imports).into_iter().map(|cycle| format!("{name}: {cycle}")));
@@ -36,10 +37,8 @@ fn a_cycle_is_found_however_it_is_written() {
 }
 
 fn imports_of(src: &Path) -> Imports {
-    let mut files = Vec::new();
-    collect(src, &mut files);
     let mut imports = Imports::new();
-    for file in files {
+    for file in rust_files(src) {
         let inside = file.strip_prefix(src).expect("it was found there");
         let first = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy();
         let module = first.trim_end_matches(".rs").to_string();
@@ -114,17 +113,6 @@ fn walk(imports: &Imports, path: &mut Vec<String>, seen: &mut BTreeSet<String>, 
             path.push(next.clone());
             walk(imports, path, seen, found);
             path.pop();
-        }
-    }
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a source folder is readable") {
-        let path = entry.expect("a folder can be listed").path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path);
         }
     }
 }

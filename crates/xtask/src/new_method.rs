@@ -1,0 +1,100 @@
+//! `cargo xtask new-method`: adds a method of a new family to a copy of the repository, as CONTRIBUTING.md says, and looks at
+//! what changed. By hand that must be two files, the method and the registry; everything else is written by
+//! `cargo xtask golden`, and the tests of all methods must pass for the new one.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::run::{program, root, run, say, target};
+
+/// The method, which belongs to no family.
+const METHOD: &str = include_str!("../templates/nearest_mean.rs");
+const REGISTRY: &str = "crates/bagwise/src/methods/mod.rs";
+const FILE: &str = "crates/bagwise/src/methods/nearest_mean.rs";
+
+/// What commands write: the reference, output shown in documents, snapshots, and the Python classes.
+fn is_generated(file: &str) -> bool {
+    file.ends_with(".snap")
+        || [
+            "README.md",
+            "python/bagwise/_estimators.py",
+            "python/bagwise/_names.py",
+            "python/bagwise/__init__.py",
+        ]
+        .contains(&file)
+        || file.starts_with("docs/") && file.ends_with(".md")
+}
+
+/// Adds the method, writes what is generated, and counts.
+pub(crate) fn command() -> Result<()> {
+    let copy = target().join("new-method");
+    copy_repository(&copy)?;
+    let inside = |name: &str, args: &[&str]| {
+        let mut command = program(name, args);
+        command.current_dir(&copy).env("CARGO_TARGET_DIR", target().join("new-method-target"));
+        command
+    };
+    let git = |args: &[&str]| run(inside("git", args));
+    git(&["init", "--quiet"])?;
+    git(&["add", "--all"])?;
+    git(&["-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--message", "before"])?;
+
+    std::fs::write(copy.join(FILE), METHOD)?;
+    let registry = std::fs::read_to_string(copy.join(REGISTRY))?;
+    let with = registry.replacen("mod sil;", "mod nearest_mean;\nmod sil;", 1).replacen(
+        "    &sil::METHOD,",
+        "    &nearest_mean::METHOD,\n    &sil::METHOD,",
+        1,
+    );
+    ensure!(with.matches("nearest_mean").count() == 2, "{REGISTRY} has no line to put the method beside");
+    std::fs::write(copy.join(REGISTRY), with)?;
+
+    run(inside("cargo", &["xtask", "golden"]))?;
+    let changed = output(inside("git", &["status", "--porcelain", "--untracked-files=all"]))?;
+    let changed: Vec<&str> = changed.lines().filter_map(|l| l.get(3..)).collect();
+    let (generated, by_hand): (Vec<&str>, Vec<&str>) = changed.iter().copied().partition(|f| is_generated(f));
+    ensure!(by_hand == [REGISTRY, FILE], "more than the method and the registry changed: {by_hand:?}");
+    for file in ["docs/methods.md", "python/bagwise/_estimators.py"] {
+        ensure!(generated.contains(&file), "{file} does not know the new method");
+    }
+    let tests = ["conformance", "properties", "reference", "sources", "hostile"];
+    for test in tests {
+        run(inside("cargo", &["test", "--quiet", "--package", "bagwise", "--test", test]))?;
+    }
+    run(inside(
+        "cargo",
+        &["test", "--quiet", "--package", "bagwise-cli", "--test", "cli", "--test", "models"],
+    ))?;
+    say(&format!(
+        "by hand {} files: {}\ngenerated {} files: {}",
+        by_hand.len(),
+        by_hand.join(", "),
+        generated.len(),
+        generated.join(", ")
+    ));
+    Ok(())
+}
+
+/// What git knows of the working tree, as it is now.
+fn copy_repository(to: &Path) -> Result<()> {
+    if to.exists() {
+        std::fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
+    }
+    let files = output(program("git", &["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    for file in files.lines().filter(|f| root().join(f).is_file()) {
+        let target = to.join(file);
+        std::fs::create_dir_all(target.parent().context("a file lies in a folder")?)?;
+        std::fs::copy(root().join(file), &target).with_context(|| file.to_string())?;
+    }
+    Ok(())
+}
+
+fn output(mut command: Command) -> Result<String> {
+    let output = command.output()?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
