@@ -3,7 +3,7 @@
     python foreign.py BAGWISE
 
 The expected values are those that the writer was given; a form that its own library cannot read back is not a case.
-Prints how many cases of each writer were equal, and every difference."""
+A form that its writer damages must be refused. Prints how many cases of each writer came out right, and every other."""
 
 import itertools
 import subprocess
@@ -142,6 +142,15 @@ for packed, nulls, index in itertools.product([None, "SNAPPY", "GZIP", "ZSTD", "
         fastparquet.ParquetFile(parquet).to_pandas()
     except Exception:  # its own library does not read it
         continue
+    if pq.read_table(parquet)["bag"].to_pylist() != list(bag):
+        # Texts without gaps get levels that their description denies, and pyarrow reads them wrongly.
+        done["fastparquet", "cases"] += 1
+        run = subprocess.run([bagwise, "convert", str(parquet), str(here / "out.npz"), "--keep", "id"], capture_output=True, text=True)
+        if run.returncode and "column 'bag': the file is damaged" in run.stderr:
+            done["fastparquet", "equal"] += 1
+        else:
+            wrong.append(f"fastparquet {packed}, nulls {nulls}: a damaged file was read: {run.stderr}")
+        continue
     check("fastparquet", f"{packed}, nulls {nulls}, index {index}", parquet, features, "--keep", "id", kept={"id": ids})
 
 # --- spreadsheets: locales, encodings, quotes, line ends, what stands for no value
@@ -218,7 +227,7 @@ for packed, oned, kind, form in itertools.product([False, True], ["row", "column
         check("scipy", f"{form} {kind} {packed} {oned}", path, expected)
 
 for writer in dict.fromkeys(name for name, _ in done):
-    print(f"{writer:<12} {done[writer, 'equal']:4} of {done[writer, 'cases']:4} equal")
+    print(f"{writer:<12} {done[writer, 'equal']:4} of {done[writer, 'cases']:4} right")
 print(f"{sum(n for (_, what), n in done.items() if what == 'cases')} cases, {len(wrong)} wrong")
 print("\n".join(wrong[:60]))
 sys.exit(bool(wrong))

@@ -410,9 +410,17 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
             rest = after;
             items.push(item);
         }
+        // Levels before values that cannot be missing, as fastparquet writes them, would shift all texts by one.
+        if !rest.is_empty() {
+            return damaged("a page has more bytes than its texts");
+        }
         return byte_strings(items.into_iter(), kind);
     };
-    let bytes = or_cut(count.checked_mul(size).and_then(|length| bytes.get(..length)))?;
+    let length = or_cut(count.checked_mul(size))?;
+    if bytes.len() > length {
+        return damaged("a page has more bytes than its values");
+    }
+    let bytes = or_cut(bytes.get(..length))?;
     if let ValueKind::Decimal { .. } = kind {
         return decimals(bytes.chunks_exact(size), kind);
     }
