@@ -1,6 +1,7 @@
 """Migrate from misvm, sawmil or mil.
 
-All three take a list of 2-D arrays; bagwise accepts the same list. `docs/python.md` maps class names.
+All three take a list of 2-D arrays; bagwise accepts the same list. The pages `from_misvm.md`, `from_sawmil.md`,
+`from_mil.md` and `from_weka.md` beside this one map class names and say what differs.
 """
 
 import numpy as np

@@ -16,30 +16,67 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from bagwise import _names
 from bagwise._native import __version__
 
 if TYPE_CHECKING:
     from bagwise import datasets
+    from bagwise._answers import Explanation, Explanations, Predictions
     from bagwise._bags import Bags, BagsLike
-    from bagwise._base import BagClassifier, BagEstimator, BagRegressor, Explanation
+    from bagwise._base import BagClassifier, BagEstimator, BagRegressor
     from bagwise._comparison import Comparison
     from bagwise._convert import convert
     from bagwise._data import Dataset, read
-    from bagwise._estimators import *  # noqa: F403
+    from bagwise._estimators import (
+        # Written by `cargo xtask python`: estimators.
+        BagMISVMClassifier,
+        DDClassifier,
+        DDRegressor,
+        DDSVMClassifier,
+        EMDDClassifier,
+        EMDDRegressor,
+        ExplicitMIGraphClassifier,
+        ExplicitMIGraphRegressor,
+        ISKClassifier,
+        ISKRegressor,
+        InstanceMISVMClassifier,
+        MGACCClassifier,
+        MGACCRegressor,
+        MGDDVClassifier,
+        MGDDVRegressor,
+        MIKernelClassifier,
+        MIKernelRegressor,
+        MIRSVMClassifier,
+        MajorityClassifier,
+        MajorityRegressor,
+        MiGraphClassifier,
+        MiGraphRegressor,
+        SILClassifier,
+        SimpleMIClassifier,
+        SimpleMIRegressor,
+        WMKSVMClassifier,
+        WMKSVMRegressor,
+        # End of estimators.
+    )
     from bagwise._frames import from_frame
     from bagwise._judge import compare, evaluate, fit, gram, load, methods
+    from bagwise._transform import BagMap, BagSummary, PerInstance, permutation_importance
 
 #: Where names live. They are loaded when they are first asked for, so that the command starts without scikit-learn.
 _WHERE = {
     "BagClassifier": "_base",
     "BagEstimator": "_base",
+    "BagMap": "_transform",
     "BagRegressor": "_base",
+    "BagSummary": "_transform",
     "Bags": "_bags",
     "BagsLike": "_bags",
     "Comparison": "_comparison",
     "Dataset": "_data",
-    "Explanation": "_base",
+    "Explanation": "_answers",
+    "Explanations": "_answers",
+    "PerInstance": "_transform",
+    "Predictions": "_answers",
+    "permutation_importance": "_transform",
     "compare": "_judge",
     "convert": "_convert",
     "evaluate": "_judge",
@@ -49,18 +86,22 @@ _WHERE = {
     "load": "_judge",
     "methods": "_judge",
     "read": "_data",
-    **dict.fromkeys(_names.__all__, "_estimators"),
 }
 
 __all__ = [
     "BagClassifier",
     "BagEstimator",
+    "BagMap",
     "BagRegressor",
+    "BagSummary",
     "Bags",
     "BagsLike",
     "Comparison",
     "Dataset",
     "Explanation",
+    "Explanations",
+    "PerInstance",
+    "Predictions",
     "__version__",
     "compare",
     "convert",
@@ -71,16 +112,46 @@ __all__ = [
     "gram",
     "load",
     "methods",
+    "permutation_importance",
     "read",
+    # Written by `cargo xtask python`: estimators.
+    "BagMISVMClassifier",
+    "DDClassifier",
+    "DDRegressor",
+    "DDSVMClassifier",
+    "EMDDClassifier",
+    "EMDDRegressor",
+    "ExplicitMIGraphClassifier",
+    "ExplicitMIGraphRegressor",
+    "ISKClassifier",
+    "ISKRegressor",
+    "InstanceMISVMClassifier",
+    "MGACCClassifier",
+    "MGACCRegressor",
+    "MGDDVClassifier",
+    "MGDDVRegressor",
+    "MIKernelClassifier",
+    "MIKernelRegressor",
+    "MIRSVMClassifier",
+    "MajorityClassifier",
+    "MajorityRegressor",
+    "MiGraphClassifier",
+    "MiGraphRegressor",
+    "SILClassifier",
+    "SimpleMIClassifier",
+    "SimpleMIRegressor",
+    "WMKSVMClassifier",
+    "WMKSVMRegressor",
+    # End of estimators.
 ]
-__all__ += _names.__all__
 
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return importlib.import_module("bagwise.datasets")
-    if name in _WHERE:
-        found = getattr(importlib.import_module(f"bagwise.{_WHERE[name]}"), name)
+    if name in __all__:
+        # Estimators are all in one place.
+        found = getattr(importlib.import_module(f"bagwise.{_WHERE.get(name, '_estimators')}"), name)
         globals()[name] = found
         return found
     raise AttributeError(f"module 'bagwise' has no attribute '{name}'")

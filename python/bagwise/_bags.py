@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
+from bagwise._inputs import Rows, array_of, is_array, rows_of, sparse_of
 from bagwise._native import Bags as NativeBags
 
 #: What can be given where bags are wanted; see :class:`Bags`.
 BagsLike: TypeAlias = Any
-
-_Sparse = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 class Bags:
@@ -22,20 +21,32 @@ class Bags:
 
     A sequence: ``bags[3]`` is the matrix of one bag (a view, read-only), ``bags[:10]``, ``bags[[5, 2]]`` and
     ``bags[mask]`` are bags again, so that ``train_test_split``, ``GridSearchCV`` and the like divide them as they
-    divide arrays.
+    divide arrays. ``bags + more`` are all bags, one after the other.
 
     Parameters
     ----------
-    bags : list of 2-D arrays, 2-D array, 3-D array, sparse matrix or data frame
-        One matrix per bag, rows are instances. A 2-D array (or sparse matrix) with `bag_ids` is cut by them; without,
-        every row is a bag of one instance. A 3-D array holds bags of equal size. In a data frame the column ``bag``
-        tells bags apart. Numbers of single precision stay so; all else becomes double precision.
+    bags : list or dict of 2-D arrays, 2-D or 3-D array, sparse matrix, data frame or AnnData
+        One matrix per bag, rows are instances; a dictionary names its bags. A 2-D array (or sparse matrix) with
+        `bag_ids` is cut by them; without, every row is a bag of one instance. A 3-D array holds bags of equal size, or
+        padded ones with `lengths` or `mask`. Tensors of torch are arrays, masked values are missing ones. In a frame
+        (of pandas, polars or Arrow, a row per instance) the column `bag` tells bags apart, and all other columns are
+        features: :func:`bagwise.from_frame` takes labels, groups and the like out. A column of lists becomes a
+        feature for each entry. Numbers of single precision stay so; all else becomes double precision.
     bag_ids : array-like of shape (n_instances,), optional
         The bag of each row. Rows of a bag need not stand together; bags come in the order of their first row.
+    bag : str, default="bag"
+        For a frame or AnnData, the column with the bag of each row.
+    lengths : array-like of shape (n_bags,), optional
+        For a padded 3-D array, how many rows of each bag are instances.
+    mask : array-like of shape (n_bags, n_rows), optional
+        For a padded 3-D array, which rows are instances.
     ids : sequence of str, optional
         Names of the bags, for messages and tables.
     feature_names : sequence of str, optional
         Names of the features.
+    groups : array-like of shape (n_bags,), optional
+        Groups that are never to be split (patients, scaffolds). They go where the bags go: estimators and
+        evaluations that are given no groups use these.
     missing : bool, default=False
         Let NaN stand for a missing value instead of refusing it.
 
@@ -43,6 +54,10 @@ class Bags:
     ----------
     ids : list of str
         Names of the bags.
+    groups : ndarray of shape (n_bags,) or None
+        The group of each bag.
+    kept : dict of str to ndarray of shape (n_instances,)
+        Columns carried along, never learned from.
     offsets : ndarray of shape (n_bags + 1,)
         Bag `b` owns the rows ``offsets[b]:offsets[b + 1]`` of `instances`.
     instances : ndarray or sparse matrix
@@ -62,33 +77,80 @@ class Bags:
     """
 
     _native: NativeBags
+    #: Whether somebody named the bags, and the features: "1", "2" and "f1", "f2" are names that they have otherwise.
+    _has_ids: bool
+    _has_names: bool
+    groups: NDArray[Any] | None
+    kept: dict[str, NDArray[Any]]
 
     def __init__(
         self,
         bags: BagsLike,
         bag_ids: ArrayLike | None = None,
         *,
+        bag: str | int = "bag",
+        lengths: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
         ids: Iterable[str] | None = None,
         feature_names: Iterable[str] | None = None,
+        groups: ArrayLike | None = None,
         missing: bool = False,
     ) -> None:
-        names = None if ids is None else [str(i) for i in ids]
-        features = None if feature_names is None else [str(f) for f in feature_names]
-        categories: dict[str, list[str]] = {}
-        if is_frame(bags):
-            from bagwise._frames import matrix_of
+        from bagwise import _frames
 
-            if bag_ids is None and "bag" in bags.columns:
-                bag_ids = np.asarray(bags["bag"])
-            left = [c for c in bags.columns if c != "bag"]
-            bags, features, categories = matrix_of(bags, left)
-        instances, offsets, found = _rows(bags, bag_ids)
-        self._native = NativeBags(instances, offsets, names or found, features, categories, missing)
+        names = None if feature_names is None else [str(f) for f in feature_names]
+        categories: dict[str, list[str]] = {}
+        if isinstance(bags, Bags):
+            raise TypeError("these are Bags already; choose some with bags[...], and read others with bagwise.read")
+        if _frames.is_frame(bags) or _frames.is_anndata(bags):
+            rows, found, categories = _frames.rows_of_frame(bags, bag_ids, bag, lengths, mask)
+            names = names or found
+        else:
+            rows = rows_of(bags, bag_ids, lengths, mask)
+        self._set(rows, ids, names, categories, missing)
+        if groups is not None:
+            given = array_of(groups)
+            if given.shape != (len(self),):
+                raise ValueError(f"groups of shape {given.shape} for {len(self)} bags; give one per bag")
+            self.groups = given
+
+    def _set(
+        self,
+        rows: Rows,
+        ids: Iterable[str] | None,
+        names: list[str] | None,
+        categories: dict[str, list[str]],
+        missing: bool,
+    ) -> None:
+        if names is not None and len(set(names)) < len(names):
+            twice = next(n for i, n in enumerate(names) if n in names[:i])
+            raise ValueError(f"two features are called '{twice}'; give every feature a name of its own")
+        called = rows.ids if ids is None else [str(i) for i in ids]
+        self._native = NativeBags(
+            rows.instances, rows.offsets, called, names, categories, missing, rows.order, rows.single
+        )
+        self._has_ids, self._has_names = called is not None, names is not None
+        self.groups, self.kept = None, {}
 
     @classmethod
     def _of(cls, native: NativeBags) -> Bags:
+        """Bags that the native side made, of a file or a generator."""
         new = cls.__new__(cls)
         new._native = native
+        new._has_ids = native.ids != [str(b) for b in range(1, len(native) + 1)]
+        new._has_names = native.features != [f"f{i}" for i in range(1, native.width + 1)]
+        new.groups, new.kept = None, {}
+        return new
+
+    def _like(self, native: NativeBags) -> Bags:
+        """The same bags in another form."""
+        new = Bags._of(native)
+        new._has_ids, new._has_names, new.groups, new.kept = self._has_ids, self._has_names, self.groups, self.kept
+        return new
+
+    def _with(self, groups: NDArray[Any] | None, kept: Mapping[str, NDArray[Any]]) -> Bags:
+        new = self._like(self._native)
+        new.groups, new.kept = groups, dict(kept)
         return new
 
     def __len__(self) -> int:
@@ -117,8 +179,7 @@ class Bags:
     @property
     def feature_names(self) -> list[str] | None:
         """Names of the features, if they were given any."""
-        names = self._native.features
-        return None if names == [f"f{i}" for i in range(1, len(names) + 1)] else names
+        return self._native.features if self._has_names else None
 
     @property
     def categories(self) -> dict[str, list[str]]:
@@ -143,7 +204,7 @@ class Bags:
     @overload
     def __getitem__(self, key: int) -> NDArray[Any]: ...
     @overload
-    def __getitem__(self, key: Any) -> Any: ...
+    def __getitem__(self, key: slice | Sequence[int] | Sequence[bool] | NDArray[Any] | tuple[Any, Any]) -> Bags: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             # scikit-learn indexes what has a shape in this way.
@@ -153,56 +214,170 @@ class Bags:
             if not 0 <= at < len(self):
                 raise IndexError(f"bag {key} of {len(self)}")
             return self._native.bag(at)
-        return Bags._of(self._native.select(_positions(key, len(self))))
+        some = _positions(key, len(self))
+        new = self._like(self._native.select(some))
+        if self.groups is not None:
+            new.groups = self.groups[some]
+        if self.kept:
+            offsets = self.offsets
+            rows = np.concatenate([np.arange(offsets[b], offsets[b + 1]) for b in some])
+            new.kept = {name: values[rows] for name, values in self.kept.items()}
+        return new
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return (self._native.bag(b) for b in range(len(self)))
 
+    def __add__(self, more: Bags) -> Bags:
+        return Bags.concat([self, more]) if isinstance(more, Bags) else NotImplemented
+
+    @classmethod
+    def concat(cls, several: Iterable[Bags]) -> Bags:
+        """All bags of several, one after the other.
+
+        Parameters
+        ----------
+        several : iterable of Bags
+            Bags over the same features, in the same order. Names of bags must differ, unless they only count; groups
+            and kept columns come along where all have them.
+
+        Examples
+        --------
+        >>> from bagwise import Bags
+        >>> a, b = Bags([[[1.0, 2.0]]], ids=["a"]), Bags([[[3.0, 4.0]]], ids=["b"])
+        >>> (a + b).ids
+        ['a', 'b']
+        """
+        parts = list(several)
+        if not parts:
+            raise ValueError("there are no bags; give at least one")
+        first = parts[0]
+        for part in parts[1:]:
+            if part._native.features != first._native.features or part._has_names != first._has_names:
+                raise ValueError(
+                    f"the features differ: {_shortly(first._native.features)} and {_shortly(part._native.features)}; "
+                    "give all bags the same features in the same order"
+                )
+            if part.categories != first.categories:
+                raise ValueError("the categories differ; make one frame of all rows, and bags of that")
+        named = any(part._has_ids for part in parts)
+        ids = [name for part in parts for name in part.ids] if named else None
+        sizes = np.concatenate([part.sizes() for part in parts])
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        matrices = [part.instances for part in parts]
+        if all(isinstance(part._native.instances, tuple) for part in parts):
+            rows = rows_of([m.tocsr() for m in matrices], None, None, None)
+        else:
+            dense = [m if isinstance(m, np.ndarray) else m.toarray() for m in matrices]
+            rows = Rows(iter(dense), offsets, None, None, all(d.dtype == np.float32 for d in dense))
+        rows.offsets = offsets
+        new = cls.__new__(cls)
+        missing = any(part._native.missing for part in parts)
+        new._set(rows, ids, first._native.features if first._has_names else None, first.categories, missing)
+        if all(part.groups is not None for part in parts):
+            new.groups = np.concatenate([part.groups for part in parts if part.groups is not None])
+        shared = [name for name in first.kept if all(name in part.kept for part in parts)]
+        new.kept = {name: np.concatenate([part.kept[name] for part in parts]) for name in shared}
+        return new
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bags):
+            return NotImplemented
+        mine, yours = self._native, other._native
+        if (mine.ids, mine.features, mine.categories) != (yours.ids, yours.features, yours.categories):
+            return False
+        if not np.array_equal(mine.offsets, yours.offsets):
+            return False
+        a, b = self.instances, other.instances
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            return np.array_equal(a, b, equal_nan=True)
+        return type(a) is type(b) and (a != b).nnz == 0
+
+    # Equal bags may differ in type of storage, and nobody looks them up.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise TypeError(
+            "bags have several rows each, and are no array with a row per sample; bags.instances is the matrix of all "
+            "instances, bagwise.BagSummary makes a vector of each bag, list(bags) is a list of arrays"
+        )
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row per instance: its bag, its group, the features, and the columns carried along.
+
+        Examples
+        --------
+        >>> from bagwise import Bags
+        >>> Bags([[[1.0], [2.0]]], ids=["a"], feature_names=["x"]).to_frame().to_dict("list")
+        {'bag': ['a', 'a'], 'x': [1.0, 2.0]}
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {"bag": np.repeat(np.asarray(self.ids, dtype=object), self.sizes())}
+        if self.groups is not None:
+            columns["group"] = np.repeat(self.groups, self.sizes())
+        matrix, categories = self.instances, self.categories
+        matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        for i, name in enumerate(self._native.features):
+            values = matrix[:, i]
+            if name in categories:
+                codes = np.where(np.isnan(values), -1, values).astype(np.int64)
+                columns[name] = pd.Categorical.from_codes(codes, categories[name])
+            else:
+                columns[name] = values
+        return pd.DataFrame({**columns, **{k: v for k, v in self.kept.items() if k not in columns}})
+
     def __repr__(self) -> str:
         return f"Bags({len(self)} bags, {self.n_instances} instances, {self.n_features} features)"
+
+    def _repr_html_(self) -> str:
+        sizes = self.sizes()
+        lines = {
+            "bags": f"{len(self)}: {_shortly(self.ids)}",
+            "instances": f"{self.n_instances}, {sizes.min()} to {sizes.max()} per bag (median {np.median(sizes):g})",
+            "features": f"{self.n_features}: {_shortly(self._native.features)}",
+        }
+        if self.categories:
+            lines["categories"] = _shortly(list(self.categories))
+        if self.groups is not None:
+            lines["groups"] = str(len(np.unique(self.groups)))
+        if self.kept:
+            lines["carried along"] = _shortly(list(self.kept))
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in lines.items())
+        return f"<table>{rows}</table>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         native = self._native
         parts = (native.instances, native.offsets, native.ids, native.features, native.categories, native.missing)
-        return _rebuild, parts
+        return _rebuild, parts, (self._has_ids, self._has_names, self.groups, self.kept)
+
+    def __setstate__(self, state: tuple[bool, bool, NDArray[Any] | None, dict[str, NDArray[Any]]]) -> None:
+        self._has_ids, self._has_names, self.groups, self.kept = state
 
 
 def _rebuild(*parts: Any) -> Bags:
     return Bags._of(NativeBags(*parts))
 
 
-def sparse_of(parts: _Sparse) -> Any:
-    """A sparse matrix from its parts."""
-    columns, indptr, indices, values = parts
-    if max(columns, len(values)) <= np.iinfo(np.int32).max:
-        # Many estimators of scikit-learn take no longer ones.
-        indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
-    return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
+def _shortly(names: list[str], most: int = 4) -> str:
+    return ", ".join(names) if len(names) <= most else ", ".join([*names[: most - 1], "…", names[-1]])
 
 
-def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are missing: None, NaN, and what pandas has for them."""
-    if values.dtype.kind == "f":
-        return cast("NDArray[np.bool_]", np.isnan(values))
-    if values.dtype.kind != "O":
-        return np.zeros(len(values), dtype=np.bool_)
-    words = ("NAType", "NaTType")
-    found = [v is None or type(v).__name__ in words or (isinstance(v, float) and v != v) for v in values]
-    return np.asarray(found, dtype=np.bool_)
-
-
-def is_frame(given: Any) -> bool:
-    """True for pandas and polars frames."""
-    module = type(given).__module__.partition(".")[0]
-    return module in ("pandas", "polars") and hasattr(given, "columns")
-
-
-def as_bags(given: BagsLike, *, missing: bool = False) -> Bags:
-    """Bags from anything that :class:`Bags` takes, or a pair ``(X, bag_ids)``."""
+def as_bags(given: BagsLike, *, missing: bool = False, features: Iterable[str] | None = None) -> Bags:
+    """Bags from anything that :class:`Bags` takes, or a pair ``(X, bag_ids)``; of a frame these `features`."""
     if isinstance(given, Bags):
         return given
-    if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 1:
-        return Bags(given[0], given[1], missing=missing)
+    from bagwise import _frames
+
+    if features is not None and _frames.is_frame(given):
+        given = _frames.chosen(given, features)
+    if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) in (1, 2):
+        rows, which = given
+        if is_array(rows) and array_of(rows).ndim == 3:
+            # Padded bags, and which of their rows are instances.
+            beside: dict[str, Any] = {"lengths": which} if np.ndim(which) == 1 else {"mask": which}
+            return Bags(rows, missing=missing, **beside)
+        if np.ndim(which) == 1:
+            return Bags(rows, which, missing=missing)
     return Bags(given, missing=missing)
 
 
@@ -218,114 +393,3 @@ def _positions(key: Any, count: int) -> NDArray[np.int64]:
         raise TypeError(f"bags are chosen by whole numbers, slices or masks, not by {key!r}")
     at = at.astype(np.int64)
     return np.where(at < 0, at + count, at)
-
-
-def _rows(bags: Any, bag_ids: ArrayLike | None) -> tuple[Any, NDArray[np.int64], list[str] | None]:
-    """Instances, offsets and names."""
-    if sparse.issparse(bags):
-        matrix: Any = sparse.csr_array(bags)
-        if matrix.ndim != 2:
-            raise ValueError("a sparse array of instances has two dimensions")
-        if np.iscomplexobj(matrix.data):
-            raise ValueError("Complex data not supported")
-        order, offsets, names = _cut(matrix.shape[0], bag_ids)
-        if order is not None:
-            matrix = matrix[order]
-        matrix.sum_duplicates()
-        parts: _Sparse = (
-            int(matrix.shape[1]),
-            matrix.indptr.astype(np.int64),
-            matrix.indices.astype(np.int64),
-            matrix.data.astype(np.float64),
-        )
-        return parts, offsets, names
-    if isinstance(bags, np.ndarray) or (hasattr(bags, "__array__") and not isinstance(bags, (list, tuple))):
-        array = np.asarray(bags)
-        if array.ndim == 1 and array.dtype == object:
-            return _joined(list(array), bag_ids)
-        if array.ndim == 2:
-            if array.shape[1] == 0:
-                raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-            matrix = _numbers(array, "the instances")
-            order, offsets, names = _cut(len(matrix), bag_ids)
-            return (matrix if order is None else matrix[order]), offsets, names
-        if array.ndim == 3:
-            return _joined(list(array), bag_ids)
-        raise ValueError(
-            f"an array of {array.ndim} dimensions holds no bags. Reshape your data: give a list with a 2-D array per "
-            "bag, or one 2-D array and the bag of each row"
-        )
-    if isinstance(bags, (str, bytes)) or not isinstance(bags, Iterable):
-        raise TypeError(f"a {type(bags).__name__} holds no bags; give a list of 2-D arrays, (X, bag_ids) or a frame")
-    several = list(bags)
-    if several and all(isinstance(row, (list, tuple)) and row and np.isscalar(row[0]) for row in several):
-        # Rows of plain numbers are one matrix, as everywhere in scikit-learn.
-        return _rows(np.asarray(several), bag_ids)
-    return _joined(several, bag_ids)
-
-
-def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> tuple[Any, NDArray[np.int64], None]:
-    if bag_ids is not None:
-        raise ValueError("bag_ids belong to one matrix of all instances; these are several")
-    if not bags:
-        raise ValueError("there are no bags; give at least one (0 sample(s))")
-    if all(sparse.issparse(b) for b in bags):
-        offsets = np.cumsum([0] + [b.shape[0] for b in bags]).astype(np.int64)
-        parts, _, _ = _rows(sparse.vstack(bags, format="csr"), None)
-        return parts, offsets, None
-    matrices = []
-    for i, bag in enumerate(bags):
-        array = np.asarray(bag.toarray() if sparse.issparse(bag) else bag)
-        if array.ndim != 2:
-            raise ValueError(
-                f"bag {i} has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
-                "(one instance: bag.reshape(1, -1))"
-            )
-        if array.shape[1] != np.shape(bags[0])[1]:
-            raise ValueError(
-                f"bag {i} has {array.shape[1]} features, bag 0 has {np.shape(bags[0])[1]}; they must agree"
-            )
-        matrices.append(_numbers(array, f"bag {i}"))
-    single = all(m.dtype == np.float32 for m in matrices)
-    offsets = np.cumsum([0] + [len(m) for m in matrices]).astype(np.int64)
-    kind = np.float32 if single else np.float64
-    return np.ascontiguousarray(np.concatenate(matrices, axis=0, dtype=kind)), offsets, None
-
-
-def _numbers(array: NDArray[Any], what: str) -> NDArray[Any]:
-    """A matrix in C order, of single or double precision."""
-    if np.iscomplexobj(array):
-        raise ValueError(f"Complex data not supported: {what} must hold real numbers")
-    if array.dtype in (np.float32, np.float64):
-        return np.ascontiguousarray(array)
-    if array.dtype == np.float16:
-        return np.ascontiguousarray(array, dtype=np.float32)
-    try:
-        return np.ascontiguousarray(array, dtype=np.float64)
-    except TypeError as error:
-        raise TypeError(f"{what} must hold numbers: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{what} must hold numbers: {error}") from error
-
-
-def _cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], list[str] | None]:
-    """The order of rows that brings bags together (None: as they are), offsets, names."""
-    if bag_ids is None:
-        return None, np.arange(rows + 1, dtype=np.int64), None
-    given = np.asarray(bag_ids)
-    if given.shape != (rows,):
-        raise ValueError(f"bag_ids of shape {given.shape} for {rows} instances; give one id per row")
-    if given.dtype.kind in "Of" and gaps(given).any():
-        row = int(np.flatnonzero(gaps(given))[0])
-        raise ValueError(f"row {row} (counted from 0) has no bag; give every row the id of its bag")
-    if given.dtype == object:
-        given = np.asarray([str(g) for g in given])
-    values, first, codes = np.unique(given, return_index=True, return_inverse=True)
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(values))
-    codes = rank[codes.reshape(-1)]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))]).astype(np.int64)
-    names = [str(v) for v in values[np.argsort(first, kind="stable")]]
-    if bool(np.all(codes[1:] >= codes[:-1])):
-        return None, offsets, names
-    return np.argsort(codes, kind="stable").astype(np.int64), offsets, names

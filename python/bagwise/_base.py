@@ -2,63 +2,47 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _native
-from bagwise._bags import Bags, BagsLike, as_bags, sparse_of
-from bagwise._data import labels_of
-from bagwise._options import around, impute_of, learning, text_of
+from bagwise._answers import Explanation, Explanations, Predictions
+from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._inputs import sparse_of
+from bagwise._notes import classes_of, named_of, note_of, params_of
+from bagwise._options import around, check_names, impute_of, learning, outside, text_of
+from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 _Self = TypeVar("_Self", bound="BagEstimator")
+_Classifier = TypeVar("_Classifier", bound="BagClassifier")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+#: Makes a method that is there only where probabilities are.
+_with_probabilities: Callable[[_Function], _Function] = available_if(lambda self: self._gives_probabilities())
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a machine says what it says of one bag.
-
-    Attributes
-    ----------
-    bag : str
-        The bag.
-    machine : str
-        What the machine tells apart, such as ``"1 vs 0"``; empty for real values.
-    bias : float or None
-        What belongs to no instance; None where a single instance decides.
-    parts : ndarray of shape (n_instances,)
-        With a bias, what each instance adds: bias and parts add up to the decision value exactly. Without, the
-        decision value of each instance.
-    chosen : int or None
-        The instance that decides, where a single one does.
-    """
-
-    bag: str
-    machine: str
-    bias: float | None
-    parts: NDArray[np.float64]
-    chosen: int | None
-
-    @property
-    def value(self) -> float:
-        """The decision value that is explained."""
-        if self.chosen is not None:
-            return float(self.parts[self.chosen])
-        return float((self.bias or 0.0) + self.parts.sum())
-
-    def top(self, count: int = 3) -> list[int]:
-        """The instances that speak most for the first class of `machine`, in that order."""
-        return [int(i) for i in np.argsort(-self.parts, kind="stable")[:count]]
+def model_from(path: str | os.PathLike[str]) -> _native.Model:
+    """The model in a file; an OSError if the file is none."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", os.fspath(path))
+    return _native.Model.load(path)
 
 
 class BagEstimator(BaseEstimator):  # type: ignore[misc]
@@ -81,6 +65,23 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
     model_: _native.Model
     n_features_in_: int
 
+    def __new__(cls: type[_Self], *args: Any, **params: Any) -> _Self:
+        check_names(cls.__name__, params, cls._get_param_names())
+        found: _Self = super().__new__(cls)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state with the model as bytes, which every way of saving understands (pickle, joblib, skops)."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            state["model_"] = state["model_"].to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("model_"), bytes):
+            state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
+        super().__setstate__(state)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "median"
@@ -98,17 +99,18 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         impute = impute_of(self.missing)
         return learning([self._method], self._point(), fixed=True, scale=self.scale, impute=impute, **further)
 
-    def _bags(self, bags: BagsLike) -> Bags:
-        return as_bags(bags, missing=impute_of(self.missing))
+    def _bags(self, bags: BagsLike, features: NDArray[Any] | None = None) -> Bags:
+        return as_bags(bags, missing=impute_of(self.missing), features=features)
 
-    def _fit(
-        self: _Self,
+    def _learn(
+        self,
         bags: Bags,
         y: NDArray[np.float64],
-        classes: list[str] | None,
+        classes: NDArray[Any] | None,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
-    ) -> _Self:
+    ) -> _native.Model:
+        """A model; nothing of `self` changes, so that a failure leaves it as it was."""
         weights, owners = problem_parts(bags, y, sample_weight, groups)
         if weights is not None and (weights == 0).any():
             # A bag that counts for nothing is no part of the problem.
@@ -116,22 +118,30 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             bags, y, weights = bags[some], y[some], weights[some]
             owners = None if owners is None else [owners[i] for i in some]
         inner = inner_folds(self.inner, len(bags), owners)
-        self._keep(_native.fit(bags._native, y, classes, owners, weights, inner, self._learning(), self._around()))
-        self._warn(stacklevel=4)
-        return self
+        surroundings = self._around()
+        note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
+        names = None if classes is None else class_names(classes)
+        return _native.fit(
+            bags._native, y, names, owners, weights, inner, self._learning(), surroundings, json.dumps(note)
+        )
 
     def _keep(self, model: _native.Model) -> None:
         header = json.loads(model.header())
         self.model_ = model
         self.n_features_in_ = len(header["features"])
-        names = [f["name"] for f in header["features"]]
-        if names != [f"f{i}" for i in range(1, len(names) + 1)]:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        for name, value in {
+            "feature_names_in_": np.asarray([f["name"] for f in header["features"]], dtype=object)
+            if named_of(header)
+            else None,
+            "n_iter_": header["training"].get("rounds"),
+        }.items():
+            if value is not None:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
 
-    def _warn(self, stacklevel: int) -> None:
-        """Says what was not as it should be when the model was learned; `stacklevel` reaches the caller's caller."""
+    def _warn(self) -> None:
+        """Says what was not as it should be when the model was learned."""
         header = json.loads(self.model_.header())
         training, machines = header["training"], len(header["tasks"])
         who = f"machines of {type(self).__name__}"
@@ -139,22 +149,22 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             steps = "iterations" in header["parameters"]
             advice = "more steps are iterations=N" if steps else "try another scaling or a smaller c"
             found = f"{training['not_converged']} of {machines} {who} reached the iteration limit; {advice}"
-            warnings.warn(found, ConvergenceWarning, stacklevel=stacklevel)
+            warnings.warn(found, ConvergenceWarning, stacklevel=outside())
         if training["unsettled"] > 0:
             found = (
                 f"the choices of {training['unsettled']} of {machines} {who} did not settle: "
                 "they came back in a circle or changed to the end"
             )
-            warnings.warn(found, ConvergenceWarning, stacklevel=stacklevel)
+            warnings.warn(found, ConvergenceWarning, stacklevel=outside())
         if not training["threshold_met"]:
             found = "the threshold's rule could not be met on the training bags; the nearest one was taken"
-            warnings.warn(found, UserWarning, stacklevel=stacklevel)
+            warnings.warn(found, UserWarning, stacklevel=outside())
 
     def _ready(self, bags: BagsLike) -> Bags:
         """Bags laid out as those that were learned from."""
         check_is_fitted(self)
-        new = self._bags(bags)
         fitted = getattr(self, "feature_names_in_", None)
+        new = self._bags(bags, fitted)
         name = type(self).__name__
         if fitted is not None and new.feature_names is not None:
             # Columns are matched by name, in any order, and further ones are left out.
@@ -165,22 +175,55 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             )
         if (fitted is None) == (new.feature_names is None):
             return new
-        if fitted is not None:
-            warnings.warn(
-                f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=3
-            )
-        else:
-            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=3)
         features = json.loads(self.model_.header())["features"]
         kinds = {f["name"]: f["kind"] for f in features}
+        if fitted is not None:
+            found = f"X does not have valid feature names, but {name} was fitted with feature names"
+        elif new.feature_names is not None and set(new.feature_names) == set(kinds):
+            # A file that calls its columns f1, f2, …, perhaps in another order.
+            return new
+        else:
+            found = f"X has feature names, but {name} was fitted without feature names"
+        warnings.warn(found, stacklevel=outside())
         categories = {n: k["categorical"]["values"] for n, k in kinds.items() if isinstance(k, dict)}
-        return Bags._of(new._native.named(list(kinds), categories))
+        return new._like(new._native.named(list(kinds), categories))
 
     def _answer(self, bags: BagsLike) -> Any:
         new = self._ready(bags)
         return self.model_.answer(new._native, self._around())
 
-    def explain(self, bags: BagsLike) -> list[Explanation]:
+    def predict(self, bags: BagsLike) -> NDArray[Any]:
+        """The class or the value of each bag."""
+        raise NotImplementedError
+
+    def predictions(self, bags: BagsLike) -> Predictions:
+        """Everything that the model says of each bag, in one call.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to answer for.
+
+        Returns
+        -------
+        Predictions
+            Labels (or values), decision values, probabilities, and whether bags are familiar; ``to_frame()`` makes a
+            table of it, a row per bag.
+        """
+        new = self._ready(bags)
+        scores, codes, probabilities, familiar = self.model_.answer(new._native, self._around())
+        classes = getattr(self, "classes_", None)
+        told = classes is not None and not np.isnan(probabilities).any()
+        return Predictions(
+            new.ids,
+            scores[:, 0] if classes is None else classes[codes],
+            scores[:, 0] if scores.shape[1] == 1 else scores,
+            probabilities if told else None,
+            familiar,
+            classes,
+        )
+
+    def explain(self, bags: BagsLike) -> Explanations:
         """Say which instances decided, exactly.
 
         Parameters
@@ -190,17 +233,39 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        list of Explanation
-            One per bag and machine, bag after bag; of two classes (and for real values) there is one machine.
+        Explanations
+            A list with one :class:`Explanation` per bag and machine, bag after bag; of two classes (and for real values)
+            there is one machine. ``to_frame()`` makes a table of it, a row per instance; ``plot()`` draws it.
         """
         new = self._ready(bags)
         machines = self.model_.machines()
         reasons = self.model_.explain(new._native, self._around())
-        return [
+        return Explanations(
             Explanation(bag, machine, bias, parts, chosen)
             for bag, own in zip(new.ids, reasons, strict=True)
             for machine, (bias, parts, chosen) in zip(machines, own, strict=True)
-        ]
+        )
+
+    def decision_function_instances(self, bags: BagsLike) -> NDArray[np.float64]:
+        """What :meth:`explain` says of each instance, as one array in the order of ``Bags(bags).instances``.
+
+        Where one instance decides, its decision value; where instances add up, the part of each, to which the bias of
+        the bag is to be added once.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags whose instances are looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_machines)
+            One value per instance for two classes and real values, else one per machine.
+        """
+        new = self._ready(bags)
+        reasons = self.model_.explain(new._native, self._around())
+        values = np.concatenate([np.stack([parts for _, parts, _ in own], axis=1) for own in reasons])
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def familiar(self, bags: BagsLike) -> NDArray[np.bool_]:
         """For each bag, whether the model is within its depth.
@@ -229,6 +294,15 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             The file, ``NAME.bagwise`` by custom. It holds numbers only, nothing that could be executed.
         """
         check_is_fitted(self)
+        header = json.loads(self.model_.header())
+        if header["classes"] and (header.get("note") or {}).get("classes", True) is None:
+            kind = type(self.classes_.tolist()[0]).__name__
+            raise TypeError(f"labels of type {kind} cannot be kept in a model file; learn from text or numbers")
+        folder = os.path.dirname(os.fspath(path)) or "."
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, "the folder does not exist", folder)
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", os.fspath(path))
         self.model_.save(path)
 
     @classmethod
@@ -245,7 +319,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         estimator
             Fitted, with the parameters that the file tells.
         """
-        model = _native.Model.load(path)
+        model = model_from(path)
         header = json.loads(model.header())
         regression = not header["classes"]
         if header["method"] != cls._method or regression != issubclass(cls, BagRegressor):
@@ -257,21 +331,26 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return cls._of(model)
 
     @classmethod
-    def _of(cls: type[_Self], model: _native.Model, **params: Any) -> _Self:
+    def _of(cls: type[_Self], model: _native.Model) -> _Self:
         header = json.loads(model.header())
         own = {table: name for name, table in cls._parameters.items()}
-        point = {own[table]: value for table, value in header["parameters"].items()}
-        # A model that fills gaps goes on doing so.
-        params.setdefault("missing", "median" if header["transform"]["medians"] else "refuse")
-        new = cls(**point, **params)
+        known = set(cls._get_param_names())
+        params = params_of(header, own, not header["classes"])
+        new = cls(**{name: value for name, value in params.items() if name in known})
         new._keep(model)
         if header["classes"]:
-            new.classes_ = labels_of(header["classes"])
+            new.classes_ = classes_of(header)
         return new
 
 
-class FeatureMap(TransformerMixin, BagEstimator):  # type: ignore[misc]
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator):  # type: ignore[misc]
     """A method whose kernel is the inner product of sparse vectors, one per bag; use its subclasses."""
+
+    @property
+    def _n_features_out(self) -> int:
+        features = json.loads(self.model_.header())["features"]
+        zeros = Bags(np.zeros((1, len(features))), feature_names=[f["name"] for f in features])
+        return self.model_.map(zeros._native, self._around())[0]
 
     def transform(self, bags: BagsLike) -> Any:
         """The vector of each bag, of length 1: inner products of these are the kernel.
@@ -295,6 +374,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     multiclass: str | None
     class_weight: Any
     decision_threshold: float | str | None
+    probability: bool
 
     classes_: NDArray[Any]
 
@@ -308,16 +388,17 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
             multiclass=self.multiclass,
             class_weight=self.class_weight,
             decision_threshold=self.decision_threshold,
+            probability=self.probability,
             **further,
         )
 
     def fit(
-        self: _Self,
+        self: _Classifier,
         bags: BagsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> _Self:
+    ) -> _Classifier:
         """Learn from labelled bags.
 
         Parameters
@@ -336,11 +417,14 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         self
         """
         ready = self._bags(bags)
-        codes, classes = encoded(y, type(self).__name__)
-        self.classes_ = classes
+        codes, classes = encoded(aligned(y, ready, "y"), type(self).__name__)
+        sample_weight = aligned(sample_weight, ready, "sample_weight")
         if isinstance(self.class_weight, Mapping):
             sample_weight = weighed(self.class_weight, classes, codes, sample_weight)
-        return self._fit(ready, codes, class_names(classes), sample_weight, groups)
+        self._keep(self._learn(ready, codes, classes, sample_weight, aligned(groups, ready, "groups")))
+        self.classes_ = classes
+        self._warn()
+        return self
 
     def predict(self, bags: BagsLike) -> NDArray[Any]:
         """The class of each bag.
@@ -358,6 +442,23 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         found: NDArray[Any] = self.classes_[codes]
         return found
 
+    def score(self, bags: BagsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of bags whose class is predicted, of the weight of all.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to answer for.
+        y : array-like of shape (n_bags,)
+            Their classes.
+        sample_weight : array-like of shape (n_bags,), optional
+            What each bag counts.
+        """
+        ready = self._ready(bags)
+        weights = aligned(sample_weight, ready, "sample_weight")
+        return float(super().score(ready, aligned(y, ready, "y"), weights))
+
+    @_with_probabilities
     def predict_proba(self, bags: BagsLike) -> NDArray[np.float64]:
         """The probability of each class, calibrated on inner folds of the training bags.
 
@@ -372,7 +473,14 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
             Columns in the order of `classes_`.
         """
         found: NDArray[np.float64] = self._answer(bags)[2]
+        if np.isnan(found).any():
+            raise AttributeError("the model was trained without probabilities; train it with probability=True")
         return found
+
+    def _gives_probabilities(self) -> bool:
+        if not self.probability:
+            raise AttributeError("there are no probabilities with probability=False")
+        return True
 
     def decision_function(self, bags: BagsLike) -> NDArray[np.float64]:
         """Decision values: above 0 the second of two classes; the larger the likelier.
@@ -424,7 +532,27 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         self
         """
         ready = self._bags(bags)
-        return self._fit(ready, numbers_of(y, type(self).__name__), None, sample_weight, groups)
+        values = numbers_of(aligned(y, ready, "y"), type(self).__name__)
+        weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
+        self._keep(self._learn(ready, values, None, weights, owners))
+        self._warn()
+        return self
+
+    def score(self, bags: BagsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The coefficient of determination of the predicted values.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to answer for.
+        y : array-like of shape (n_bags,)
+            Their values.
+        sample_weight : array-like of shape (n_bags,), optional
+            What each bag counts.
+        """
+        ready = self._ready(bags)
+        weights = aligned(sample_weight, ready, "sample_weight")
+        return float(super().score(ready, aligned(y, ready, "y"), weights))
 
     def predict(self, bags: BagsLike) -> NDArray[np.float64]:
         """The value of each bag.
@@ -440,81 +568,3 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         """
         found: NDArray[np.float64] = self._answer(bags)[0][:, 0]
         return found
-
-
-def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Codes and classes of labels."""
-    if y is None:
-        raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    given = column_or_1d(y, warn=True)
-    check_classification_targets(given)
-    if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise ValueError("Input y contains NaN or infinity; give every bag a label")
-    classes, codes = np.unique(given, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
-    return codes.reshape(-1).astype(np.float64), classes
-
-
-def weighed(
-    class_weight: Mapping[Any, float],
-    classes: NDArray[Any],
-    codes: NDArray[np.float64],
-    sample_weight: ArrayLike | None,
-) -> NDArray[np.float64]:
-    """Weights of bags times those of their classes, 1 for a class that is not named."""
-    own = np.asarray([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
-    weights = own[codes.astype(np.int64)]
-    return weights if sample_weight is None else weights * np.asarray(sample_weight, dtype=np.float64)
-
-
-def class_names(classes: NDArray[Any]) -> list[str]:
-    """Classes as text, as a file would have them."""
-    whole = classes.dtype.kind == "f" and bool((classes == np.floor(classes)).all())
-    return [str(int(c)) if whole else str(c) for c in classes.tolist()]
-
-
-def numbers_of(y: ArrayLike, who: str) -> NDArray[np.float64]:
-    """Real values of bags."""
-    if y is None:
-        raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    values: NDArray[np.float64] = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity; give every bag a finite number")
-    if len(values) < 2:
-        raise ValueError(f"{who} cannot learn from one sample: n_samples = {len(values)}; give at least two bags")
-    return values
-
-
-def problem_parts(
-    bags: Bags, y: NDArray[np.float64], sample_weight: ArrayLike | None, groups: ArrayLike | None
-) -> tuple[NDArray[np.float64] | None, list[str] | None]:
-    """Weights and groups that fit bags and labels."""
-    if len(y) != len(bags):
-        hint = "; y has one entry per bag, not per instance" if len(y) == bags.n_instances else ""
-        raise ValueError(f"{len(y)} labels for {len(bags)} bags{hint}")
-    weights = None
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.ndim == 0:
-            weights = np.full(len(bags), float(weights))
-        if weights.ndim != 1:
-            raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array")
-        if len(weights) != len(bags):
-            raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(len(bags),)}!")
-        if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
-            raise ValueError("sample_weight must be finite, nowhere below 0, and not zero for all: a weight above zero")
-    owners = None
-    if groups is not None:
-        owners = [str(g) for g in np.asarray(groups).tolist()]
-        if len(owners) != len(bags):
-            raise ValueError(f"{len(owners)} groups for {len(bags)} bags")
-    return weights, owners
-
-
-def inner_folds(wanted: Any, bags: int, groups: list[str] | None) -> int:
-    """As many inner folds as wanted, or as there are bags or groups to deal out."""
-    if not isinstance(wanted, (int, np.integer)) or wanted < 2:
-        raise ValueError(f"inner is {wanted!r}; give a whole number of at least 2")
-    units = bags if groups is None else len(set(groups))
-    return max(2, min(int(wanted), units))

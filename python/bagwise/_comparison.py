@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagwise import _native
+from bagwise._answers import axes
 
 
 class Comparison(Sequence[dict[str, Any]]):
@@ -31,20 +33,24 @@ class Comparison(Sequence[dict[str, Any]]):
         test bags.
     saw_test_bags : list of str
         The methods that drew on test bags, though not on their labels.
+    warnings : list of str
+        Which fits failed and why, and parameters that were chosen at the end of their grid.
     records : list of dict
         Every fit: parameters, metrics, the scores of its test bags.
     roster : dict
         The bags of the data set and their truth, to which `records` refer.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, classes: NDArray[Any] | None = None) -> None:
         found = json.loads(text)
         self._text = text
+        self._classes = classes
         self.sentence: str = found["sentence"]
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
         self.optimistic: bool = found["optimistic"]
         self.saw_test_bags: list[str] = found["saw_test_bags"]
+        self.warnings: list[str] = found.get("warnings", [])
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
         self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
@@ -72,6 +78,83 @@ class Comparison(Sequence[dict[str, Any]]):
         import pandas as pd
 
         return pd.DataFrame(self._rows).set_index("method")
+
+    def fold_scores(self) -> Any:
+        """A pandas frame with a row per fit: method, repeat, fold, its metrics, and the parameters that were chosen."""
+        import pandas as pd
+
+        rows = []
+        for record in self.records:
+            key = record["key"]
+            rows.append(
+                {
+                    "method": key["method"],
+                    "repeat": key["repeat"],
+                    "fold": key["fold"],
+                    "status": record["outcome"]["status"],
+                    **(record["metrics"] or {}),
+                    **{f"param_{name}": value for name, value in (record["parameters"] or {}).items()},
+                    "seconds": record["seconds"],
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def predictions(self) -> Any:
+        """A pandas frame of what was predicted out of fold: a row per method, repeat and bag, with what was true.
+
+        The score is the decision value of two classes, or the value; of several classes there is one for each.
+        """
+        import pandas as pd
+
+        names, truth = self.roster["bags"], self.roster["truth"]
+        regression = "values" in truth
+        labels = None if regression else truth["classes"]["names"] if self._classes is None else self._classes.tolist()
+        rows: list[dict[str, Any]] = []
+        for record in self.records:
+            key, scored = record["key"], record["scored"]
+            if not scored or not scored["bags"]:
+                continue
+            bags = scored["bags"]
+            scores = np.asarray(scored["scores"], dtype=np.float64).reshape(len(bags), -1)
+            chances = scored["probabilities"]
+            shares = None if chances is None else np.asarray(chances, dtype=np.float64).reshape(len(bags), -1)
+            for at, bag in enumerate(bags):
+                row = {"method": key["method"], "repeat": key["repeat"], "fold": key["fold"], "bag": names[bag]}
+                if labels is None:
+                    row |= {"actual": truth["values"][bag], "predicted": float(scores[at, 0])}
+                else:
+                    row |= {
+                        "actual": labels[truth["classes"]["codes"][bag]],
+                        "predicted": labels[scored["labels"][at]],
+                        **_by_class("score", scores[at], labels),
+                    }
+                    if shares is not None:
+                        row |= _by_class("probability", shares[at], labels)
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the metric of every method with its interval, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes(ax)
+        for at, row in enumerate(reversed(self._rows)):
+            value, low, high = row[self.metric], row["low"], row["high"]
+            if not np.isnan(low):
+                ax.plot([low, high], [at, at], color="tab:blue")
+            ax.plot([value], [at], "o", color="tab:blue")
+        ax.set_yticks(range(len(self)), [row["method"] for row in reversed(self._rows)])
+        ax.set_xlabel(self.metric)
+        ax.set_title(self.protocol)
+        return ax
 
     def report(
         self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
@@ -138,6 +221,13 @@ def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
         "failed": line["failed"],
         "seconds": float(line["seconds"]),
     }
+
+
+def _by_class(what: str, values: NDArray[np.float64], labels: list[Any]) -> dict[str, float]:
+    """One number (of two classes), or one for each class by name."""
+    if len(values) == 1:
+        return {what: float(values[0])}
+    return {f"{what} of {label}": float(value) for label, value in zip(labels, values, strict=True)}
 
 
 def _float(value: float | None) -> float:

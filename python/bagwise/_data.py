@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from bagwise import _native
 from bagwise._bags import Bags
-from bagwise._options import around
+from bagwise._options import around, outside
 
 #: Name, bags, classes as text or values, groups, kept columns, labels of instances, warnings.
 Raw: TypeAlias = tuple[
@@ -28,7 +29,7 @@ Raw: TypeAlias = tuple[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """Bags with everything that is known about them.
 
@@ -55,16 +56,35 @@ class Dataset:
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     instance_labels: NDArray[Any] | None = None
 
+    def __repr__(self) -> str:
+        bags = self.bags
+        parts = [f"{len(bags)} bags", f"{bags.n_instances} instances", f"{bags.n_features} features"]
+        if self.y is None:
+            parts.append("no labels")
+        elif self.y.dtype.kind == "f":
+            parts.append(f"values from {self.y.min():g} to {self.y.max():g}")
+        else:
+            classes, counts = np.unique(self.y, return_counts=True)
+            shown = [f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts[:5], strict=True)]
+            parts.append(f"{len(classes)} classes ({', '.join(shown)}{', …' if len(classes) > 5 else ''})")
+        if self.groups is not None:
+            parts.append(f"{len(np.unique(self.groups))} groups")
+        if self.kept:
+            parts.append(f"kept {', '.join(self.kept)}")
+        if self.instance_labels is not None:
+            parts.append("labels of instances")
+        return f"Dataset({self.name!r}: {', '.join(parts)})"
 
-def labels_of(texts: Any) -> NDArray[Any]:
-    """Labels as whole numbers if all are, else as they are."""
-    given = np.asarray(texts)
-    if given.dtype.kind not in "OUST":
-        return given
+
+def labels_of(texts: Iterable[str]) -> NDArray[Any]:
+    """Labels of a file as whole numbers, if all are written as such; 01 and 1 are two labels."""
+    given = [str(t) for t in texts]
     try:
-        return np.asarray([int(str(t)) for t in given])
+        whole = [int(t) for t in given]
     except ValueError:
-        return np.asarray([str(t) for t in given])
+        return np.asarray(given)
+    same = all(str(n) == t and abs(n) < 2**63 for n, t in zip(whole, given, strict=True))
+    return np.asarray(whole, dtype=np.int64) if same else np.asarray(given)
 
 
 def read(
@@ -171,14 +191,16 @@ def read(
     )
     name, bags, classes, values, groups, kept, truth, said = raw
     for sentence in said:
-        warnings.warn(sentence, stacklevel=2)
+        warnings.warn(sentence, stacklevel=outside())
     y = np.asarray(values) if values is not None else None if classes is None else labels_of(classes)
+    owners = None if groups is None else np.asarray(groups)
+    carried = {column: np.asarray(texts) for column, texts in kept}
     return Dataset(
         name,
-        Bags._of(bags),
+        Bags._of(bags)._with(owners, carried),
         y,
-        None if groups is None else np.asarray(groups),
-        {column: np.asarray(texts) for column, texts in kept},
+        owners,
+        carried,
         None if truth is None else labels_of(truth),
     )
 
@@ -237,4 +259,9 @@ def raw_of(
         "coords": coords,
         "max_instances": max_instances,
     }
-    return _native.read(os.fspath(path), reading, around(random_state))
+    name = os.fspath(path)
+    is_name = isinstance(path, str) and (":" in name or not os.path.splitext(name)[1])
+    if not is_name and not os.path.exists(name):
+        # A name may be that of a data set, for which the native side has an answer; this can only be a file.
+        raise FileNotFoundError(errno.ENOENT, "no such file; look for a slip in the name or the folder", name)
+    return _native.read(name, reading, around(random_state))

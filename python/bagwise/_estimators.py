@@ -5,8 +5,37 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
-from bagwise._names import __all__ as __all__
 from bagwise._options import MEMORY
+
+__all__ = [
+    "BagMISVMClassifier",
+    "DDClassifier",
+    "DDRegressor",
+    "DDSVMClassifier",
+    "EMDDClassifier",
+    "EMDDRegressor",
+    "ExplicitMIGraphClassifier",
+    "ExplicitMIGraphRegressor",
+    "ISKClassifier",
+    "ISKRegressor",
+    "InstanceMISVMClassifier",
+    "MGACCClassifier",
+    "MGACCRegressor",
+    "MGDDVClassifier",
+    "MGDDVRegressor",
+    "MIKernelClassifier",
+    "MIKernelRegressor",
+    "MIRSVMClassifier",
+    "MajorityClassifier",
+    "MajorityRegressor",
+    "MiGraphClassifier",
+    "MiGraphRegressor",
+    "SILClassifier",
+    "SimpleMIClassifier",
+    "SimpleMIRegressor",
+    "WMKSVMClassifier",
+    "WMKSVMRegressor",
+]
 
 
 class MajorityClassifier(BagClassifier):
@@ -26,6 +55,9 @@ class MajorityClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (none) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -38,8 +70,10 @@ class MajorityClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -74,6 +108,7 @@ class MajorityClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -85,6 +120,7 @@ class MajorityClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -116,8 +152,10 @@ class MajorityRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -190,6 +228,9 @@ class SimpleMIClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -202,8 +243,10 @@ class SimpleMIClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -242,6 +285,7 @@ class SimpleMIClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -257,6 +301,7 @@ class SimpleMIClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -299,8 +344,10 @@ class SimpleMIRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -387,6 +434,9 @@ class SILClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -399,8 +449,10 @@ class SILClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -438,6 +490,7 @@ class SILClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -452,6 +505,7 @@ class SILClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -485,6 +539,9 @@ class MIKernelClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -497,8 +554,10 @@ class MIKernelClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -536,6 +595,7 @@ class MIKernelClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -550,6 +610,7 @@ class MIKernelClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -590,8 +651,10 @@ class MIKernelRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -681,6 +744,9 @@ class DDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -693,8 +759,10 @@ class DDClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -742,6 +810,7 @@ class DDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -759,6 +828,7 @@ class DDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -808,8 +878,10 @@ class DDRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -909,6 +981,9 @@ class EMDDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -921,8 +996,10 @@ class EMDDClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -970,6 +1047,7 @@ class EMDDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -987,6 +1065,7 @@ class EMDDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1035,8 +1114,10 @@ class EMDDRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1137,6 +1218,9 @@ class DDSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1149,8 +1233,10 @@ class DDSVMClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1198,6 +1284,7 @@ class DDSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1215,6 +1302,7 @@ class DDSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1248,6 +1336,9 @@ class WMKSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1260,8 +1351,10 @@ class WMKSVMClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1299,6 +1392,7 @@ class WMKSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1313,6 +1407,7 @@ class WMKSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1353,8 +1448,10 @@ class WMKSVMRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1437,6 +1534,9 @@ class InstanceMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1449,8 +1549,10 @@ class InstanceMISVMClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1462,6 +1564,8 @@ class InstanceMISVMClassifier(BagClassifier):
         Names of features, if the bags had any.
     model_ : object
         What was learned.
+    n_iter_ : int
+        Rounds until the choice of instances settled, of the machine that took longest.
 
     References
     ----------
@@ -1489,6 +1593,7 @@ class InstanceMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1504,6 +1609,7 @@ class InstanceMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1541,6 +1647,9 @@ class BagMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1553,8 +1662,10 @@ class BagMISVMClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1566,6 +1677,8 @@ class BagMISVMClassifier(BagClassifier):
         Names of features, if the bags had any.
     model_ : object
         What was learned.
+    n_iter_ : int
+        Rounds until the choice of instances settled, of the machine that took longest.
 
     References
     ----------
@@ -1593,6 +1706,7 @@ class BagMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1608,6 +1722,7 @@ class BagMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1654,6 +1769,9 @@ class MIRSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1666,8 +1784,10 @@ class MIRSVMClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1679,6 +1799,8 @@ class MIRSVMClassifier(BagClassifier):
         Names of features, if the bags had any.
     model_ : object
         What was learned.
+    n_iter_ : int
+        Rounds until the choice of instances settled, of the machine that took longest.
 
     References
     ----------
@@ -1720,6 +1842,7 @@ class MIRSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1739,6 +1862,7 @@ class MIRSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1779,6 +1903,9 @@ class MiGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1791,8 +1918,10 @@ class MiGraphClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1838,6 +1967,7 @@ class MiGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -1854,6 +1984,7 @@ class MiGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -1901,8 +2032,10 @@ class MiGraphRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2007,6 +2140,9 @@ class ISKClassifier(FeatureMap, BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2019,8 +2155,10 @@ class ISKClassifier(FeatureMap, BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2070,6 +2208,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2088,6 +2227,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2143,8 +2283,10 @@ class ISKRegressor(FeatureMap, BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2255,6 +2397,9 @@ class ExplicitMIGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2267,8 +2412,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2320,6 +2467,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2339,6 +2487,7 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2394,8 +2543,10 @@ class ExplicitMIGraphRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2510,6 +2661,9 @@ class MGDDVClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2522,8 +2676,10 @@ class MGDDVClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2575,6 +2731,7 @@ class MGDDVClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2594,6 +2751,7 @@ class MGDDVClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2652,8 +2810,10 @@ class MGDDVRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2770,6 +2930,9 @@ class MGACCClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2782,8 +2945,10 @@ class MGACCClassifier(BagClassifier):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2835,6 +3000,7 @@ class MGACCClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
         inner: int = 5,
@@ -2854,6 +3020,7 @@ class MGACCClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.probability = probability
         self.scale = scale
         self.missing = missing
         self.inner = inner
@@ -2911,8 +3078,10 @@ class MGACCRegressor(BagRegressor):
         Bytes that Grams, caches and copies may occupy together.
     random_state : int, RandomState instance or None, default=0
         The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
 
     Attributes
     ----------

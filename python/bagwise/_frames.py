@@ -1,16 +1,25 @@
-"""Data frames, of pandas or polars, as bags."""
+"""Data frames (of pandas, polars or Arrow, and AnnData) as bags."""
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import numbers
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from bagwise._bags import Bags, gaps
-from bagwise._data import Dataset, labels_of
+from bagwise._bags import Bags
+from bagwise._data import Dataset
+from bagwise._inputs import Rows, array_of, blocks, cut, gaps, rows_of
+from bagwise._options import outside
+
+#: Columns that :func:`bagwise.read` takes for what their names say. Among features they would give the answer away.
+_ROLES = ("label", "group", "instance_label")
 
 
 def from_frame(
@@ -27,8 +36,8 @@ def from_frame(
 
     Parameters
     ----------
-    frame : pandas.DataFrame or polars.DataFrame
-        A row per instance.
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or anndata.AnnData
+        A row per instance. Of AnnData, the columns are those of ``obs``, and the features are ``X``.
     bag : str, default="bag"
         Column that says which bag a row belongs to.
     label : str, optional
@@ -38,7 +47,8 @@ def from_frame(
     keep : iterable of str
         Columns carried along in :attr:`Dataset.kept`, never learned from.
     ignore : iterable of str
-        Columns left out. All others are features; columns of text or of a categorical type become categories.
+        Columns left out. All others are features: numbers, lists of numbers (a feature for each entry), or categories.
+        Text becomes categories with a warning; a categorical type says that it is meant.
     missing : bool, default=False
         Let NaN stand for a missing value instead of refusing it.
 
@@ -55,68 +65,234 @@ def from_frame(
     >>> data.bags.ids, data.y.tolist()
     (['a', 'b'], [1, 0])
     """
-    actual = {str(c): c for c in frame.columns}
-    if len(actual) < len(frame.columns):
-        raise ValueError(f"two columns of the frame have the same name, among {', '.join(map(str, frame.columns))}")
+    table = _Table(frame.obs if is_anndata(frame) else frame)
     bag, label, group = str(bag), None if label is None else str(label), None if group is None else str(group)
-    carried, left_out = [str(c) for c in keep], [str(c) for c in ignore]
+    carried, left_out = _names(keep), _names(ignore)
     for name in [bag, *(c for c in (label, group) if c is not None), *carried, *left_out]:
-        if name not in actual:
-            raise ValueError(f"the frame has no column '{name}'; it has {', '.join(actual)}")
+        table.require(name)
     roles = {bag, label, group, *carried, *left_out}
-    ids = np.asarray(frame[actual[bag]])
-    matrix, features, categories = matrix_of(frame, [c for name, c in actual.items() if name not in roles])
-    bags = Bags(matrix, ids, feature_names=features, missing=missing)
-    if categories:
-        bags = Bags._of(bags._native.named(features, categories))
-    # Rows are brought together as those of the bags are.
-    position = {name: b for b, name in enumerate(bags.ids)}
-    of_row = np.asarray([position[str(i)] for i in ids])
-    order = np.argsort(of_row, kind="stable")
+    ids = table.values(bag)
+    if is_anndata(frame):
+        bags = Bags(frame, bag=bag, missing=missing)
+    else:
+        features = [name for name in table.names if name not in roles]
+        rows, names, categories = _rows(table, features, ids)
+        bags = Bags.__new__(Bags)
+        bags._set(rows, None, names, categories, missing)
+    order = cut(len(ids), ids)[0]
+
+    def in_order(column: str) -> NDArray[Any]:
+        values = table.values(column)
+        return values if order is None else values[order]
 
     def per_bag(column: str | None) -> NDArray[Any] | None:
         if column is None:
             return None
-        values = np.asarray(frame[actual[column]])[order]
+        values = in_order(column)
         empty = gaps(values)
         if empty.any():
-            name = bags.ids[int(of_row[order][np.flatnonzero(empty)[0]])]
+            name = _bag_of(bags, int(np.flatnonzero(empty)[0]))
             raise ValueError(f"bag '{name}' has a row without a value in column '{column}'; every row needs one")
         firsts = values[bags.offsets[:-1]]
         differs = values != np.repeat(firsts, bags.sizes())
         if differs.any():
-            name = bags.ids[int(of_row[order][np.flatnonzero(differs)[0]])]
+            name = _bag_of(bags, int(np.flatnonzero(differs)[0]))
             raise ValueError(f"bag '{name}' has several values in column '{column}'; it must have one")
         return firsts
 
+    groups, kept = per_bag(group), {c: in_order(c) for c in carried}
     y = per_bag(label)
-    kept = {c: np.asarray(frame[actual[c]])[order] for c in carried}
-    return Dataset("the frame", bags, None if y is None else labels_of(y), per_bag(group), kept)
+    if y is not None and y.dtype == object and all(isinstance(v, str) for v in y):
+        y = np.asarray(y, dtype=np.str_)
+    return Dataset("the frame", bags._with(groups, kept), y, groups, kept)
 
 
-def matrix_of(frame: Any, columns: list[Any]) -> tuple[NDArray[Any], list[str], dict[str, list[str]]]:
-    """Columns of a frame as one matrix; text and categories become codes, and what is missing NaN."""
-    parts: list[NDArray[Any]] = []
+def is_frame(given: Any) -> bool:
+    """True for frames of pandas and polars, and tables of Arrow."""
+    kind = type(given)
+    module = kind.__module__.partition(".")[0]
+    return (module in ("pandas", "polars") and hasattr(given, "columns")) or (
+        module == "pyarrow" and hasattr(given, "column_names")
+    )
+
+
+def is_anndata(given: Any) -> bool:
+    """True for AnnData: a matrix with a frame that describes its rows."""
+    return all(hasattr(given, name) for name in ("X", "obs", "var_names"))
+
+
+def chosen(frame: Any, features: Iterable[str]) -> Any:
+    """A frame without the columns that a model does not know; its bags and what it expects stay."""
+    table = _Table(frame)
+    known = {"bag", *features}
+    # Columns of lists are known by their parts.
+    stems = {name.rpartition("_")[0] for name in known}
+    return table.select([name for name in table.names if name in known or name in stems])
+
+
+def rows_of_frame(
+    frame: Any, bag_ids: ArrayLike | None, bag: str | int, lengths: Any, mask: Any
+) -> tuple[Rows, list[str], dict[str, list[str]]]:
+    """Rows of a frame or of AnnData, the names of features, and the meaning of codes."""
+    bag = str(bag)
+    if lengths is not None or mask is not None:
+        raise ValueError("lengths and mask belong to a 3-D array of bags that were padded to one size")
+    if is_anndata(frame):
+        if bag_ids is None:
+            table = _Table(frame.obs)
+            table.require(bag, "obs has")
+            bag_ids = table.values(bag)
+        matrix = frame.X if sparse.issparse(frame.X) else array_of(frame.X)
+        return rows_of(matrix, bag_ids, None, None), [str(v) for v in frame.var_names], {}
+    table = _Table(frame)
+    if bag_ids is None and bag in table.names:
+        bag_ids = table.values(bag)
+    elif bag_ids is None and bag != "bag":
+        table.require(bag)
+    features = [name for name in table.names if name != bag]
+    for role in _ROLES:
+        if role in features:
+            raise ValueError(
+                f"the column '{role}' would be learned from as a feature; take it out with "
+                f"bagwise.from_frame(frame, {role if role != 'instance_label' else 'keep'}="
+                f"{repr(role) if role != 'instance_label' else [role]!r}), or drop or rename it"
+            )
+    return _rows(table, features, bag_ids)
+
+
+class _Table:
+    """A frame of any library: names of columns as text, and their values as arrays."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self._arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
+        self._columns = list(frame.column_names if self._arrow else frame.columns)
+        self.names = [str(c) for c in self._columns]
+        if len(set(self.names)) < len(self.names):
+            twice = next(n for i, n in enumerate(self.names) if n in self.names[:i])
+            raise ValueError(
+                f"two columns are called '{twice}', the same name; give every column of the frame a name of its own"
+            )
+
+    def require(self, name: str, has: str = "it has") -> None:
+        if name not in self.names:
+            raise ValueError(f"the frame has no column '{name}'; {has} {', '.join(self.names)}")
+
+    def _column(self, name: str) -> Any:
+        return self._frame[self._columns[self.names.index(name)]]
+
+    def select(self, names: list[str]) -> Any:
+        columns = [self._columns[self.names.index(name)] for name in names]
+        return self._frame.select(columns) if self._arrow else self._frame[columns]
+
+    def values(self, name: str) -> NDArray[Any]:
+        column = self._column(name)
+        if self._arrow:
+            return np.asarray(column.to_numpy(zero_copy_only=False))
+        return np.asarray(column)
+
+    def is_categorical(self, name: str) -> bool:
+        """Whether the type of the column says that it holds categories."""
+        column = self._column(name)
+        kind = str(column.type if self._arrow else column.dtype).lower()
+        return kind.startswith(("category", "categorical", "enum", "dictionary"))
+
+
+def _names(given: Iterable[str | int]) -> list[str]:
+    # A single name is a name, not its letters.
+    return [given] if isinstance(given, str) else [str(c) for c in given]
+
+
+def _bag_of(bags: Bags, row: int) -> str:
+    return bags.ids[int(np.searchsorted(bags.offsets, row, side="right")) - 1]
+
+
+def _rows(
+    table: _Table, features: list[str], bag_ids: ArrayLike | None
+) -> tuple[Rows, list[str], dict[str, list[str]]]:
+    columns: list[NDArray[Any]] = []
+    names: list[str] = []
     categories: dict[str, list[str]] = {}
-    for column in columns:
-        values = np.asarray(frame[column])
-        if values.dtype.kind in "fiub":
-            single = values.dtype in (np.float32, np.float16)
-            parts.append(values.astype(np.float32 if single else np.float64))
+    for name in features:
+        values = table.values(name)
+        found = _embedding(values, name)
+        if found is not None:
+            columns.append(found)
+            names += [f"{name}_{i}" for i in range(found.shape[1])]
             continue
-        if values.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported: column '{column}' must hold real numbers")
-        empty = gaps(values)
-        part = np.full(len(values), np.nan)
-        if all(isinstance(v, numbers.Real) for v in values[~empty]):
-            # Whole numbers with gaps, as pandas has them.
-            part[~empty] = values[~empty].astype(np.float64)
-        else:
-            names, codes = np.unique([str(v) for v in values[~empty]], return_inverse=True)
-            categories[str(column)] = [str(n) for n in names]
-            part[~empty] = codes.reshape(-1)
-        parts.append(part)
-    if not parts:
+        if table.is_categorical(name):
+            values, categories[name] = _coded(values)
+        elif values.dtype.kind not in "fiub":
+            values, meaning = _understood(values, name)
+            if meaning is not None:
+                categories[name] = meaning
+        columns.append(values)
+        names.append(name)
+    if not columns:
         raise ValueError("0 feature(s): the frame has no feature columns; a minimum of 1 is required")
-    kind = np.float32 if all(p.dtype == np.float32 for p in parts) else np.float64
-    return np.stack([p.astype(kind) for p in parts], axis=1), [str(c) for c in columns], categories
+    single = all(c.dtype in (np.float32, np.float16) for c in columns)
+    count = len(columns[0])
+    order, offsets, ids = cut(count, bag_ids)
+    return Rows(blocks(columns, order, count, single), offsets, ids, None, single), names, categories
+
+
+def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
+    """A column of lists of numbers as a matrix; None if it is no such column."""
+    if values.ndim == 2:
+        return values
+    if values.dtype != object or len(values) == 0 or not isinstance(values[0], (list, tuple, np.ndarray)):
+        return None
+    width = len(values[0])
+    for row, cell in enumerate(values):
+        size = len(cell) if isinstance(cell, (list, tuple, np.ndarray)) else 0
+        if size != width:
+            raise ValueError(
+                f"column '{name}': row {row} (counted from 0) has {size} numbers, row 0 has {width}; a column of lists "
+                "becomes a feature for each entry, so that all need the same number"
+            )
+    try:
+        matrix = np.stack([np.asarray(cell) for cell in values])
+        if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
+            return matrix
+        return matrix.astype(np.float64).reshape(len(values), width)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column '{name}' holds lists, and not of numbers alone: {error}") from error
+
+
+def _coded(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[str]]:
+    """Codes of categories, NaN for what is missing, and what they mean."""
+    empty = gaps(values)
+    part = np.full(len(values), np.nan)
+    names, codes = np.unique([str(v) for v in values[~empty]], return_inverse=True)
+    part[~empty] = codes.reshape(-1)
+    return part, [str(n) for n in names]
+
+
+def _understood(values: NDArray[Any], name: str) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Numbers, or codes and their meaning, of a column whose type does not say what it holds."""
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: column '{name}' must hold real numbers")
+    empty = gaps(values)
+    there = values[~empty]
+    if values.dtype.kind in "Mm" or any(isinstance(v, (datetime.date, datetime.timedelta)) for v in there):
+        raise ValueError(
+            f"column '{name}' holds dates or times, no features; give numbers such as the days since some date, or leave "
+            "it out"
+        )
+    if all(isinstance(v, (numbers.Real, decimal.Decimal, np.bool_)) for v in there):
+        # Whole numbers with gaps, as pandas has them.
+        part = np.full(len(values), np.nan)
+        part[~empty] = there.astype(np.float64)
+        return part, None
+    odd = next((v for v in there if not isinstance(v, str)), None)
+    if odd is not None:
+        raise ValueError(
+            f"column '{name}' holds values of type {type(odd).__name__}, no features; give numbers, text or a categorical "
+            "type, or leave it out"
+        )
+    warnings.warn(
+        f"column '{name}' holds text and is taken as categories; a categorical type says that this is meant, and "
+        "bagwise.from_frame(..., keep=[COLUMN] or ignore=[COLUMN]) leaves it out",
+        stacklevel=outside(),
+    )
+    return _coded(values)

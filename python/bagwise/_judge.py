@@ -5,27 +5,21 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from bagwise import _native
-from bagwise._bags import BagsLike, as_bags
-from bagwise._base import (
-    BagEstimator,
-    class_names,
-    encoded,
-    inner_folds,
-    numbers_of,
-    problem_parts,
-    weighed,
-)
+from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._options import MEMORY, around, impute_of, learning
+from bagwise._notes import note_of
+from bagwise._options import MEMORY, around, impute_of, learning, outside
+from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 
 def methods() -> list[dict[str, Any]]:
@@ -47,6 +41,11 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
         raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
     if task == "auto":
         task = "regression" if type_of_target(y) == "continuous" else "classification"
+        given = np.asarray(y)
+        if task == "classification" and given.dtype.kind in "fiu":
+            question = _native.undecided(len(np.unique(given)), len(given))
+            if question is not None:
+                raise ValueError(f"y: {question}")
     if task == "regression":
         return numbers_of(y, who), None, None
     codes, classes = encoded(y, who)
@@ -66,7 +65,7 @@ def _judge(
     *,
     baselines: bool,
     groups: ArrayLike | None,
-    folds: int | ArrayLike | None,
+    folds: Any,
     inner: int,
     repeats: int,
     protocol: str | None,
@@ -84,6 +83,7 @@ def _judge(
     memory: float,
     precision: str,
     folder: str | os.PathLike[str] | None,
+    verbose: Any,
     command: str,
 ) -> Comparison:
     if isinstance(class_weight, Mapping):
@@ -93,14 +93,14 @@ def _judge(
         )
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
-    target, classes, _ = _target(y, task, "an evaluation")
+    target, classes, labels = _target(aligned(y, ready, "y"), task, "an evaluation")
     _check_weight(class_weight, classes)
-    _, owners = problem_parts(ready, target, None, groups)
+    _, owners = problem_parts(ready, target, None, aligned(groups, ready, "groups"))
     count = given = None
     if isinstance(folds, (int, np.integer)):
         count = int(folds)
     elif folds is not None:
-        given = [str(f) for f in np.asarray(folds).tolist()]
+        given = _given_folds(folds, ready, target, owners)
     learn = learning(
         methods_wanted,
         params,
@@ -122,12 +122,43 @@ def _judge(
         "baselines": baselines,
         "folder": None if folder is None else os.fspath(folder),
     }
-    surroundings = around(random_state, n_jobs, memory, precision)
-    found = Comparison(_native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command))
+    surroundings = around(random_state, n_jobs, memory, precision, verbose)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=outside())
+    found = Comparison(
+        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
+    )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
-        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=3)
+        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=outside())
+    for sentence in found.warnings:
+        warnings.warn(sentence, stacklevel=outside())
     return found
+
+
+def _given_folds(folds: Any, bags: Bags, target: NDArray[np.float64], owners: list[str] | None) -> list[str]:
+    """The fold of each bag, from one name per bag, a splitter of scikit-learn, or its pairs of training and test bags."""
+    pairs = None
+    if hasattr(folds, "split") and hasattr(folds, "get_n_splits"):
+        pairs = list(folds.split(np.empty((len(bags), 0)), target, owners))
+    elif isinstance(folds, (list, tuple)) and folds and isinstance(folds[0], tuple):
+        pairs = list(folds)
+    if pairs is None:
+        return [str(f) for f in np.asarray(aligned(folds, bags, "folds")).tolist()]
+    fold = np.full(len(bags), -1)
+    for k, (train, test) in enumerate(pairs):
+        if len(np.union1d(train, test)) != len(bags) or len(np.intersect1d(train, test)):
+            raise ValueError(f"fold {k} does not divide all bags into training and test bags; such as KFold(5) does")
+        if (fold[test] >= 0).any():
+            raise ValueError(
+                "some bags are tested twice; give a splitter that tests each once, and repeats=N to repeat it"
+            )
+        fold[test] = k
+    if (fold < 0).any():
+        raise ValueError(
+            f"{int((fold < 0).sum())} bags are never tested; give a splitter that tests each once, such as KFold(5)"
+        )
+    return [str(k) for k in fold]
 
 
 def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
@@ -142,7 +173,7 @@ def compare(
     groups: ArrayLike | None = None,
     methods: str | Iterable[str] = "all",
     params: Mapping[str, Mapping[str, Any]] | None = None,
-    folds: int | ArrayLike | None = None,
+    folds: Any = None,
     inner: int = 5,
     repeats: int = 1,
     protocol: str | None = None,
@@ -159,6 +190,7 @@ def compare(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
 
@@ -171,13 +203,14 @@ def compare(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     groups : array-like of shape (n_bags,), optional
-        Groups (patients, scaffolds) that are never split between training and test.
+        Groups (patients, scaffolds) that are never split between training and test; those of the bags if not given.
     methods : "all" or list of str
         Methods to compare; the baselines majority and simple-mi are always there.
     params : dict of dict, optional
         For a method, values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     folds : int or array-like of shape (n_bags,), optional
-        Number of outer folds (10, or as many as there are groups), or the fold of each bag.
+        Number of outer folds (10, or as many as there are groups), the fold of each bag, or a splitter of scikit-learn
+        that tests every bag once, such as ``StratifiedKFold(5)``.
     inner : int, default=5
         Inner folds, by which parameters are chosen.
     repeats : int, default=1
@@ -200,10 +233,10 @@ def compare(
         What `y` is; auto means classes unless a label has a fraction.
     level : float, default=0.95
         Level of intervals and tests.
-    random_state : int, default=0
-        The seed: the same seed gives the same numbers.
+    random_state : int, RandomState instance or None, default=0
+        The seed: the same seed gives the same numbers. None is 0.
     n_jobs : int, optional
-        Threads; all cores if not given.
+        Threads: -1 for all cores, -2 for all but one; if not given, all that joblib leaves to this process.
     memory : float, default=4e9
         Bytes for Grams, caches and copies.
     precision : {"f64", "f32"}, default="f64"
@@ -211,6 +244,9 @@ def compare(
     folder : str or path, optional
         Where records, folds and predictions are kept, for ``bagwise report`` too. With or without it, a call that was
         interrupted goes on where it stopped when it is made again.
+    verbose : bool or callable, default=False
+        Say on stderr how far it has come, once a second at most; or call this with what is done, the steps that are
+        done and all steps.
 
     Returns
     -------
@@ -251,6 +287,7 @@ def compare(
         memory=memory,
         precision=precision,
         folder=folder,
+        verbose=verbose,
     )
 
 
@@ -261,7 +298,7 @@ def evaluate(
     *,
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
-    folds: int | ArrayLike | None = None,
+    folds: Any = None,
     inner: int = 5,
     repeats: int = 1,
     protocol: str | None = None,
@@ -279,6 +316,7 @@ def evaluate(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Estimate how good one method is on new bags: the numbers of ``bagwise evaluate``.
 
@@ -288,7 +326,7 @@ def evaluate(
     Parameters
     ----------
     bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
-task, level, random_state, n_jobs, memory, precision, folder
+task, level, random_state, n_jobs, memory, precision, folder, verbose
         As in :func:`compare`.
     method : str
         The method; ``"auto"`` estimates the whole choice among all methods.
@@ -337,9 +375,57 @@ task, level, random_state, n_jobs, memory, precision, folder
         memory=memory,
         precision=precision,
         folder=folder,
+        verbose=verbose,
     )
 
 
+@overload
+def fit(
+    bags: BagsLike,
+    y: ArrayLike,
+    *,
+    method: str = "auto",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    inner: int = 5,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
+    missing: str = "refuse",
+    task: Literal["classification"],
+    best: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> BagClassifier: ...
+@overload
+def fit(
+    bags: BagsLike,
+    y: ArrayLike,
+    *,
+    method: str = "auto",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    inner: int = 5,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
+    missing: str = "refuse",
+    task: Literal["regression"],
+    best: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> BagRegressor: ...
+@overload
 def fit(
     bags: BagsLike,
     y: ArrayLike,
@@ -361,7 +447,29 @@ def fit(
     n_jobs: int | None = None,
     memory: float = MEMORY,
     precision: str = "f64",
-) -> Any:
+) -> BagEstimator: ...
+def fit(
+    bags: BagsLike,
+    y: ArrayLike,
+    *,
+    method: str = "auto",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    inner: int = 5,
+    optimize: str | None = None,
+    decision_threshold: float | str | None = None,
+    scale: str | None = None,
+    multiclass: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
+    missing: str = "refuse",
+    task: str = "auto",
+    best: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    memory: float = MEMORY,
+    precision: str = "f64",
+) -> BagEstimator:
     """Learn with everything chosen by inner folds: the model of ``bagwise fit``.
 
     Parameters
@@ -373,7 +481,7 @@ def fit(
     method : str, default="auto"
         The method; auto takes the simplest that is as good as the best.
     groups : array-like of shape (n_bags,), optional
-        Groups that are kept whole in inner folds.
+        Groups that are kept whole in inner folds; those of the bags if not given.
     sample_weight : array-like of shape (n_bags,), optional
         What an error on each bag costs, above 0.
     params : dict, optional
@@ -401,11 +509,12 @@ def fit(
     """
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
-    target, classes, given = _target(y, task, "bagwise.fit")
+    target, classes, given = _target(aligned(y, ready, "y"), task, "bagwise.fit")
     _check_weight(class_weight, classes)
+    sample_weight = aligned(sample_weight, ready, "sample_weight")
     if isinstance(class_weight, Mapping):
         sample_weight = weighed(class_weight, given, target, sample_weight)
-    weights, owners = problem_parts(ready, target, sample_weight, groups)
+    weights, owners = problem_parts(ready, target, sample_weight, aligned(groups, ready, "groups"))
     own = params or {}
     learn = learning(
         [method],
@@ -420,7 +529,8 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
-    model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings)
+    for leak in _native.leaks(ready._native, target, classes, surroundings):
+        warnings.warn(leak, stacklevel=outside())
     kept: dict[str, Any] = {
         "scale": scale,
         "missing": missing,
@@ -428,18 +538,18 @@ def fit(
         "precision": precision,
         "memory": memory,
         "random_state": random_state,
-        "n_jobs": n_jobs,
     }
     if classes is not None:
         kept |= {"multiclass": multiclass, "class_weight": class_weight, "decision_threshold": decision_threshold}
-    new = _class_of(model)._of(model, **kept)
-    if given is not None:
-        new.classes_ = given
-    new._warn(stacklevel=3)
+    note = json.dumps(note_of(kept, given, ready.feature_names is not None, surroundings["seed"]))
+    model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings, note)
+    new = _class_of(model)._of(model)
+    new.set_params(n_jobs=n_jobs)
+    new._warn()
     return new
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> BagEstimator:
     """Read a model that an estimator saved or ``bagwise fit`` wrote.
 
     Parameters
@@ -463,7 +573,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     float(bagwise.load(path).c)
     10.0
     """
-    model = _native.Model.load(path)
+    model = model_from(path)
     return _class_of(model)._of(model)
 
 

@@ -1,5 +1,6 @@
 """The compiled part: conversions and one door to the Rust library. Use the package, not this."""
 
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
@@ -15,12 +16,14 @@ _Reason = tuple[float | None, _Floats, int | None]
 class Bags:
     def __init__(
         self,
-        instances: NDArray[Any] | tuple[int, _Longs, _Longs, _Floats],
+        instances: NDArray[Any] | tuple[int, _Longs, _Longs, _Floats] | Iterable[NDArray[Any]],
         offsets: _Longs,
         ids: list[str] | None,
         features: list[str] | None,
         categories: dict[str, list[str]],
         missing: bool,
+        order: _Longs | None = None,
+        single: bool | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     @property
@@ -65,6 +68,7 @@ def fit(
     inner: int,
     learning: dict[str, Any],
     around: dict[str, Any],
+    note: str,
 ) -> Model: ...
 def evaluate(
     bags: Bags,
@@ -78,6 +82,8 @@ def evaluate(
 ) -> str: ...
 def report(judged: str, title: str | None, hide_ids: bool) -> str: ...
 def gram(bags: Bags, against: Bags | None, learning: dict[str, Any], around: dict[str, Any]) -> _Floats: ...
+def leaks(bags: Bags, y: _Floats, classes: list[str] | None, around: dict[str, Any]) -> list[str]: ...
+def undecided(distinct: int, bags: int) -> str | None: ...
 def read(
     name: str, reading: dict[str, Any], around: dict[str, Any]
 ) -> tuple[

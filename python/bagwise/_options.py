@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
-from collections.abc import Mapping
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from multiprocessing import current_process
 from typing import Any
 
 import numpy as np
@@ -13,10 +18,21 @@ from sklearn.utils import check_random_state
 MEMORY = 4_000_000_000
 
 
+def outside() -> int:
+    """The `stacklevel` of a warning that is to name the first caller outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("bagwise."):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
 def seed_of(random_state: Any) -> int:
     """The run's seed: a whole number, 0 for None, or drawn from a generator."""
     if random_state is None:
         return 0
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(np.iinfo(np.int32).max))
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ValueError(f"random_state is {random_state}; give a whole number not below 0")
@@ -24,26 +40,105 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def threads_of(n_jobs: Any) -> int | None:
-    """Threads to use: all for None and -1."""
-    if n_jobs is None or n_jobs == -1:
-        return None
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs < 1:
-        raise ValueError(f"n_jobs is {n_jobs!r}; give a whole number above 0, or -1 or None for all cores")
-    return int(n_jobs)
+def threads_of(n_jobs: Any) -> int:
+    """Threads to use: as scikit-learn counts them, and for None all that nobody else was given.
+
+    joblib knows how many cores this process may use (affinity, cgroups, ``LOKY_MAX_CPU_COUNT``), what
+    ``parallel_config(n_jobs=…)`` says, and whether this is one of its workers: those of its processes have their share in
+    environment variables, and one of several threads has one core.
+    """
+    import joblib
+
+    cores = joblib.cpu_count()
+    if n_jobs is None:
+        backend, wanted = joblib.parallel.get_active_backend()
+        if (backend.nesting_level or 0) > 0:
+            share = os.environ.get("OMP_NUM_THREADS", "") if current_process().name.startswith("Loky") else ""
+            return min(cores, int(share)) if share.isdigit() and int(share) > 0 else 1
+        return cores if wanted is None else threads_of(int(wanted))
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs is {n_jobs!r}; give a whole number above 0, -1 for all cores, -2 for all but one, or None"
+        )
+    count = int(n_jobs)
+    return count if count > 0 else max(1, cores + 1 + count)
+
+
+def one_of(name: str, value: Any, words: tuple[str, ...], *, optional: bool = False) -> None:
+    """Refuses a word that an argument does not know."""
+    if not (value is None and optional) and value not in words:
+        known = ", ".join(map(repr, words))
+        raise ValueError(f"{name} is {value!r}; give {known}" + (" or None" if optional else ""))
+
+
+#: What other packages call parameters, and what they are called here.
+_MEANT = {
+    "C": "c",
+    "cost": "c",
+    "cv": "inner",
+    "epsilon": "tube",
+    "folds": "inner",
+    "max_iterations": "max_iter",
+    "n_threads": "n_jobs",
+    "normalize": "scale",
+    "normalizer": "norm",
+    "scaler": "scale",
+    "seed": "random_state",
+    "sigma": "gamma",
+    "standardize": "scale",
+    "threshold": "decision_threshold",
+    "weights": "class_weight",
+}
+
+
+def check_names(who: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuses an argument that does not exist, with the one that was meant."""
+    there = list(known)
+    for name in given:
+        if name in there:
+            continue
+        if name == "kernel":
+            hint = "its kernel is exp(-gamma |x - z|^2); SimpleMIClassifier(kernel='linear') is a linear machine"
+        elif name in ("sample_weight", "groups"):
+            hint = f"give {name} to fit"
+        elif _MEANT.get(name) in there:
+            hint = f"it is called {_MEANT[name]!r} here"
+        else:
+            near = difflib.get_close_matches(name, there, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(there)}"
+        raise TypeError(f"{who} got an unexpected keyword argument {name!r}; {hint}")
+
+
+class _Lines:
+    """Progress as lines on stderr, one a second at most."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last >= 1.0 or done == total:
+            self._last = now
+            print(f"bagwise: {what}, {done} of {total}", file=sys.stderr, flush=True)
 
 
 def around(
-    random_state: Any = None, n_jobs: Any = None, memory: Any = MEMORY, precision: str = "f64"
+    random_state: Any = None,
+    n_jobs: Any = None,
+    memory: Any = MEMORY,
+    precision: str = "f64",
+    verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> dict[str, Any]:
     """The surroundings of a computation."""
     if not isinstance(memory, (int, float, np.number)) or memory < 1e6:
         raise ValueError(f"memory is {memory!r}; give bytes, at least 1e6")
+    one_of("precision", precision, ("f64", "f32"))
     return {
         "seed": seed_of(random_state),
         "memory": int(memory),
         "precision": str(precision),
         "threads": threads_of(n_jobs),
+        "progress": verbose if callable(verbose) else _Lines() if verbose else None,
     }
 
 
@@ -77,8 +172,14 @@ def learning(
     optimize: str | None = None,
     decision_threshold: float | str | None = None,
     best: bool = False,
+    probability: bool = True,
 ) -> dict[str, Any]:
     """How methods learn. Costs of single classes are no part of it: they go into the weights of bags."""
+    for key in params:
+        if key.rpartition(".")[2] in ("C", "cost"):
+            raise ValueError(f"params has {key!r}; the cost of an error is called 'c'")
+    one_of("scale", scale, ("none", "minmax", "zscore", "maxabs"), optional=True)
+    one_of("multiclass", multiclass, ("one-vs-one", "one-vs-rest"), optional=True)
     return {
         "methods": methods,
         "params": [(key, several(value)) for key, value in params.items()],
@@ -90,6 +191,7 @@ def learning(
         "optimize": optimize,
         "threshold": None if decision_threshold is None else text_of(decision_threshold),
         "best": best,
+        "probabilities": bool(probability),
     }
 
 

@@ -156,10 +156,10 @@ def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
         ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide will not do"),
         ({"norm": "x"}, "parameter norm of mi-kernel: x will not do"),
         ({"c": "1,10"}, "give every parameter one value"),
-        ({"scale": "log"}, "unknown scaling 'log'"),
-        ({"multiclass": "ovx"}, "unknown multi-class scheme 'ovx'"),
+        ({"scale": "log"}, "scale is 'log'; give 'none'"),
+        ({"multiclass": "ovx"}, "multiclass is 'ovx'"),
         ({"decision_threshold": "recall=2"}, "recall"),
-        ({"precision": "f16"}, "unknown precision 'f16'"),
+        ({"precision": "f16"}, "precision is 'f16'"),
         ({"missing": "drop"}, "missing is 'drop'"),
         ({"class_weight": "even"}, "class_weight is 'even'"),
         ({"inner": 1}, "inner is 1"),
@@ -211,7 +211,7 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
     MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "m.bagwise")
     with pytest.raises(ValueError, match="a model of mi-kernel that predicts classes; bagwise.load"):
         MIKernelRegressor.load(tmp_path / "m.bagwise")
-    with pytest.raises(ValueError, match="the folder does not exist"):
+    with pytest.raises(FileNotFoundError, match="the folder does not exist"):
         MIKernelClassifier().fit(small.bags, small.y).save(tmp_path / "no" / "folder.bagwise")
     with pytest.raises(MemoryError, match="allow more memory with memory=BYTES, or use fewer bags"):
         bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
@@ -291,7 +291,11 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
             bagwise.evaluate(small.bags, small.y, "simple-mi", **options)
-    found = bagwise.evaluate(small.bags, small.y, "simple-mi", folds=own, params={"c": 10, "gamma": 1})
+    with pytest.raises(ValueError, match="a group belongs to one fold"):
+        # The groups that the bags bring along.
+        bagwise.evaluate(small.bags, small.y, "simple-mi", folds=own)
+    plain = list(small.bags)
+    found = bagwise.evaluate(plain, small.y, "simple-mi", folds=own, params={"c": 10, "gamma": 1})
     tested = {tuple(r["scored"]["bags"]) for r in found.records}
     assert tested == {tuple(np.flatnonzero(own == fold).tolist()) for fold in range(4)}
 
@@ -312,7 +316,7 @@ def test_folds_and_words_are_those_of_the_library(small: Dataset) -> None:
     for protocol, owners, folds in (("kfold", None, 10), ("kfold", groups, 8), ("half", None, 5)):
         found = bagwise.evaluate(small.bags, small.y, "simple-mi", protocol=protocol, groups=owners, **given)
         assert found[0]["fits"] == folds
-    with pytest.raises(ValueError, match="precision 'half'.*f64, f32"):
+    with pytest.raises(ValueError, match="precision is 'half'; give 'f64', 'f32'"):
         bagwise.evaluate(small.bags, small.y, "simple-mi", precision="half", **given)
     with pytest.raises(ValueError, match="task 'ranking'.*auto, classification, regression"):
         bagwise.read("synthetic:gauss?bags=12&features=2", task="ranking")

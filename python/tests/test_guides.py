@@ -22,7 +22,10 @@ def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     runpy.run_path(str(guide), run_name="__main__")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+PAGES = ["README.md", "docs/python.md", *(f"docs/python/{p.name}" for p in (ROOT / "docs" / "python").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
 def test_programs_in_documents_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert programs

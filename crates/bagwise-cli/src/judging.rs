@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{Column, ReadOptions};
-use bagwise::judge::{Metric, MetricSummary, ProtocolName, Record};
+use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
@@ -141,6 +141,7 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
 /// how to go on.
 pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Result<Evaluation> {
     let data = evaluate.data();
+    session.warn_of_leaks(data)?;
     let size = format!(
         "{}: {} bags, {} instances x {} ({})",
         data.name,
@@ -149,7 +150,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
         data.bags.width(),
         human_bytes(data.bags.instances().bytes())
     );
-    let mut live = Live::default();
+    let mut several = false;
     let mut reported = None;
     let kept = Mutex::new((0, 0));
     let watch = |event: &Event<'_>| {
@@ -161,13 +162,8 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                 ));
             }
             Event::Started { data, candidates, plan, done, total, seconds, folder, torn } => {
-                live = Live {
-                    metric: Some(plan.metric),
-                    per_method: total / candidates.len().max(1),
-                    several: candidates.len() > 1,
-                    ..Live::default()
-                };
-                if live.several {
+                several = candidates.len() > 1;
+                if several {
                     session.say(&format!(
                         "{size}; {} methods, {}; roughly {}",
                         candidates.len(),
@@ -193,10 +189,14 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                     reported = Some((folder.to_path_buf(), known));
                 }
             }
-            Event::Fitted { record, done, total } => {
-                *lock(&kept) = (*done, *total);
-                if let Some(line) = live.line_after(record) {
-                    session.say(&line);
+            Event::Fitted { done, total, .. } => *lock(&kept) = (*done, *total),
+            Event::Judged { line } => {
+                let metric = &line.metrics[0];
+                if several && let Some(value) = metric.mean {
+                    session.say(&format!(
+                        "  {:<18} {} {value:.3} in {:.1} s",
+                        line.method, metric.metric, line.seconds
+                    ));
                 }
             }
             Event::Finished { data, evaluation } => {
@@ -246,12 +246,17 @@ pub(crate) fn human_seconds(seconds: f64) -> String {
     }
 }
 
-/// A metric as JSON: mean, sd, values of the repeats, interval.
+/// The metrics of a line that a table shows: the one that decides, and those that are shown always.
+pub(crate) fn shown(line: &MethodSummary) -> impl Iterator<Item = (usize, &MetricSummary)> {
+    line.metrics.iter().enumerate().filter(|(i, m)| *i == 0 || m.metric.is_default())
+}
+
+/// A metric as JSON: mean, sd, values of the repeats, interval, or why there is none.
 pub(crate) fn metric_json(m: &MetricSummary) -> Object {
     let mut object = Object::default();
     object.put("mean", m.mean).put("sd", m.sd).put("values", &m.values);
     match m.interval {
-        None => object.put("interval", ()),
+        None => object.put("interval", ()).put("no_interval", &m.no_interval),
         Some(i) => {
             let mut interval = Object::default();
             interval.put("low", i.low).put("high", i.high).put("level", i.level);
@@ -259,47 +264,6 @@ pub(crate) fn metric_json(m: &MetricSummary) -> Object {
         }
     };
     object
-}
-
-/// The line that a method gets as soon as its last fit of this session is done: the live table of a comparison.
-#[derive(Default)]
-struct Live {
-    metric: Option<Metric>,
-    per_method: usize,
-    several: bool,
-    method: String,
-    fits: usize,
-    bags: f64,
-    sum: f64,
-    seconds: f64,
-}
-
-impl Live {
-    /// Takes a record in; the line, if it was the method's last. Fits of a resumed run that are not seen here leave it out.
-    fn line_after(&mut self, record: &Record) -> Option<String> {
-        let metric = self.metric?.name();
-        if record.key.method != self.method {
-            self.method = record.key.method.clone();
-            (self.fits, self.bags, self.sum, self.seconds) = (0, 0.0, 0.0, 0.0);
-        }
-        self.fits += 1;
-        self.seconds += record.seconds;
-        if let Some(value) = record.metrics.get(metric).copied().flatten() {
-            let bags = record.scored.bags.len() as f64;
-            self.bags += bags;
-            self.sum += bags * value;
-        }
-        let done = self.several && self.fits == self.per_method && self.bags > 0.0;
-        done.then(|| {
-            format!(
-                "  {:<18} {} {:.3} (mean of folds) in {:.1} s",
-                self.method,
-                metric,
-                self.sum / self.bags,
-                self.seconds
-            )
-        })
-    }
 }
 
 /// What the command line means where nothing is said; the defaults above say the same for help.

@@ -70,6 +70,15 @@ impl Session {
         Ok(data)
     }
 
+    /// Warns of attributes that give away what is to be predicted.
+    pub(crate) fn warn_of_leaks(&self, data: &Dataset) -> Result<()> {
+        for finding in bagwise::inspect::leaks(data)? {
+            let remedy = finding.remedy.worded(&wording::option);
+            self.warn(&format!("{}; {remedy}", finding.message));
+        }
+        Ok(())
+    }
+
     /// Reads bags that a model is to answer for: the columns it learned from, by name; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
         let features = model.header.features.iter().map(|f| f.name.clone()).collect();
@@ -81,6 +90,11 @@ impl Session {
     pub(crate) fn print(&self, result: &impl Output) -> Result<()> {
         self.clear_progress();
         output::print(result, self.format)
+    }
+
+    /// Whether results are for programs, not for people.
+    pub(crate) fn for_programs(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Csv)
     }
 
     /// Prints what a verb made whose result is a file: for programs on stdout, for people on stderr like all other talk.

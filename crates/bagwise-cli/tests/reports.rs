@@ -178,3 +178,31 @@ fn what_cannot_be_drawn_says_why() {
         assert!(said.contains(why), "{line}: {said}");
     }
 }
+
+#[test]
+fn several_runs_are_ranked_for_programs_too() {
+    let folder = folder();
+    for i in 0..5 {
+        let data = format!("synthetic:gauss?bags={}&features=2", 24 + i);
+        let methods =
+            "--methods majority,simple-mi,mi-kernel -p mi-kernel.gamma=1/median -p mi-kernel.c=1 --folds 3";
+        done(folder.path(), &format!("compare {data} {methods} --no-report -o run{i}"));
+    }
+    let runs = "report run0 run1 run2 run3 run4";
+    let found = common::json(folder.path(), runs);
+    assert_eq!(found["runs"].as_array().unwrap().len(), 5);
+    let together = &found["together"];
+    assert_eq!(together["ranks"]["values"].as_array().unwrap().len(), 5);
+    assert!(together["friedman"]["chi2_ties"].is_number(), "{together}");
+    assert!(together["nemenyi_difference"].is_number());
+    let methods = together["methods"].as_array().unwrap();
+    assert!(methods.len() == 3 && methods[0]["holm_adjusted"].is_null());
+    assert!(methods[2]["holm_adjusted"].is_number() && methods[2]["wilcoxon"]["p"].is_number());
+    assert!(found["sentence"].as_str().unwrap().starts_with("Over 5 data sets"));
+    let csv = done(folder.path(), &format!("{runs} --format csv"));
+    let lines: Vec<&str> = text(&csv.stdout).lines().collect();
+    assert!(lines.len() == 4 && lines[0].starts_with("method,average_rank,nemenyi_p"), "{lines:?}");
+    // Of a single run there are no ranks, and its table is there.
+    let one = common::json(folder.path(), "report run0");
+    assert!(one["together"].is_null() && one["runs"][0]["methods"].as_array().unwrap().len() == 3);
+}

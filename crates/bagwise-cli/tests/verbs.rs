@@ -423,3 +423,86 @@ fn a_budget_skips_what_does_not_fit_and_says_so() {
     assert_eq!(found["best"], "simple-mi", "the baselines stay");
     assert!(found["skipped"].as_array().unwrap().contains(&"mi-kernel".into()));
 }
+
+/// Forty bags whose number is ten times a measurement, with attributes made from it.
+fn measured(derived: bool) -> String {
+    let mut table = String::from(if derived { "bag,label,active,x\n" } else { "bag,label,x\n" });
+    for bag in 0..40 {
+        let value = (f64::from(bag) * 1.7).sin();
+        for i in 0..3 {
+            let x = (f64::from(bag * 7 + i) * 2.3).cos() + value;
+            table += &match derived {
+                true => format!("b{bag},{value:.4},{},{x:.4}\n", u8::from(value > 0.2)),
+                false => format!("b{bag},{:.0},{x:.4}\n", 30.0 * value),
+            };
+        }
+    }
+    table
+}
+
+#[test]
+fn many_whole_numbers_are_asked_about() {
+    let folder = folder();
+    std::fs::write(folder.path().join("tens.csv"), measured(false)).unwrap();
+    let page = done(folder.path(), "inspect tens.csv");
+    let page = text(&page.stdout);
+    assert!(
+        page.contains("different whole numbers on 40 bags") && page.contains("say which they are"),
+        "{page}"
+    );
+    assert!(!page.contains("drop the class"), "{page}");
+    for verb in ["evaluate tens.csv --method majority", "compare tens.csv", "fit tens.csv -o m.bagwise"] {
+        let refused = bagwise(folder.path(), &verb.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status.code(), Some(2), "{verb}");
+        let said = text(&refused.stderr);
+        assert!(said.contains("--task classification or --task regression"), "{verb}: {said}");
+    }
+    let found = json(folder.path(), "evaluate tens.csv --method majority --task regression --folds 4");
+    assert!(found["rmse"]["mean"].is_number() && found["err_percent"].is_null());
+    done(folder.path(), "evaluate tens.csv --method majority --task classification --folds 4");
+}
+
+#[test]
+fn what_gives_the_target_away_is_warned_of_wherever_it_is_learned() {
+    let folder = folder();
+    std::fs::write(folder.path().join("leak.csv"), measured(true)).unwrap();
+    let warning = "attribute active follows from the target";
+    assert!(text(&done(folder.path(), "inspect leak.csv").stdout).contains(warning));
+    let fixed = "-p gamma=1/median -p c=1";
+    for verb in [
+        format!("evaluate leak.csv --method simple-mi --folds 3 {fixed}"),
+        "compare leak.csv --methods majority --folds 3 --no-report -p simple-mi.c=1 -o run".into(),
+        format!("fit leak.csv --method simple-mi {fixed} -o m.bagwise"),
+    ] {
+        let said = done(folder.path(), &verb);
+        let said = text(&said.stderr);
+        assert!(said.contains(warning) && said.contains("--ignore"), "{verb}: {said}");
+    }
+    let said = done(folder.path(), "evaluate leak.csv --method majority --folds 3 --ignore active");
+    assert!(!text(&said.stderr).contains(warning));
+}
+
+#[test]
+fn progress_and_table_show_the_same_value() {
+    let folder = folder();
+    let run = "compare synthetic:gauss?bags=37 --methods majority,simple-mi -p simple-mi.c=1 --optimize roc_auc --folds 5 \
+               --no-report -o run";
+    let output = done(folder.path(), run);
+    for line in
+        text(&output.stdout).lines().filter(|l| l.starts_with(" simple-mi") || l.starts_with(" majority"))
+    {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let live = format!("roc_auc {} in ", words[1]);
+        let said = text(&output.stderr).lines().find(|l| l.contains(words[0])).unwrap_or("");
+        assert!(said.contains(&live), "{line}\n{said}");
+    }
+    assert!(
+        text(&output.stderr).contains("majority           roc_auc 0.500 in "),
+        "{}",
+        text(&output.stderr)
+    );
+    // Leave-one-out compares no bags, and says so.
+    let alone = done(folder.path(), "evaluate synthetic:gauss?bags=12 --method majority --protocol loo");
+    let page = text(&alone.stdout);
+    assert!(page.contains("no interval of roc_auc: no fold has two bags to compare"), "{page}");
+}

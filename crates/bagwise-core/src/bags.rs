@@ -224,7 +224,8 @@ impl Feature {
 /// Many bags over the same attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bags {
-    instances: Instances,
+    /// Shared, so that a clone of bags copies no numbers.
+    instances: Arc<Instances>,
     offsets: Vec<usize>,
     ids: Vec<String>,
     features: Arc<[Feature]>,
@@ -296,7 +297,7 @@ impl Bags {
         }
         let ids = (1..offsets.len()).map(|b| b.to_string()).collect();
         let features = (1..=instances.cols()).map(|f| Feature::numeric(format!("f{f}"))).collect();
-        Ok(Bags { instances, offsets, ids, features, missing: false })
+        Ok(Bags { instances: Arc::new(instances), offsets, ids, features, missing: false })
     }
 
     fn bad_value(&self, row: usize, column: usize) -> Error {
@@ -366,7 +367,7 @@ impl Bags {
 
     /// Stored numbers per instance, on average: the width, or less where rows are sparse.
     pub fn values_per_instance(&self) -> f64 {
-        match &self.instances {
+        match &*self.instances {
             Instances::Sparse(rows) => rows.nnz() as f64 / rows.rows() as f64,
             dense => dense.cols() as f64,
         }
@@ -427,7 +428,7 @@ impl Bags {
             offsets.push(offsets[offsets.len() - 1] + self.rows(bag).len());
         }
         Bags {
-            instances: self.instances.gather(&rows),
+            instances: Arc::new(self.instances.gather(&rows)),
             offsets,
             ids: bags.iter().map(|&b| self.ids[b].clone()).collect(),
             features: Arc::clone(&self.features),
@@ -437,7 +438,7 @@ impl Bags {
 
     /// The same bags with some of their rows; `offsets` cuts the chosen rows into bags, none of them empty.
     pub fn with_rows(&self, rows: &[usize], offsets: Vec<usize>) -> Bags {
-        Bags { instances: self.instances.gather(rows), offsets, ..self.clone() }
+        Bags { instances: Arc::new(self.instances.gather(rows)), offsets, ..self.clone() }
     }
 
     /// These bags followed by `more` over the same attributes. Unequal storages meet in dense double precision.
@@ -445,7 +446,7 @@ impl Bags {
         let end = self.instance_count();
         let offsets: Vec<usize> =
             self.offsets.iter().copied().chain(more.offsets[1..].iter().map(|o| end + o)).collect();
-        let instances = match (&self.instances, &more.instances) {
+        let instances = match (&*self.instances, &*more.instances) {
             (Instances::F32(a), Instances::F32(b)) => {
                 Instances::F32(Mat::new(a.rows() + b.rows(), a.cols(), [a.data(), b.data()].concat()))
             }
@@ -469,7 +470,7 @@ impl Bags {
 
     /// The same bags with their instances in memory, which methods that go over them again and again want.
     pub fn in_memory(self: Arc<Bags>, ctx: &Ctx) -> Result<Arc<Bags>> {
-        let Instances::Stored(rows) = &self.instances else { return Ok(self) };
+        let Instances::Stored(rows) = &*self.instances else { return Ok(self) };
         let each = if rows.is_single() { 4 } else { 8 };
         ctx.reserve(
             "all instances in memory",
@@ -479,7 +480,7 @@ impl Bags {
                 .with([Setting::MaxInstances])
                 .or("choose isk or simple-mi, which read one bag at a time"),
         )?;
-        let instances = self.instances.clone().in_memory()?;
+        let instances = Arc::new(Instances::clone(&self.instances).in_memory()?);
         Ok(Arc::new(Bags { instances, ..Bags::clone(&self) }))
     }
 

@@ -7,7 +7,7 @@ use crate::bags::Bags;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
-use crate::target::Target;
+use crate::target::{Target, undecided_target};
 
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,9 @@ pub struct Dataset {
     pub bags: Bags,
     /// What is to be predicted; prediction data has none.
     pub target: Option<Target>,
+    /// How many different whole numbers the labels are, where nobody has said whether they are classes or measurements and
+    /// [`may_be_measurements`] doubts it. The target then has classes to look at, and none to learn from.
+    pub undecided: Option<usize>,
     /// Groups that are never split.
     pub groups: Option<Groups>,
     /// Columns carried along.
@@ -73,6 +76,7 @@ impl Dataset {
             name: name.into(),
             bags,
             target: None,
+            undecided: None,
             groups: None,
             kept: Vec::new(),
             drawn: None,
@@ -161,8 +165,12 @@ impl Dataset {
         }
     }
 
-    /// The target, or an error that says it is needed.
+    /// The target, or an error that says it is needed, or that it is not known what it is.
     pub fn require_target(&self) -> Result<&Target> {
+        if let Some(distinct) = self.undecided {
+            let (found, remedy) = undecided_target(distinct, self.bags.len());
+            return Err(Error::refused(format!("{}: {found}", self.name), remedy));
+        }
         self.target.as_ref().ok_or_else(|| {
             let remedy = Message::from("name it").with([Setting::Label]);
             Error::refused(format!("{} has no label column", self.name), remedy)
@@ -245,6 +253,7 @@ impl Dataset {
             name: self.name.clone(),
             bags: self.bags.select(bags),
             target: self.target.as_ref().map(|t| t.select(bags)),
+            undecided: self.undecided,
             groups: self.groups.as_ref().map(|g| Groups {
                 codes: bags.iter().map(|&b| g.codes[b]).collect(),
                 names: g.names.clone(),

@@ -26,4 +26,4 @@ pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
-pub use target::{Target, sort_names};
+pub use target::{Target, may_be_measurements, sort_names, undecided_target};

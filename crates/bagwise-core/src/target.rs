@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::message::{Message, Setting};
+
 /// What is to be predicted, one entry per bag.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
@@ -50,6 +52,32 @@ impl Target {
             Target::Values(values) => Target::Values(bags.iter().map(|&b| values[b]).collect()),
         }
     }
+}
+
+/// Labels with more different whole numbers than this are rarely classes.
+const MANY: usize = 20;
+/// Labels with up to so many are classes, however few bags there are.
+const FEW: usize = 10;
+
+/// Whether labels that are whole numbers, so many different ones on so many bags, may be measurements: more than 20, or
+/// more than 10 and more than half as many as there are bags. Then somebody has to say what they are.
+pub fn may_be_measurements(distinct: usize, bags: usize) -> bool {
+    distinct > MANY || distinct > FEW && 2 * distinct > bags
+}
+
+/// What is asked where labels may be classes or measurements, and how it is answered.
+pub fn undecided_target(distinct: usize, bags: usize) -> (String, Message) {
+    let rule = if distinct > MANY {
+        format!("more than {MANY}")
+    } else {
+        format!("more than {FEW}, and more than half as many as bags")
+    };
+    let found = format!(
+        "the labels are {distinct} different whole numbers on {bags} bags ({rule}), which may be classes or measurements"
+    );
+    let remedy = Message::from("say which they are")
+        .with([Setting::Task("classification"), Setting::Task("regression")]);
+    (found, remedy)
 }
 
 /// Sorts names of classes or categories: by value if all are numbers, else as text.

@@ -201,7 +201,7 @@ pub(crate) fn mirror(gram: &mut Mat) {
     }
 }
 
-fn check(rows: &Side, cols: &Side, outputs: &[GramOutput]) -> Result<()> {
+pub(crate) fn check(rows: &Side, cols: &Side, outputs: &[GramOutput]) -> Result<()> {
     let refuse = |what: String| Err(Error::Invalid(what));
     for side in [rows, cols] {
         let n = side.instances.rows();
@@ -237,7 +237,7 @@ fn check(rows: &Side, cols: &Side, outputs: &[GramOutput]) -> Result<()> {
     Ok(())
 }
 
-fn not_a_number() -> Error {
+pub(crate) fn not_a_number() -> Error {
     Error::Invalid("an instance has a missing value; fill it in before comparing bags".into())
 }
 

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::direct::{DirectKernel, DirectOutput};
 use super::kernels::{Available, Kernels};
 use super::pairs::{GramShape, run_with};
 use super::*;
@@ -80,6 +81,20 @@ impl Case {
 
 /// The sum and the sum of absolute values, which errors are measured against: weights may cancel.
 fn literal(a: &Case, b: &Case, output: &GramOutput) -> (Mat, Mat) {
+    literal_by(a, b, &output.terms, |x, z| {
+        let s: f64 = x.iter().zip(z).map(|(p, q)| (p - q) * (p - q)).sum();
+        let k = (-output.gamma * s).exp();
+        (k, k)
+    })
+}
+
+/// The same for any kernel of two instances, which comes with its own size.
+fn literal_by(
+    a: &Case,
+    b: &Case,
+    terms: &[usize],
+    kernel: impl Fn(&[f64], &[f64]) -> (f64, f64),
+) -> (Mat, Mat) {
     let mut sums = Mat::zeros(a.bags(), b.bags());
     let mut sizes = sums.clone();
     for x in 0..a.bags() {
@@ -87,12 +102,10 @@ fn literal(a: &Case, b: &Case, output: &GramOutput) -> (Mat, Mat) {
             let (mut sum, mut size) = (0.0, 0.0);
             for i in a.offsets[x]..a.offsets[x + 1] {
                 for j in b.offsets[y]..b.offsets[y + 1] {
-                    let s: f64 =
-                        a.rows.row(i).iter().zip(b.rows.row(j)).map(|(p, q)| (p - q) * (p - q)).sum();
-                    let k = (-output.gamma * s).exp();
-                    for &t in &output.terms {
+                    let (k, of) = kernel(a.rows.row(i), b.rows.row(j));
+                    for &t in terms {
                         sum += a.weights[t][i] * b.weights[t][j] * k;
-                        size += (a.weights[t][i] * b.weights[t][j] * k).abs();
+                        size += (a.weights[t][i] * b.weights[t][j] * of).abs();
                     }
                 }
             }
@@ -101,6 +114,80 @@ fn literal(a: &Case, b: &Case, output: &GramOutput) -> (Mat, Mat) {
         }
     }
     (sums, sizes)
+}
+
+#[test]
+fn other_kernels_equal_their_definition_in_every_storage() {
+    let a = Case::new(5, &[3, 1, 7, 2, 12], 9, 3, 0.6);
+    let b = Case::new(6, &[4, 1, 9], 9, 3, 0.6);
+    let kernels = [
+        DirectKernel::Linear,
+        DirectKernel::Polynomial { degree: 1 },
+        DirectKernel::Polynomial { degree: 3 },
+        DirectKernel::Text { gamma: 0.7 },
+        DirectKernel::Text { gamma: 20.0 },
+    ];
+    let value = |kernel: DirectKernel, x: &[f64], z: &[f64]| {
+        let pairs = || x.iter().zip(z);
+        let product: f64 = pairs().map(|(p, q)| p * q).sum();
+        let size: f64 = pairs().map(|(p, q)| (p * q).abs()).sum();
+        match kernel {
+            DirectKernel::Linear => (product, size),
+            DirectKernel::Polynomial { degree } => {
+                ((product + 1.0).powi(degree as i32), (size + 1.0).powi(degree as i32))
+            }
+            DirectKernel::Text { gamma } => {
+                let present = pairs().filter(|(p, q)| **p != 0.0 || **q != 0.0).count().max(1);
+                let k =
+                    (-gamma * pairs().map(|(p, q)| (p - q) * (p - q)).sum::<f64>() / present as f64).exp();
+                (k, k)
+            }
+        }
+    };
+    for terms in [vec![0], vec![1, 2]] {
+        let output = |&kernel: &DirectKernel| DirectOutput { kernel, terms: terms.clone() };
+        let outputs: Vec<DirectOutput> = kernels.iter().map(output).collect();
+        for (left, right) in a.storages().iter().zip(&b.storages()) {
+            let ctx = Ctx::default();
+            let square = direct::symmetric(&a.side(left), &outputs, &ctx).unwrap();
+            let own = direct::self_similarity(&a.side(left), &outputs, &ctx).unwrap();
+            let wide = direct::rectangular(&a.side(left), &b.side(right), &outputs, &ctx).unwrap();
+            // One side sparse, the other not.
+            let mixed =
+                direct::rectangular(&a.side(left), &b.side(&b.storages()[0]), &outputs, &ctx).unwrap();
+            for (o, &kernel) in kernels.iter().enumerate() {
+                let of = |x: &[f64], z: &[f64]| value(kernel, x, z);
+                // Some hundred roundings, of which those of powers count thrice.
+                assert!(worst(&square[o], &literal_by(&a, &a, &terms, of)) < 1e-14, "{kernel:?}");
+                assert!(worst(&wide[o], &literal_by(&a, &b, &terms, of)) < 1e-14, "{kernel:?}");
+                assert!(worst(&mixed[o], &literal_by(&a, &b, &terms, of)) < 1e-14, "{kernel:?}");
+                for i in 0..a.bags() {
+                    assert_eq!(own[o][i], square[o].get(i, i), "{kernel:?}");
+                    (0..i).for_each(|j| assert_eq!(square[o].get(i, j), square[o].get(j, i), "{kernel:?}"));
+                }
+            }
+            assert!(terms.len() > 1 || own[0].iter().all(|&k| k >= 0.0));
+        }
+    }
+}
+
+#[test]
+fn distances_for_text_inside_a_bag_are_exact() {
+    let case = Case::new(7, &[20], 6, 1, 0.7);
+    for instances in case.storages() {
+        let bags = Bags::new(instances, case.offsets.clone()).unwrap();
+        let (found, products) =
+            (within::text_distances(bags.bag(0)).unwrap(), within::products(bags.bag(0)).unwrap());
+        for i in 0..20 {
+            for j in 0..20 {
+                let (x, z) = (case.rows.row(i), case.rows.row(j));
+                assert_eq!(found.get(i, j) == 0.0, x == z, "only equal instances are at distance 0");
+                let expected = cells::Distance::Text.squared(x, z);
+                assert!((found.get(i, j) - expected).abs() <= 1e-15 * expected);
+                assert!(x != z || products.get(i, i) == products.get(i, j));
+            }
+        }
+    }
 }
 
 fn worst(found: &Mat, expected: &(Mat, Mat)) -> f64 {

@@ -1,12 +1,13 @@
-//! Distances inside one bag, always from differences: equal instances are at distance exactly 0, which the
+//! Distances (and inner products) inside one bag, distances always from differences: equal instances are at distance exactly 0, which the
 //! rules about duplicates (cliques, spreads, edges) rely on. n^2 d / 2 multiply-adds.
 
 use rayon::prelude::*;
 
+use super::direct::Rows;
 use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, pack};
 use super::sparse;
-use bagwise_core::{BagRef, Instances, Mat, Result};
+use bagwise_core::{BagRef, Ctx, Instances, Mat, Result};
 
 /// All squared distances inside a bag: n x n, exactly symmetric, 0 for equal instances.
 pub fn squared_distances(bag: BagRef<'_>) -> Result<Mat> {
@@ -27,6 +28,33 @@ pub fn squared_distances(bag: BagRef<'_>) -> Result<Mat> {
         }
     } else {
         dense(bag, <f64 as Available>::available()[0], &mut out)?;
+    }
+    super::pairs::mirror(&mut out);
+    Ok(out)
+}
+
+/// All squared distances for text inside a bag (see [`Distance::Text`](super::cells::Distance::Text)): n x n, exactly
+/// symmetric, 0 for equal instances.
+pub fn text_distances(bag: BagRef<'_>) -> Result<Mat> {
+    of_pairs(bag, |rows, i, j| rows.text(i, rows, j))
+}
+
+/// All inner products inside a bag: n x n, exactly symmetric; equal instances have equal rows.
+pub fn products(bag: BagRef<'_>) -> Result<Mat> {
+    of_pairs(bag, |rows, i, j| rows.product(i, rows, j))
+}
+
+fn of_pairs(bag: BagRef<'_>, value: impl Fn(&Rows<'_>, usize, usize) -> f64) -> Result<Mat> {
+    let (instances, range) = bag.parts();
+    let own = instances.gather(&range.collect::<Vec<_>>());
+    // The caller has reserved n x n numbers, beside which a copy of the rows is small.
+    let rows = Rows::of(&own, true, &Ctx::default())?;
+    let n = own.rows();
+    let mut out = Mat::zeros(n, n);
+    for i in 0..n {
+        for j in i..n {
+            out.set(i, j, value(&rows, i, j));
+        }
     }
     super::pairs::mirror(&mut out);
     Ok(out)

@@ -10,11 +10,8 @@ use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
-    columns_of,
+    columns_of, may_be_measurements,
 };
-
-/// More classes than this are probably measurements.
-const MANY_CLASSES: usize = 50;
 
 /// One bag while its rows arrive.
 struct Entry {
@@ -243,7 +240,7 @@ impl BagBuilder {
             beside.instance_labels.iter_mut().for_each(pick);
         }
 
-        let target = self.target(&mut warnings)?;
+        let (target, undecided) = self.target(&mut warnings)?;
         let groups = self.has_group.then(|| self.groups(&mut warnings));
         let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), one_spelling);
         warnings.extend(doubt::two_ways("bags", &twice, false));
@@ -258,6 +255,7 @@ impl BagBuilder {
         let bags = bags.map_err(|e| e.of_data(&self.source))?;
         let mut data = Dataset::new(self.source, bags);
         data.target = target;
+        data.undecided = undecided;
         data.groups = groups;
         data.kept = beside.kept;
         data.instance_labels = beside.instance_labels;
@@ -280,9 +278,10 @@ impl BagBuilder {
         Groups::from_names(&names)
     }
 
-    fn target(&self, warnings: &mut Vec<Message>) -> Result<Option<Target>> {
+    /// The target, and of whole numbers that may be measurements how many there are.
+    fn target(&self, warnings: &mut Vec<Message>) -> Result<(Option<Target>, Option<usize>)> {
         if !self.has_label {
-            return Ok(None);
+            return Ok((None, None));
         }
         let without = self.bags.iter().filter(|b| b.label.is_empty()).count();
         if without > 0 {
@@ -295,7 +294,7 @@ impl BagBuilder {
                     .into(),
                 );
             }
-            return Ok(None);
+            return Ok((None, None));
         }
         let finite = |b: &Entry| number(b.label.as_bytes()).filter(|v| v.is_finite());
         let numbers: Option<Vec<f64>> = self.bags.iter().map(finite).collect();
@@ -303,8 +302,9 @@ impl BagBuilder {
         if let Some(numbers) = &numbers
             && (self.task == Task::Regression || (self.task == Task::Auto && fractions))
         {
-            return Ok(Some(Target::Values(numbers.clone())));
+            return Ok((Some(Target::Values(numbers.clone())), None));
         }
+        let mut undecided = None;
         let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();
         let each = || self.bags.iter().map(|b| b.label.as_str());
         warnings.extend(doubt::two_ways("labels", &doubt::written_twice(each(), doubt::without_case), false));
@@ -316,16 +316,8 @@ impl BagBuilder {
                 let text = (value.abs() >= EXACT).then_some(*label);
                 *label = spelling.entry(((value + 0.0).to_bits(), text)).or_insert(*label);
             }
-            if spelling.len() > MANY_CLASSES
-                && self.task == Task::Auto
-                && 2 * spelling.len() > self.bags.len()
-            {
-                let found = format!("the labels are {} whole numbers, taken as classes", spelling.len());
-                warnings.push(
-                    Message::from(found)
-                        .and("; if they are measurements, learn them as numbers")
-                        .with([Setting::Task("regression")]),
-                );
+            if self.task == Task::Auto && may_be_measurements(spelling.len(), self.bags.len()) {
+                undecided = Some(spelling.len());
             }
         }
         if let (None, Task::Auto) = (&numbers, self.task)
@@ -342,7 +334,7 @@ impl BagBuilder {
                     .with([Setting::Task("regression")]),
             );
         }
-        Ok(Some(Target::from_labels(&labels)))
+        Ok((Some(Target::from_labels(&labels)), undecided))
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod chosen;
 mod fingerprint;
+mod formulas;
 mod intervals;
 mod metrics;
 mod predictions;
 mod protocol;
+mod quantity;
 pub mod ranking;
 mod record;
 mod roster;

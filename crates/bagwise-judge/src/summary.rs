@@ -1,11 +1,12 @@
 //! From records to tables: pure functions of the records of a run and the roster of its data.
 //!
 //! Only fits judged on outer folds count (no inner fold, no grid point of their own). The value of a repeat is
-//! the metric over all bags the repeat tested, pooled; the table's mean and standard deviation (n - 1) are over
-//! repeats. Where the folds of a repeat test some bag twice (random halves), every fold stands as a repeat of its
+//! the metric over all bags the repeat tested ([`Metric::over_folds`]); the table's mean and standard deviation (n - 1) are over
+//! repeats. The mean of ratios of counts is exact before it is rounded, so that methods that are right equally often tie. Where the folds of a repeat test some bag twice (random halves), every fold stands as a repeat of its
 //! own. A repeat with a failed fit, or with fewer folds than others have, has no value: the bags that are left
 //! would flatter or slander the method. The interval is Nadeau and Bengio's, over the values of single folds and
-//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value; it ends where the metric does.
+//! around their mean, which for ratios such as F1 or AUC is not quite the pooled value; it ends where the metric does. Where there
+//! is none, the table says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -17,6 +18,7 @@ use super::intervals::{
 };
 use super::metrics::Metric;
 use super::predictions::Predictions;
+use super::quantity::Quantity;
 use super::record::{FitStatus, Record, Scored};
 use super::roster::{BagPrediction, GroundTruth, Truth};
 use bagwise_core::{Error, Result};
@@ -32,6 +34,8 @@ pub struct Repeat {
     pub bags: Vec<usize>,
     /// Truth and prediction, in the order of `bags`.
     pub predictions: Predictions,
+    /// The fold that tested each bag.
+    pub folds: Vec<usize>,
     /// False if a fit failed or is not done yet, so that bags are missing.
     pub complete: bool,
 }
@@ -41,14 +45,18 @@ pub struct Repeat {
 pub struct MetricSummary {
     /// The metric.
     pub metric: Metric,
-    /// The value of each repeat, pooled over its bags.
+    /// The value of each repeat, over all its folds.
     pub values: Vec<Option<f64>>,
     /// Mean of the values there are.
     pub mean: Option<f64>,
     /// Their standard deviation, from two values on.
     pub sd: Option<f64>,
-    /// As wide as Nadeau and Bengio's over single folds, about `mean`; none unless every fold has a value and they differ.
+    /// As wide as Nadeau and Bengio's over single folds, about `mean`. None unless the values of folds differ and every
+    /// fold has one; a fold in which a metric that compares bags finds none to compare is left out.
     pub interval: Option<Interval>,
+    /// Why there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<String>,
     /// Folds that have a value, and all folds.
     pub folds: (usize, usize),
 }
@@ -156,6 +164,7 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
                 repeat: folds[0].key.repeat,
                 fold: overlapping.then_some(folds[0].key.fold),
                 predictions: roster.predictions(&scored)?,
+                folds: folds.iter().flat_map(|r| vec![r.key.fold; r.scored.bags.len()]).collect(),
                 bags: scored.bags,
                 complete: folds.iter().all(|r| r.succeeded()) && (overlapping || folds.len() == count),
             })
@@ -209,16 +218,42 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some((values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / (values.len() - 1) as f64).sqrt())
 }
 
-/// An interval of the same width about the value that is shown. Folds that do not differ at all give none: they say
-/// nothing of how much values differ.
+/// An interval of the same width about the value that is shown.
 fn about(shown: Option<f64>, interval: Option<Interval>) -> Option<Interval> {
     let (shown, Interval { estimate, low, high, level }) = (shown?, interval?);
-    (high > low).then_some(Interval {
-        estimate: shown,
-        low: low + shown - estimate,
-        high: high + shown - estimate,
-        level,
-    })
+    Some(Interval { estimate: shown, low: low + shown - estimate, high: high + shown - estimate, level })
+}
+
+/// Why folds give no interval, if they give none.
+fn no_interval(
+    metric: Metric,
+    shown: Option<f64>,
+    of_folds: &[f64],
+    failed: usize,
+    folds: usize,
+) -> Option<String> {
+    let without = folds - of_folds.len();
+    if failed > 0 {
+        return Some(format!("{failed} of {folds} fits failed"));
+    }
+    if shown.is_none() && metric.compares_bags() {
+        return Some("no fold has two bags to compare".into());
+    }
+    if shown.is_none() {
+        return Some("it has no value on these predictions".into());
+    }
+    if of_folds.len() < 2 {
+        return Some(format!(
+            "it has a value in {} of {folds} folds, and an interval takes two",
+            of_folds.len()
+        ));
+    }
+    if without > 0 && !metric.compares_bags() {
+        return Some(format!("it has no value in {without} of {folds} folds"));
+    }
+    // Folds that do not differ at all say nothing of how much values differ.
+    let same = of_folds.windows(2).all(|w| w[0] == w[1]);
+    same.then(|| "it is the same in every fold".into())
 }
 
 /// The table: one line per method, sorted by name.
@@ -237,23 +272,26 @@ pub fn summarise(
             |wanted: &dyn Fn(FitStatus) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
         let mut lines = Vec::new();
         for &metric in metrics {
-            let values: Vec<Option<f64>> = repeats
+            let measured: Vec<Option<Quantity>> = repeats
                 .iter()
-                .map(|r| if r.complete { metric.value(&r.predictions) } else { None })
+                .map(|r| metric.measured(&r.predictions, Some(&r.folds)).filter(|_| r.complete))
                 .collect();
-            let there: Vec<f64> = values.iter().copied().flatten().collect();
+            let there: Vec<Quantity> = measured.iter().copied().flatten().collect();
+            let centre = Quantity::mean(&there).map(Quantity::value);
             let folds = fold_values(&own, roster, metric)?;
             let (of_folds, ratios): (Vec<f64>, Vec<f64>) = folds.values().copied().flatten().unzip();
+            let failed = own.values().filter(|r| !r.succeeded()).count();
+            let no_interval = no_interval(metric, centre, &of_folds, failed, folds.len());
+            let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
+            let values: Vec<Option<f64>> = measured.iter().map(|v| v.map(Quantity::value)).collect();
             lines.push(MetricSummary {
                 metric,
-                mean: mean(&there),
-                sd: deviation(&there),
-                interval: about(
-                    mean(&there),
-                    corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?,
-                )
-                .filter(|_| of_folds.len() == folds.len())
-                .map(|interval| interval.within(metric.range())),
+                mean: centre,
+                sd: deviation(&values.iter().copied().flatten().collect::<Vec<f64>>()),
+                interval: about(centre, interval)
+                    .filter(|_| no_interval.is_none())
+                    .map(|interval| interval.within(metric.range())),
+                no_interval,
                 folds: (of_folds.len(), folds.len()),
                 values,
             });
@@ -338,7 +376,8 @@ pub fn bootstrap_method(
             .zip(&rows)
             .map(|(repeat, row_of)| {
                 let picked: Vec<usize> = bags.iter().filter_map(|bag| row_of.get(bag).copied()).collect();
-                metric.value(&repeat.predictions.pick(&picked))
+                let folds: Vec<usize> = picked.iter().map(|&row| repeat.folds[row]).collect();
+                metric.over_folds(&repeat.predictions.pick(&picked), &folds)
             })
             .collect::<Option<_>>()?;
         mean(&values)

@@ -27,10 +27,11 @@ impl NativeBags {
 
 #[pymethods]
 impl NativeBags {
-    /// `instances` is a matrix in C order, or (columns, indptr, indices, values) of sparse rows. Columns named in
-    /// `categories` hold codes.
+    /// `instances` is a matrix in C order, whose rows are taken in `order`; (columns, indptr, indices, values) of sparse
+    /// rows; or, with `single`, whatever gives the matrices of the bags one by one, to be kept in single or double
+    /// precision. Columns named in `categories` hold codes.
     #[new]
-    #[pyo3(signature = (instances, offsets, ids, features, categories, missing))]
+    #[pyo3(signature = (instances, offsets, ids, features, categories, missing, order=None, single=None))]
     fn from_arrays(
         py: Python<'_>,
         instances: &Bound<'_, PyAny>,
@@ -39,8 +40,15 @@ impl NativeBags {
         features: Option<Vec<String>>,
         categories: HashMap<String, Vec<String>>,
         missing: bool,
+        order: Option<PyReadonlyArray1<'_, i64>>,
+        single: Option<bool>,
     ) -> PyResult<NativeBags> {
-        let instances = instances_from(instances)?;
+        let rows = offsets.as_array().last().map_or(0, |&o| usize::try_from(o).unwrap_or(0));
+        let instances = match single {
+            Some(true) => Instances::F32(joined(instances, rows, |v| v as f32, |v| v)?),
+            Some(false) => Instances::F64(joined(instances, rows, |v| v, f64::from)?),
+            None => instances_from(instances, order)?,
+        };
         let offsets: Vec<usize> =
             offsets.as_array().iter().map(|&o| usize::try_from(o).unwrap_or(usize::MAX)).collect();
         let made = py.detach(move || {
@@ -226,12 +234,42 @@ pub(crate) fn sparse<'py>(py: Python<'py>, rows: &Csr) -> PyResult<Bound<'py, Py
     (rows.cols(), indptr, indices, values).into_pyobject(py)
 }
 
-fn instances_from(given: &Bound<'_, PyAny>) -> PyResult<Instances> {
+/// The matrices of bags below each other: each is copied once, and let go before the next is asked for.
+fn joined<T: Copy + Default>(
+    parts: &Bound<'_, PyAny>,
+    rows: usize,
+    double: impl Fn(f64) -> T,
+    single: impl Fn(f32) -> T,
+) -> PyResult<Mat<T>> {
+    let bad = |what: &str| PyTypeError::new_err(format!("bags are matrices of float64 or float32: {what}"));
+    let mut cols = 0;
+    let mut all: Vec<T> = Vec::new();
+    for part in parts.try_iter()? {
+        let part = part?;
+        if let Ok(array) = part.extract::<PyReadonlyArray2<'_, f64>>() {
+            cols = array.as_array().ncols();
+            all.reserve_exact((rows * cols).saturating_sub(all.len()));
+            all.extend(array.as_array().iter().map(|&v| double(v)));
+        } else if let Ok(array) = part.extract::<PyReadonlyArray2<'_, f32>>() {
+            cols = array.as_array().ncols();
+            all.reserve_exact((rows * cols).saturating_sub(all.len()));
+            all.extend(array.as_array().iter().map(|&v| single(v)));
+        } else {
+            return Err(bad(&part.get_type().to_string()));
+        }
+    }
+    if all.len() != rows * cols {
+        return Err(bad("their sizes do not agree with the offsets"));
+    }
+    Ok(Mat::new(rows, cols, all))
+}
+
+fn instances_from(given: &Bound<'_, PyAny>, order: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Instances> {
     if let Ok(array) = given.extract::<PyReadonlyArray2<'_, f64>>() {
-        return Ok(Instances::F64(mat_from(&array)?));
+        return Ok(Instances::F64(mat_from(&array, order)?));
     }
     if let Ok(array) = given.extract::<PyReadonlyArray2<'_, f32>>() {
-        return Ok(Instances::F32(mat_from(&array)?));
+        return Ok(Instances::F32(mat_from(&array, order)?));
     }
     type Sparse<'py> =
         (usize, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
@@ -257,7 +295,18 @@ fn instances_from(given: &Bound<'_, PyAny>) -> PyResult<Instances> {
     Ok(Instances::Sparse(rows))
 }
 
-fn mat_from<T: Element + Copy + Default>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Mat<T>> {
-    let shape = array.as_array().dim();
-    Ok(Mat::new(shape.0, shape.1, array.as_slice()?.to_vec()))
+fn mat_from<T: Element + Copy + Default>(
+    array: &PyReadonlyArray2<'_, T>,
+    order: Option<PyReadonlyArray1<'_, i64>>,
+) -> PyResult<Mat<T>> {
+    let (rows, cols) = array.as_array().dim();
+    let values = array.as_slice()?;
+    let Some(order) = order else { return Ok(Mat::new(rows, cols, values.to_vec())) };
+    let mut all = Vec::with_capacity(values.len());
+    for &row in order.as_array() {
+        let row = usize::try_from(row).ok().filter(|&r| r < rows);
+        let row = row.ok_or_else(|| PyIndexError::new_err("the order names rows that are not there"))?;
+        all.extend_from_slice(&values[row * cols..(row + 1) * cols]);
+    }
+    Ok(Mat::new(order.len()?, cols, all))
 }

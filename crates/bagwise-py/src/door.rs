@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bagwise::Precision;
-use bagwise::{Ctx, Error, Setting};
+use bagwise::{Ctx, Error, Progress, Setting};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -29,6 +29,24 @@ pub(crate) struct RunConfig {
     memory: u64,
     precision: String,
     threads: Option<usize>,
+    /// Called now and then with what is being done, the steps that are done, and all steps.
+    progress: Option<Py<PyAny>>,
+}
+
+/// The last that was heard of a computation, for the thread that may speak to Python.
+#[derive(Default)]
+struct Heard(Mutex<Option<(String, u64, u64)>>);
+
+impl Heard {
+    fn take(&self) -> Option<(String, u64, u64)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Progress for Heard {
+    fn step(&self, what: &str, done: u64, total: u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((what.into(), done, total));
+    }
 }
 
 impl RunConfig {
@@ -50,7 +68,15 @@ pub(crate) fn enter<T: Send + 'static>(
     around: &RunConfig,
     work: impl FnOnce(&Ctx) -> bagwise::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let ctx = around.ctx()?;
+    let mut ctx = around.ctx()?;
+    let heard = Arc::new(Heard::default());
+    if around.progress.is_some() {
+        ctx.progress = Arc::clone(&heard) as Arc<dyn Progress>;
+    }
+    let tell = |py: Python<'_>| match (&around.progress, heard.take()) {
+        (Some(call), Some(step)) => call.call1(py, step).map(drop),
+        _ => Ok(()),
+    };
     let cancel = ctx.canceller();
     let (send, mut receive) = mpsc::sync_channel(1);
     let pool = Pool::take(around.threads)?;
@@ -75,12 +101,15 @@ pub(crate) fn enter<T: Send + 'static>(
             Ok(Ok(result)) => Some(result.map_err(exception)),
         };
         match (stopping.take(), answer) {
-            (None, Some(result)) => return result,
+            (None, Some(result)) => {
+                tell(py)?;
+                return result;
+            }
             (Some((signal, _)), Some(_)) => return Err(signal),
             (Some((signal, since)), None) if since.elapsed() > GRACE => return Err(signal),
             (Some(asked), None) => stopping = Some(asked),
             (None, None) => {
-                if let Err(signal) = py.check_signals() {
+                if let Err(signal) = tell(py).and_then(|()| py.check_signals()) {
                     cancel.store(true, Ordering::Relaxed);
                     stopping = Some((signal, Instant::now()));
                 }
@@ -105,7 +134,10 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::AllowMissing => "missing=True (read, Bags) or missing=\"median\" (estimators)".into(),
         Setting::FillMissing => "missing=\"median\"".into(),
         Setting::Scale(names) => format!("scale=\"{}\"", names.join("\" or \"")),
-        Setting::Parameter(name, value) => format!("{name}={value}"),
+        Setting::Parameter(name, value) => match value.parse::<f64>() {
+            Ok(_) => format!("{}={value}", keyword(name)),
+            Err(_) => format!("{}=\"{value}\"", keyword(name)),
+        },
         Setting::Task(name) => format!("task=\"{name}\""),
         Setting::Folds => "folds=N".into(),
         Setting::Inner => "inner=N".into(),
@@ -132,8 +164,17 @@ pub(crate) fn argument(setting: &Setting) -> String {
     }
 }
 
+/// What Python calls a parameter of a method.
+fn keyword(name: &str) -> String {
+    name.replace('-', "_")
+}
+
 /// Every error as one kind of exception.
 pub(crate) fn exception(error: Error) -> PyErr {
+    let error = match error {
+        Error::Param { method, name, problem } => Error::Param { method, name: keyword(&name), problem },
+        other => other,
+    };
     let message = error.worded(&argument);
     match error {
         Error::Io { path, source } => match source.raw_os_error() {

@@ -32,6 +32,8 @@ pub(crate) struct Learning {
     optimize: Option<String>,
     threshold: Option<String>,
     best: bool,
+    /// False where probabilities are not wanted, nor the fits of inner folds that they take.
+    probabilities: bool,
 }
 
 impl Learning {
@@ -98,9 +100,9 @@ pub(crate) fn dataset(
     }
 }
 
-/// Learns from all bags, for use.
+/// Learns from all bags, for use. `note` is JSON that is kept with the model.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, weights, inner, learning, around))]
+#[pyo3(signature = (bags, y, classes, groups, weights, inner, learning, around, note))]
 pub(crate) fn fit(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -111,11 +113,14 @@ pub(crate) fn fit(
     inner: usize,
     learning: Learning,
     around: RunConfig,
+    note: &str,
 ) -> PyResult<Model> {
+    let note = serde_json::from_str(note).map_err(|e| exception(Error::Invalid(format!("the note: {e}"))))?;
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
-    let trained = enter(py, &around, move |ctx| {
+    let mut trained = enter(py, &around, move |ctx| {
         let fit = bagwise::fit(&data).method(learning.config()?).inner(inner);
+        let fit = fit.probabilities(learning.probabilities);
         let fit =
             fit.optimize(learning.metric()?).threshold(learning.threshold()?).best(learning.best).ctx(ctx);
         match weights {
@@ -123,6 +128,7 @@ pub(crate) fn fit(
             None => fit.run(),
         }
     })?;
+    trained.header.note = Some(note);
     Ok(Model { trained: Arc::new(trained) })
 }
 

@@ -65,6 +65,9 @@ struct Judged {
     optimistic: bool,
     /// The methods that drew on the bags they were judged by.
     saw_test_bags: Vec<String>,
+    /// Which fits failed and why, what was chosen at the end of its grid, what was left out: sentences.
+    #[serde(default)]
+    warnings: Vec<String>,
     /// How methods were judged, in words.
     protocol: String,
     /// What came out, in a sentence.
@@ -106,12 +109,18 @@ pub(crate) fn evaluate(
                     context = std::mem::take(&mut context).finish(data, evaluation, ctx)?;
                     evaluation.folder.as_deref().map_or(Ok(()), |folder| context.save(folder))?;
                 }
-                Event::Skipped { .. } | Event::Fitted { .. } => {}
+                Event::Skipped { .. } | Event::Fitted { .. } | Event::Judged { .. } => {}
             }
             Ok(())
         };
         let found = judging.evaluate(&data, &learning, ctx)?.watch(watch).run()?;
+        let mut warnings: Vec<String> = found.failures().into_iter().collect();
+        warnings.extend(found.edges());
+        if !found.skipped.is_empty() {
+            warnings.push(format!("{} did not fit the budget and took no part", found.skipped.join(", ")));
+        }
         to_json(&Judged {
+            warnings,
             metric: found.plan.metric,
             optimistic: found.verdict.optimistic,
             protocol: found.plan.protocol.to_string(),

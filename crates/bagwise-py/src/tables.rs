@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bagwise::io::{Column, ReadOptions};
 use bagwise::methods::{METHODS, describe};
-use bagwise::{CarriedColumn, Dataset, Error, Groups, Target};
-use numpy::PyArray2;
+use bagwise::{CarriedColumn, Dataset, Error, Groups, Target, may_be_measurements, undecided_target};
+use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::bags::{NativeBags, matrix};
 use crate::door::{RunConfig, argument, enter, exception};
-use crate::fitting::Learning;
+use crate::fitting::{Learning, dataset};
 
 /// The Gram matrix of one method at one point.
 #[pyfunction]
@@ -39,6 +39,31 @@ pub(crate) fn gram<'py>(
         )
     })?;
     matrix(py, &gram)
+}
+
+/// Sentences about what gives the labels away.
+#[pyfunction]
+pub(crate) fn leaks(
+    py: Python<'_>,
+    bags: &Bound<'_, NativeBags>,
+    y: PyReadonlyArray1<'_, f64>,
+    classes: Option<Vec<String>>,
+    around: RunConfig,
+) -> PyResult<Vec<String>> {
+    let data = dataset(bags.get(), &y, classes, None).map_err(exception)?;
+    let found = enter(py, &around, move |_| bagwise::inspect::leaks(&data))?;
+    Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy)).collect())
+}
+
+/// What is asked of labels that are so many different whole numbers, if anything is.
+#[pyfunction]
+pub(crate) fn undecided(distinct: usize, bags: usize) -> Option<String> {
+    may_be_measurements(distinct, bags).then(|| question(distinct, bags))
+}
+
+fn question(distinct: usize, bags: usize) -> String {
+    let (found, remedy) = undecided_target(distinct, bags);
+    format!("{found}; {}", remedy.worded(&argument))
 }
 
 /// How a table is to be understood: a dictionary with these keys.
@@ -124,7 +149,8 @@ pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: RunCo
     };
     let groups = data.groups.as_ref().map(|g| of(&g.codes, &g.names));
     let kept = data.kept.into_iter().map(|k| (k.name, k.values)).collect();
-    let warnings = data.warnings.iter().map(|w| w.worded(&argument)).collect();
+    let asked = data.undecided.map(|distinct| question(distinct, data.bags.len()));
+    let warnings = data.warnings.iter().map(|w| w.worded(&argument)).chain(asked).collect();
     let bags = NativeBags::new(data.bags);
     Ok((data.name, bags, labels, values, groups, kept, data.instance_labels, warnings))
 }

@@ -19,6 +19,7 @@ mod context;
 mod explained;
 mod figures;
 mod gather;
+mod joint;
 mod load;
 mod markup;
 mod overview;
@@ -33,5 +34,6 @@ mod warnings;
 
 pub use bagwise::run::GramPicture;
 pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
+pub use joint::{Joint, JointLine, JointMethod, JointRanks, JointRun, joint};
 pub use load::LoadedRun;
 pub use page::{ReportOptions, render};

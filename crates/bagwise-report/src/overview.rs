@@ -22,11 +22,11 @@ const ENOUGH: usize = 5;
 
 /// What several data sets say together.
 pub(crate) struct Overview {
-    metric: Metric,
-    level: f64,
-    ranks: RankTable,
+    pub(crate) metric: Metric,
+    pub(crate) level: f64,
+    pub(crate) ranks: RankTable,
     /// Methods that some data set has no value for.
-    left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// The runs that count: the first of each data set.
     counted: Vec<usize>,
     /// Names of runs that do not count, and of the run of the same data that does.
@@ -102,7 +102,7 @@ impl Overview {
         Ok(Together::Ranked(Overview { metric, level, ranks, left_out, counted, again }))
     }
 
-    fn enough(&self) -> bool {
+    pub(crate) fn enough(&self) -> bool {
         self.ranks.data.len() >= ENOUGH
     }
 
@@ -112,12 +112,12 @@ impl Overview {
         (self.ranks.methods.len() == 2).then_some((best, 1 - best))
     }
 
-    fn alpha(&self) -> f64 {
+    pub(crate) fn alpha(&self) -> f64 {
         1.0 - self.level
     }
 
     /// Methods by average rank.
-    fn order(&self) -> Vec<usize> {
+    pub(crate) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.ranks.methods.len()).collect();
         order.sort_by(|&a, &b| self.ranks.average[a].total_cmp(&self.ranks.average[b]));
         order

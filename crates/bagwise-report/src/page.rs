@@ -29,11 +29,7 @@ pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
     if runs.is_empty() {
         return Err(Error::Invalid("there is no run to report on; give a folder".into()));
     }
-    let mut verdicts = Vec::with_capacity(runs.len());
-    for run in runs {
-        verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
-    }
-    name_shortly(&mut verdicts);
+    let verdicts = verdicts(runs)?;
     let mut colours: Vec<String> = Vec::new();
     for line in verdicts.iter().flat_map(|v| &v.table) {
         if !colours.contains(&line.method) {
@@ -69,6 +65,16 @@ pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
         });
     });
     Ok(page.into_string())
+}
+
+/// What each run says, under a short name.
+pub(crate) fn verdicts(runs: &[LoadedRun]) -> Result<Vec<Verdict>> {
+    let mut verdicts = Vec::with_capacity(runs.len());
+    for run in runs {
+        verdicts.push(Verdict::new(&run.records, &run.roster, run.metric(), run.level(), run.optimistic())?);
+    }
+    name_shortly(&mut verdicts);
+    Ok(verdicts)
 }
 
 /// A path is called by its last part, unless two would then be called alike; runs of the same name are numbered.

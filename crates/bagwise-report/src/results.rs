@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::judge::{MethodSummary, Metric, MetricSummary, Truth};
+use bagwise::judge::{MethodSummary, Metric, Truth};
 use bagwise::run::Standing;
 
 use crate::markup::{Markup, count, duration, fixed, place};
@@ -11,20 +11,9 @@ use crate::plot::AxisScale;
 use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
-/// Metrics that stand in the table beside the one that decides, as far as they exist.
-const BESIDE: [Metric; 7] = [
-    Metric::Accuracy,
-    Metric::BalancedAccuracy,
-    Metric::RocAuc,
-    Metric::Precision,
-    Metric::Recall,
-    Metric::Mae,
-    Metric::R2,
-];
-
 /// Digits of a metric: errors of real values have any size.
 pub(crate) fn digits(metric: Metric) -> usize {
-    if matches!(metric, Metric::Mse | Metric::Mae) { 4 } else { 3 }
+    if matches!(metric, Metric::Rmse | Metric::Mse | Metric::Mae) { 4 } else { 3 }
 }
 
 /// A metric's name at the beginning of a title.
@@ -52,7 +41,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         .iter()
         .enumerate()
         .skip(1)
-        .filter(|(_, m)| BESIDE.contains(&m.metric))
+        .filter(|(_, m)| m.metric.is_default())
         .map(|(i, _)| i)
         .collect();
     let mut columns = vec![
@@ -140,17 +129,15 @@ fn interval(line: &MethodSummary, scale: &AxisScale, colour: &str, digits: usize
 /// Every metric of every method, behind a line: with intervals where there is one data set, else the means.
 fn all_metrics(page: &mut Markup, view: &View<'_>) {
     let v = &view.verdict;
-    let wanted = |m: &&MetricSummary| m.metric == v.metric || !m.metric.is_printed();
     let caption = format!("All metrics on {}", v.data);
     let look = Look { caption: &caption, sortable: true, ..Look::default() };
     page.tag("details", &[], |page| {
         if !view.alone {
             page.leaf("summary", &[], "All metrics");
             let mut columns = vec![words("method")];
-            columns.extend(v.best().metrics.iter().filter(wanted).map(|m| numbers(heading(m.metric))));
+            columns.extend(v.best().metrics.iter().map(|m| numbers(heading(m.metric))));
             let rows = v.table.iter().map(|line| {
-                let means =
-                    line.metrics.iter().filter(wanted).map(|m| TableCell::number(m.mean, digits(m.metric)));
+                let means = line.metrics.iter().map(|m| TableCell::number(m.mean, digits(m.metric)));
                 (String::new(), std::iter::once(TableCell::text(&line.method)).chain(means).collect())
             });
             return table(page, look, &columns, rows.collect());
@@ -164,7 +151,7 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
         }
         let mut rows = Vec::new();
         for line in &v.table {
-            for m in line.metrics.iter().filter(wanted) {
+            for m in &line.metrics {
                 let mut cells = vec![TableCell::text(&line.method), TableCell::text(m.metric.info().title)];
                 let ends = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
                 cells.extend([m.mean, ends.0, ends.1].map(|v| TableCell::number(v, 4)));

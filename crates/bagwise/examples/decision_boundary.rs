@@ -1,4 +1,4 @@
-//! Draws MIRSVM beside MI-SVM on bags in the plane, as the MIRSVM paper does: which side of the boundary every point
+//! Draws MIRSVM beside MI-SVM on the toy problem of the MIRSVM paper (figure 4): which side of the boundary every point
 //! is on, the instances of positive and negative bags, and the instances that stand for bags.
 //!
 //! `cargo run --release --example decision_boundary > boundary.svg`
@@ -9,14 +9,15 @@ use std::fmt::Write as _;
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Dataset, Instances, Mat, Model, Result};
 
-/// Pixels of a panel's side, and the part of the plane that it shows: -LIMIT..LIMIT.
+/// Pixels of a panel's side, and the part of the plane that it shows: SPAN to the right of and above CORNER.
 const SIDE: f64 = 420.0;
-const LIMIT: f64 = 6.0;
+const CORNER: [f64; 2] = [1.0, 0.5];
+const SPAN: f64 = 8.0;
 /// Squares of the background in a row.
 const CELLS: usize = 70;
 
 fn main() -> Result<()> {
-    let data = bagwise::read("synthetic:gauss?bags=40&min=3&max=7&features=2&distance=3&witness=0.3&seed=4")?;
+    let data = bagwise::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mirsvm-figure-4.csv"))?;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
@@ -25,9 +26,11 @@ fn main() -> Result<()> {
     );
     for (panel, (method, width)) in [("mirsvm", "sigma"), ("mi-svm-bag", "gamma")].into_iter().enumerate() {
         let at = 20.0 + panel as f64 * (SIDE + 20.0);
-        let value = if width == "sigma" { 1.0 } else { 0.5 };
-        let config = bagwise::method(method)?.param("c", 10).param(width, value);
-        let model = config.scale(Scale::None).tuned(false).fit(&data)?;
+        let sigma: f64 = 1.5;
+        let value = if width == "sigma" { sigma } else { 0.5 / (sigma * sigma) };
+        let config = bagwise::method(method)?.param("c", 1000).param(width, value);
+        // Two bags are positive: no more than two folds, which learn probabilities.
+        let model = bagwise::fit(&data).method(config.scale(Scale::None).tuned(false)).inner(2).run()?;
         writeln!(svg, "<g transform=\"translate({at} 40)\">").expect("a string grows");
         writeln!(svg, "<text x=\"0\" y=\"-12\" font-size=\"16\">{method}</text>").expect("a string grows");
         draw(&mut svg, &data, &model)?;
@@ -46,14 +49,15 @@ fn main() -> Result<()> {
 
 /// Where a point of the plane lies in a panel.
 fn place(x: f64, y: f64) -> (f64, f64) {
-    ((x + LIMIT) / (2.0 * LIMIT) * SIDE, (LIMIT - y) / (2.0 * LIMIT) * SIDE)
+    ((x - CORNER[0]) / SPAN * SIDE, (1.0 - (y - CORNER[1]) / SPAN) * SIDE)
 }
 
 fn draw(svg: &mut String, data: &Dataset, model: &Model) -> Result<()> {
     // Every square of the background is a bag of one instance, its centre.
-    let cell = 2.0 * LIMIT / CELLS as f64;
-    let centre = |k: usize| -LIMIT + (k as f64 + 0.5) * cell;
-    let centres: Vec<[f64; 2]> = (0..CELLS * CELLS).map(|k| [centre(k % CELLS), centre(k / CELLS)]).collect();
+    let cell = SPAN / CELLS as f64;
+    let centre = |axis: usize, k: usize| CORNER[axis] + (k as f64 + 0.5) * cell;
+    let centres: Vec<[f64; 2]> =
+        (0..CELLS * CELLS).map(|k| [centre(0, k % CELLS), centre(1, k / CELLS)]).collect();
     let plane = Bags::new(Instances::F64(Mat::from_rows(&centres)), (0..=centres.len()).collect())?
         .with_features(data.bags.features().clone())?;
     let size = SIDE / CELLS as f64;
@@ -73,7 +77,7 @@ fn draw(svg: &mut String, data: &Dataset, model: &Model) -> Result<()> {
     writeln!(svg, "<rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"black\"/>")
         .expect("a string grows");
     let Some(bagwise::Target::Classes { codes, .. }) = &data.target else {
-        unreachable!("gauss has classes")
+        unreachable!("the labels are classes")
     };
     for b in 0..data.bags.len() {
         let bag = data.bags.bag(b).to_dense()?;

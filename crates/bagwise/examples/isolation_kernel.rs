@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use bagwise::Rng;
-use bagwise::unstable::engine::cells::{Distance, Mapper, Partitions, map_rows, products};
+use bagwise::unstable::engine::cells::{Distance, Mapper, Partition, Partitions, map_rows, products};
 use bagwise::{Bags, Ctx, Instances, Mat, Result};
 
 const T: usize = 400;
@@ -36,7 +36,7 @@ fn kernels(pool: &Bags, psi: usize, places: &[[f64; 2]]) -> Result<Vec<f64>> {
     let ctx = Ctx::default();
     let shape = [[0.0, 0.1], [0.0, -0.1], [0.1, 0.0], [-0.1, 0.0]];
     let rows: Vec<[f64; 2]> = places.iter().flat_map(|p| shape.map(|s| [p[0] + s[0], p[1] + s[1]])).collect();
-    let partitions = Partitions::draw(pool, &[0], T, psi, Distance::Euclidean, &ctx)?;
+    let partitions = Partitions::draw(pool, &[0], T, &[psi], Partition::Voronoi(Distance::Euclidean), &ctx)?;
     let rows = Instances::F64(Mat::from_rows(&rows));
     let ids = Mapper::new(&partitions, &[psi], &ctx)?.ids(&rows, 0..rows.rows(), &ctx)?.remove(0);
     let bags: Vec<_> = (0..places.len()).map(|b| 4 * b..4 * b + 4).collect();

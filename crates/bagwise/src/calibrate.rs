@@ -52,6 +52,11 @@ impl Calibration {
         Calibration { machines }
     }
 
+    /// False for a model that was trained without probabilities, and for real values.
+    pub fn is_fitted(&self) -> bool {
+        !self.machines.is_empty()
+    }
+
     /// Probabilities: bags x 1 (of the plus class) for one machine, else bags x classes.
     pub fn probabilities(&self, outputs: &Mat, tasks: &[BinaryTask], classes: usize) -> Mat {
         let probability = |k: usize, f: f64| {

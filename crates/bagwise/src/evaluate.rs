@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
 use bagwise_judge::{
-    FoldPlan, GroundTruth, Key, Metric, Protocol, ProtocolName, Record, Threshold, often_on_edge,
-    that_saw_test_bags,
+    FoldPlan, GroundTruth, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
+    often_on_edge, summarise, that_saw_test_bags,
 };
 
 use crate::config::{BASELINES, MethodConfig, ParamText, able};
@@ -58,6 +58,11 @@ pub enum Event<'e> {
         done: usize,
         /// All fits.
         total: usize,
+    },
+    /// The last fit of a method is done.
+    Judged {
+        /// Its line of the table, which will not change any more.
+        line: &'e MethodSummary,
     },
     /// Everything is done.
     Finished {
@@ -439,7 +444,14 @@ impl<'a> Evaluate<'a> {
                 done += 1;
                 store.append(record.clone())?;
                 self.ctx.progress.step(&what, done as u64, total as u64);
-                tell(&Event::Fitted { record: &record, done, total })
+                tell(&Event::Fitted { record: &record, done, total })?;
+                let of_method = || store.records().filter(|r| r.key.method == record.key.method);
+                if of_method().count() < total / candidates.len().max(1) {
+                    return Ok(());
+                }
+                let own: Vec<Record> = of_method().cloned().collect();
+                let table = summarise(&own, &run.roster, &[plan.metric], self.level)?;
+                table.iter().try_for_each(|line| tell(&Event::Judged { line }))
             },
             &inside,
         )?;

@@ -14,7 +14,7 @@ pub use columns::{ColumnSummary, LooksLike, Reveals};
 pub use findings::{Finding, Severity};
 pub use scaling::Scaling;
 
-use bagwise_core::{Dataset, Groups, Message, Result, Target};
+use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -127,6 +127,16 @@ pub struct SizePredicts {
     pub z: f64,
 }
 
+/// What gives the label or the target away, as [`inspect()`] finds it: for whoever is about to learn from the data. Rows outside
+/// memory are not read for it.
+pub fn leaks(data: &Dataset) -> Result<Vec<Finding>> {
+    if matches!(data.bags.instances(), Instances::Stored(_)) {
+        return Ok(Vec::new());
+    }
+    let columns = columns::columns(&data.bags, data.target.as_ref())?;
+    Ok(findings::leaks(&columns, matches!(data.target, Some(Target::Values(_)))))
+}
+
 /// Looks at a data set.
 ///
 /// ```
@@ -170,7 +180,7 @@ pub fn inspect(data: &Dataset) -> Result<Inspection> {
         warnings: data.warnings.clone(),
         columns,
     };
-    found.findings = findings::findings(&found, target.is_some());
+    found.findings = findings::findings(&found, target.is_some(), data.undecided);
     Ok(found)
 }
 

@@ -56,7 +56,7 @@ mod state;
 pub use bagwise_core::{
     BagRef, Bags, CarriedColumn, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Mat,
     Message, Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target,
-    human_bytes,
+    human_bytes, may_be_measurements, undecided_target,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;

@@ -20,7 +20,7 @@ use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, Value};
+use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
 use bagwise_engine::density::Concept;
@@ -54,6 +54,8 @@ pub struct Info {
     pub offers: &'static [Offer],
     /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
     pub learns_labels: bool,
+    /// True if a class may weigh more than its number of bags. The most frequent class is that of the bags.
+    pub weighs_classes: bool,
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
@@ -76,6 +78,7 @@ impl Info {
         explains: Explains::Additive,
         offers: &[],
         learns_labels: false,
+        weighs_classes: true,
         scheme: Scheme::OneVsOne,
         params: &[],
     };
@@ -254,6 +257,16 @@ pub enum Ended {
     Limit,
 }
 
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Converged => f.write_str("converged"),
+            Ended::Cycle(length) => write!(f, "cycle of {length}"),
+            Ended::Limit => f.write_str("limit"),
+        }
+    }
+}
+
 /// True if the solver reached its tolerance, or what double precision can tell.
 pub fn converged(outcome: &SolveOutcome) -> bool {
     matches!(outcome.status, StopReason::Converged | StopReason::PrecisionLimit)
@@ -329,6 +342,11 @@ pub trait Method: Send + Sync {
 
     /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// [`work`](Method::work) for a grid, where not all of its points cost the same.
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.work(bags, grid.groups.len())
+    }
 
     /// Memory that `prepare` will need.
     fn needs(&self, bags: &Bags) -> MemoryEstimate;
@@ -436,6 +454,21 @@ pub struct Representative {
     pub value: f64,
 }
 
+/// One round of the search that a model came from, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedRound {
+    /// Which output of the model.
+    pub output: usize,
+    /// The dual objective of the round's machine, which is maximised.
+    pub objective: f64,
+    /// How many choices changed after it.
+    pub changed: usize,
+    /// How many of the rows it was trained on are support vectors.
+    pub support: usize,
+    /// How the search ended, for its last round.
+    pub ended: Option<Ended>,
+}
+
 /// A place in instance space that a model is built on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedConcept {
@@ -465,6 +498,11 @@ pub trait Predictor: Send + Sync {
 
     /// The instances that stand for training bags, if the method chooses such.
     fn representatives(&self) -> &[Representative] {
+        &[]
+    }
+
+    /// The search of each output, round by round, if the method alternates between training and choosing.
+    fn trace(&self) -> &[TracedRound] {
         &[]
     }
 

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
-use crate::method::{Explanation, Offer, Predictor, Representative, State, Tensor, WeightedConcept};
+use crate::method::{
+    Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, WeightedConcept,
+};
 use crate::methods;
 use crate::multiclass::{BinaryTask, vote};
 use crate::params::Point;
@@ -55,6 +57,9 @@ pub struct ModelHeader {
     pub familiarity: Familiarity,
     /// What it was trained on.
     pub training: TrainingSummary,
+    /// What the program that trained it wants back with the model, in its own form; the library keeps it unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<serde_json::Value>,
 }
 
 /// What a model was trained on.
@@ -79,6 +84,9 @@ pub struct TrainingSummary {
     /// Machines whose alternation ended in a cycle or at its limit.
     #[serde(default)]
     pub unsettled: usize,
+    /// Rounds of the longest alternation, where the method alternates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<usize>,
 }
 
 /// A model and its header.
@@ -98,7 +106,7 @@ pub struct Prediction {
     pub label: Option<String>,
     /// The value, or the decision value of each machine.
     pub outputs: Vec<f64>,
-    /// The probability of each class; empty for real values.
+    /// The probability of each class, NaN if the model was trained without; empty for real values.
     pub probabilities: Vec<f64>,
     /// Similarity to the nearest training bag, at most 1, where the method has such a thing.
     pub nearest: Option<f64>,
@@ -151,6 +159,10 @@ impl Model {
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
+            let of_classes = |row: &[f64]| match calibration.is_fitted() {
+                true => class_probabilities(row, tasks, classes.len()),
+                false => vec![f64::NAN; classes.len()],
+            };
             for b in 0..ready.len() {
                 let outside = familiarity.outside(&raw, b)?;
                 let nearest: Option<f64> = nearest[b];
@@ -160,7 +172,7 @@ impl Model {
                         classes[vote(outputs.row(b), tasks, classes.len(), *threshold) as usize].clone()
                     }),
                     outputs: outputs.row(b).to_vec(),
-                    probabilities: class_probabilities(probabilities.row(b), tasks, classes.len()),
+                    probabilities: of_classes(probabilities.row(b)),
                     nearest,
                     outside,
                     familiar: familiarity.is_familiar(outside, nearest),
@@ -215,6 +227,18 @@ impl Model {
                     .iter()
                     .map(|r| Representative { output: first + r.output, ..r.clone() }),
             );
+            first += model.outputs();
+        }
+        all
+    }
+
+    /// The search for the instances that decide, machine after machine and round by round; empty if the method trains
+    /// once.
+    pub fn trace(&self) -> Vec<TracedRound> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.trace().iter().map(|r| TracedRound { output: first + r.output, ..r.clone() }));
             first += model.outputs();
         }
         all

@@ -34,13 +34,24 @@ pub struct ParamSpec {
     pub level: GridLevel,
     /// True if it has a meaning for real-valued targets only.
     pub regression_only: bool,
+    /// True if it has a meaning for classes only. A table may have a name twice: once for classes, once for values.
+    pub classes_only: bool,
 }
 
 impl ParamSpec {
     /// A parameter that shapes the representation; where it is tuned its default is the only value.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> ParamSpec {
         let level = GridLevel::Representation;
-        ParamSpec { name, help, kind, default, grid: default, level, regression_only: false }
+        ParamSpec {
+            name,
+            help,
+            kind,
+            default,
+            grid: default,
+            level,
+            regression_only: false,
+            classes_only: false,
+        }
     }
 
     /// With values to try where it is tuned.
@@ -56,6 +67,16 @@ impl ParamSpec {
     /// For real-valued targets only.
     pub const fn for_values(self) -> ParamSpec {
         ParamSpec { regression_only: true, ..self }
+    }
+
+    /// For classes only.
+    pub const fn for_classes(self) -> ParamSpec {
+        ParamSpec { classes_only: true, ..self }
+    }
+
+    /// Whether it has a meaning for real values, or for classes.
+    pub fn applies(&self, regression: bool) -> bool {
+        if regression { !self.classes_only } else { !self.regression_only }
     }
 }
 
@@ -129,7 +150,7 @@ pub enum GridLevel {
 }
 
 /// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
-/// left out where the target is classes.
+/// left out where the target is classes, and the other way round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point(Vec<(String, Value)>);
 
@@ -197,7 +218,7 @@ impl Point {
     }
 
     /// True if the parameter has a value here: those for real-valued targets only have none where the target is
-    /// classes.
+    /// classes, and the other way round.
     pub fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -215,9 +236,12 @@ impl Point {
     /// Checks a point that came from a file against the table.
     pub fn check(&self, method: &str, table: &[ParamSpec]) -> Result<()> {
         for spec in table {
+            // What a name means for the other kind of target will do as well: the method knows which it reads.
+            let other = table.iter().find(|s| s.name == spec.name && s.classes_only != spec.classes_only);
             match self.0.iter().find(|(n, _)| n == spec.name) {
+                Some((_, value)) if other.is_some_and(|other| check(other, method, value).is_ok()) => {}
                 Some((_, value)) => check(spec, method, value)?,
-                None if spec.regression_only => {}
+                None if spec.regression_only || spec.classes_only => {}
                 None => return Err(Error::param(method, spec.name, "is not given")),
             }
         }
@@ -329,11 +353,15 @@ impl Grid {
         }
         let mut points = vec![Vec::new()];
         for spec in table {
-            let idle = spec.regression_only && !regression;
-            if idle && given.iter().any(|(name, _)| name == spec.name) {
-                return Err(Error::param(method, spec.name, "is for real-valued targets; these are classes"));
-            }
-            if idle {
+            if !spec.applies(regression) {
+                let here = table.iter().any(|s| s.name == spec.name && s.applies(regression));
+                if !here && given.iter().any(|(name, _)| name == spec.name) {
+                    let problem = match regression {
+                        false => "is for real-valued targets; these are classes",
+                        true => "is for classes; these targets are real-valued",
+                    };
+                    return Err(Error::param(method, spec.name, problem));
+                }
                 continue;
             }
             let text = match given.iter().find(|(name, _)| name == spec.name) {
@@ -430,6 +458,7 @@ mod tests {
             grid: "2^-1..2^1/median",
             level: GridLevel::Representation,
             regression_only: false,
+            classes_only: false,
         },
         ParamSpec {
             name: "delta",
@@ -439,6 +468,7 @@ mod tests {
             grid: "mean",
             level: GridLevel::Representation,
             regression_only: false,
+            classes_only: false,
         },
         ParamSpec {
             name: "c",
@@ -448,6 +478,7 @@ mod tests {
             grid: "1,10",
             level: GridLevel::Solver,
             regression_only: false,
+            classes_only: false,
         },
     ];
 
@@ -515,6 +546,7 @@ mod tests {
             grid: "2^-1..2^1*median",
             level: GridLevel::Representation,
             regression_only: false,
+            classes_only: false,
         }];
         let grid = Grid::new("toy", LENGTH, &[], WhenUnset::Grid, false).unwrap();
         let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
@@ -544,6 +576,7 @@ mod tests {
             grid: "17/20..20/20",
             level: GridLevel::Representation,
             regression_only: false,
+            classes_only: false,
         }];
         let texts = |text: &str| {
             let given = [("epsilon".to_string(), text.to_string())];
@@ -562,6 +595,30 @@ mod tests {
         let back: Point = serde_json::from_str(&serde_json::to_string(point).unwrap()).unwrap();
         back.check("toy", EPSILON).unwrap();
         assert_eq!((&back, back.fraction("epsilon").unwrap()), (point, (1, 1)));
+    }
+
+    #[test]
+    fn a_name_may_mean_one_thing_for_classes_and_another_for_values() {
+        const LABELS: &[ParamSpec] = &[
+            ParamSpec::new("label-kernel", Kind::Word(&["equal", "both"]), "equal", "of classes")
+                .for_classes(),
+            ParamSpec::new("label-kernel", Kind::Word(&["linear"]), "linear", "of values").for_values(),
+            ParamSpec::new("sides", Kind::Word(&["one", "two"]), "one", "classes alone").for_classes(),
+        ];
+        let text = |given: &[(&str, &str)], regression: bool| {
+            let given: Vec<(String, String)> =
+                given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+            let grid = Grid::new("toy", LABELS, &given, WhenUnset::Default, regression)?;
+            grid.points[0].check("toy", LABELS)?;
+            Ok::<_, Error>(grid.points[0].to_string())
+        };
+        assert_eq!(text(&[], false).unwrap(), "label-kernel=equal sides=one");
+        assert_eq!(text(&[], true).unwrap(), "label-kernel=linear");
+        assert_eq!(text(&[("label-kernel", "both")], false).unwrap(), "label-kernel=both sides=one");
+        let refused = text(&[("label-kernel", "both")], true).unwrap_err().to_string();
+        assert!(refused.contains("it takes linear"), "{refused}");
+        let refused = text(&[("sides", "two")], true).unwrap_err().to_string();
+        assert!(refused.contains("is for classes"), "{refused}");
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use bagwise::unstable::engine::cells::{
-    Distance, Ids, Mapper, Partitions, Share, Strategy, cosine, gram_of_ids, map_rows, products,
+    CentreLists, Distance, Forest, Ids, Mapper, Partitions, Share, Split, Strategy, cosine, gram_of_ids,
+    map_rows, products,
 };
 use bagwise::{Csr, Ctx, Instances, Mat};
 use bagwise_svm::{Features, Form, Gram, LinearParams, SmoParams};
@@ -59,7 +60,8 @@ fn assert_ids(ids: &Ids, expected: &Value, what: &str) {
     let expected: Vec<Vec<f64>> = list(expected).iter().flat_map(rows).collect();
     assert_eq!(ids.rows(), expected.len());
     for (row, expected) in expected.iter().enumerate() {
-        let found: Vec<f64> = (0..ids.t()).map(|i| ids.get(row, i) as f64).collect();
+        let found: Vec<f64> =
+            (0..ids.t()).map(|i| ids.get(row, i).map_or(-1.0, |cell| cell as f64)).collect();
         assert_eq!(&found, expected, "{what}, instance {row}");
     }
 }
@@ -309,4 +311,77 @@ fn one_pass_gives_the_cells_of_every_prefix() {
             }
         }
     }
+}
+
+/// Cells of the instances of `partitions.json`, instance x partitioning, and what follows from them.
+fn assert_partition(partitions: &Partitions, case: &Value, expected: &Value, what: &str) {
+    let x = rows(&case["instances"]);
+    let mut offsets = vec![0];
+    numbers(&case["sizes"]).iter().for_each(|size| offsets.push(offsets[offsets.len() - 1] + *size as usize));
+    let ctx = Ctx::default();
+    let t = partitions.t();
+    let by_tree = rows(&expected["cells"]);
+    for instances in storages(&x) {
+        let mapper = Mapper::new(partitions, &[partitions.psi()], &ctx).unwrap();
+        let ids = mapper.ids(&instances, 0..x.len(), &ctx).unwrap().remove(0);
+        for row in 0..x.len() {
+            let found = (0..t).map(|i| ids.get(row, i).map_or(-1.0, |cell| cell as f64));
+            let expected: Vec<f64> = by_tree.iter().map(|cells| cells[row]).collect();
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{what}, instance {row}");
+        }
+        // Every instance a bag of its own: the kernel of instances.
+        let singles: Vec<usize> = (0..=x.len()).collect();
+        let kernel = gram_of_ids(&ids, &singles, &[&vec![1.0; x.len()]], &ctx).unwrap().remove(0);
+        assert_matrix(&kernel, &expected["kernel"], what);
+        let maps = map_rows(&ids, &ranges(&offsets), None);
+        let equal: Vec<f64> =
+            ranges(&offsets).into_iter().flat_map(|b| vec![1.0 / b.len() as f64; b.len()]).collect();
+        for mut gram in [
+            gram_of_ids(&ids, &offsets, &[&equal], &ctx).unwrap().remove(0),
+            products(&maps, &maps, true, &ctx).unwrap(),
+        ] {
+            cosine(&mut gram);
+            assert_matrix(&gram, &expected["gram"], what);
+        }
+    }
+}
+
+/// A tree's nodes in preorder.
+fn preorder(tree: &Value, nodes: &mut Vec<Option<Split>>) {
+    if tree.is_null() {
+        return nodes.push(None);
+    }
+    let attribute = tree["attribute"].as_u64().unwrap() as u32;
+    nodes.push(Some(Split { attribute, at: tree["split"].as_f64().unwrap() }));
+    preorder(&tree["left"], nodes);
+    preorder(&tree["right"], nodes);
+}
+
+#[test]
+fn spheres_and_everything_made_of_them() {
+    let case = golden("partitions");
+    let x = rows(&case["instances"]);
+    let expected = &case["sphere"];
+    let lists: Vec<u32> = list(&case["centres"]).iter().flat_map(numbers).map(|c| c as u32).collect();
+    let t = list(&case["centres"]).len();
+    let radii: Vec<f64> = list(&expected["radius"]).iter().flat_map(numbers).collect();
+    for centres in storages(&x) {
+        let lists = CentreLists::new(centres, lists.clone(), t, Distance::Euclidean).unwrap();
+        let lists = lists.with_spheres(&[5], &Ctx::default()).unwrap();
+        let squared = lists.squared_radii(5).unwrap();
+        assert_eq!(squared.len(), radii.len());
+        squared.iter().zip(&radii).for_each(|(found, expected)| close(found.sqrt(), *expected, "radius"));
+        assert_partition(&Partitions::Centres(lists), &case, expected, "sphere");
+    }
+}
+
+#[test]
+fn trees_and_everything_made_of_them() {
+    let case = golden("partitions");
+    let expected = &case["forest"];
+    let trees = list(&expected["trees"]);
+    let mut nodes = Vec::new();
+    trees.iter().for_each(|tree| preorder(tree, &mut nodes));
+    let forest = Forest::new(3, trees.len(), 5, &nodes).unwrap();
+    assert_partition(&Partitions::Forests(vec![forest]), &case, expected, "forest");
 }

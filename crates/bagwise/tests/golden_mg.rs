@@ -3,6 +3,8 @@
 //! 1e-9, because the reference's sums cancel; maxima to 1e-5, because theirs stop at a slope.
 
 use bagwise::Precision;
+use bagwise::method::Tensor;
+use bagwise::model::unpack;
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::unstable::engine::density::belief;
 use bagwise::unstable::engine::density::{
@@ -10,7 +12,7 @@ use bagwise::unstable::engine::density::{
 };
 use bagwise::unstable::engine::label_map::{BETA, LabelKernel, LabelMap, normaliser};
 use bagwise::unstable::engine::{GramOutput, Side, symmetric};
-use bagwise::{Bags, Ctx, Instances, Mat};
+use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Model, Target};
 use serde_json::Value;
 
 const VALUES: f64 = 1e-12;
@@ -289,6 +291,63 @@ fn classification_beliefs_and_grams() {
     same(&cosine(&gram), &matrix(&weighted["Kn"]), "weighted");
 }
 
+/// What a saved model holds, by name.
+fn tensor(model: &Model, name: &str) -> Vec<f64> {
+    let (_, state) = unpack(&model.to_bytes().unwrap()).unwrap();
+    match &state.tensors[&format!("model0.{name}")] {
+        Tensor::F64(_, values) => values.clone(),
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+#[test]
+fn models_compute_footnote_1_and_the_densest_concept_by_their_definition() {
+    let file = golden("cls_gram");
+    let bags = bags(&file["bags"]);
+    let labels: Vec<String> = numbers(&file["y"]).iter().map(f64::to_string).collect();
+    let data = Dataset::new("golden", bags.clone()).with_target(Target::from_labels(&labels)).unwrap();
+    let gamma = 0.7;
+    for method in ["mg-ddv", "mg-acc"] {
+        let fit = |label: &str, hypotheses: &str| {
+            let config = bagwise::method(method).unwrap().param("gamma", gamma).param("c", 10);
+            let config = config.param("label-kernel", label).param("hypotheses", hypotheses);
+            bagwise::fit(&data).method(config.scale(Scale::None)).inner(2).run().unwrap()
+        };
+        let all = fit("equal", "all").concepts().unwrap().remove(0);
+        assert!(all.len() > 1, "{method}");
+        for (label, hypotheses) in [("both", "all"), ("equal", "best"), ("both", "best")] {
+            let what = format!("{method}, {label}, {hypotheses}");
+            let model = fit(label, hypotheses);
+            let found = model.concepts().unwrap().remove(0);
+            if hypotheses == "best" {
+                let densest = all.iter().map(|c| c.log_density).fold(f64::NEG_INFINITY, f64::max);
+                assert_eq!((found.len(), found[0].belief, found[0].log_density), (1, 1.0, densest), "{what}");
+            } else {
+                assert_eq!(found, all, "{what}: the concepts do not depend on the label kernel");
+            }
+            let concepts: Vec<Concept> = found.iter().map(|c| c.concept.clone()).collect();
+            let belief: Vec<f64> = found.iter().map(|c| c.belief).collect();
+            let near = belief::near(&dense(&bags), &concepts, &Ctx::default()).unwrap();
+            let p = mixture(&near, &belief);
+            let gram = cosine(&literal(&bags, gamma, |i, j| {
+                p[i] * p[j] + if label == "both" { 0.0 } else { (1.0 - p[i]) * (1.0 - p[j]) }
+            }));
+            let (coefficients, bias) = (tensor(&model, "coefficients"), tensor(&model, "biases")[0]);
+            for (b, said) in model.predict(&bags).unwrap().iter().enumerate() {
+                let expected = bias + gram.row(b).iter().zip(&coefficients).map(|(k, c)| k * c).sum::<f64>();
+                // Coefficients up to 10, which may cancel.
+                assert!((said.outputs[0] - expected).abs() < 1e-10, "{what}, bag {b}");
+            }
+        }
+    }
+    // The normalised kernel of footnote 1, from the file's own sums.
+    for case in file["cases"].as_array().unwrap() {
+        let p = numbers(&case["p_ddv"]);
+        let expected = cosine(&matrix(&case["K_fn1_ddv"]));
+        same(&cosine(&literal(&bags, number(&case["gamma"]), |i, j| p[i] * p[j])), &expected, "footnote 1");
+    }
+}
+
 fn label_terms(kernel: LabelKernel, near: &Mat, belief: &[f64]) -> Vec<Vec<f64>> {
     let map = LabelMap::new(kernel);
     let mut out = Mat::zeros(near.rows(), map.terms());
@@ -359,7 +418,7 @@ fn musk1_with_fixed_concepts() {
     let ctx = Ctx::default();
     let transform = Transform::fit(Scale::ZScore, false, &data.bags, data.target.as_ref(), &all).unwrap();
     let bags = transform.apply(&data.bags, &ctx).unwrap();
-    let Some(bagwise::Target::Classes { codes, .. }) = &data.target else { unreachable!() };
+    let Some(Target::Classes { codes, .. }) = &data.target else { unreachable!() };
     let positive: Vec<bool> = codes.iter().map(|&c| c == 1).collect();
     let targets: Vec<BagTarget> =
         positive.iter().map(|&p| if p { BagTarget::Positive } else { BagTarget::Negative }).collect();

@@ -31,7 +31,7 @@ fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
         let given: Vec<(String, String)> = method
             .params()
             .iter()
-            .filter(|p| !p.regression_only)
+            .filter(|p| p.applies(false))
             .filter_map(|p| match p.kind {
                 Kind::Word(words) => Some((p.name.to_string(), words.join(","))),
                 Kind::Width => Some((p.name.to_string(), "0.7".to_string())),

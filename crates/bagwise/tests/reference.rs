@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bagwise::judge::{METRICS, Tasks};
 use bagwise::method::Method;
-use bagwise::methods::METHODS;
+use bagwise::methods::{self, METHODS};
 
 const INTRODUCTION: &str = "\
 # Methods and metrics
@@ -16,6 +16,9 @@ This page is generated from the registry; `bagwise methods NAME` prints the same
 the list under *tuned over*; where a single parameter set is needed (`gram`, protocol `kfold`) the default is taken. \
 `N/median` is N over the median squared distance of training instances, so that one grid serves data of any scale.
 ";
+
+/// What the papers leave open, and where it is found; written by hand.
+const OPTIONS: &str = include_str!("reference_parts/options.md");
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
@@ -52,6 +55,7 @@ fn capital(text: &str) -> String {
 fn page() -> String {
     let mut page = INTRODUCTION.to_string();
     METHODS.iter().for_each(|method| page += &section(*method));
+    page += OPTIONS;
     page += "\n## Metrics\n\nFor `--optimize`, in records and in JSON.\n\n";
     page += "| name | judges | better | definition |\n|---|---|---|---|\n";
     for m in &METRICS {
@@ -64,6 +68,26 @@ fn page() -> String {
         writeln!(page, "| `{}` | {judges} | {better} | {} |", m.name, cell(m.formula)).unwrap();
     }
     page
+}
+
+/// Parameters that the hand-written table names exist, in every method it names them for.
+#[test]
+fn the_table_of_options_names_parameters_that_exist() {
+    let offered = OPTIONS.split("### Not offered").next().unwrap();
+    let mut checked = 0;
+    for line in offered.lines().filter(|line| line.starts_with("| m") || line.starts_with("| w")) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let methods = cells[0].trim_start_matches("| ").split(", ").map(|m| methods::find(m).unwrap());
+        let names: Vec<&str> = cells[2].split('`').skip(1).step_by(2).collect();
+        for method in methods {
+            for name in names.iter().filter(|n| n.chars().all(|c| c.is_ascii_lowercase() || "-_".contains(c)))
+            {
+                assert!(method.params().iter().any(|p| p.name == *name), "{}: {name}", method.info().name);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 40, "{checked} names");
 }
 
 #[test]

@@ -82,6 +82,7 @@ impl Method for Watched {
             grid: "1,2,3,4,5,6",
             level: GridLevel::Representation,
             regression_only: false,
+            classes_only: false,
         }]
     }
     fn learns_labels(&self) -> bool {

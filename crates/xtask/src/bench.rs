@@ -9,6 +9,11 @@ type Bench = (&'static str, &'static str, fn() -> Result<()>);
 const ALL: &[Bench] = &[
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
+    (
+        "isk-partitions",
+        "cells of Voronoi diagrams, trees and spheres side by side",
+        crate::bench_isk::run_partitions,
+    ),
     ("isk-musk2", "all psi of Musk2 in one pass, and the grid of its Grams", crate::bench_isk::run_musk2),
     ("isk-speaker", "isk trained at the size of Speaker: peak memory", crate::bench_isk::run_speaker),
     ("isk-million", "isk on a million instances x 1024 outside memory", crate::bench_isk::run_million),

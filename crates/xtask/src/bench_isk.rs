@@ -4,7 +4,7 @@
 //! against the machine's peak of multiply-adds in single precision, in which data in double precision are sifted as well,
 //! measured in the same run (bar: 70 % from psi = 64 on). One thread and CPU seconds
 //! on both sides, on a fiftieth of the rows of the Speaker benchmark (11,672 x 20, t = 200); costs are linear in rows and are shown
-//! for all of them. Then weights inside bags at full size, all psi of Musk2 in one pass, the grid of its Grams, and, each
+//! for all of them. Beside them the cells of trees (bar at psi = 256: a quarter of the CPU of Voronoi cells) and spheres. Then weights inside bags at full size, all psi of Musk2 in one pass, the grid of its Grams, and, each
 //! in a process of its own, peak memory at the size of Speaker and for a million instances x 1024 that are never in memory.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]
 
@@ -19,7 +19,9 @@ use bagwise::judge::{Metric, Splits};
 use bagwise::method::Scope;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::{Scale, Transform};
-use bagwise::unstable::engine::cells::{Distance, Ids, Mapper, Partitions, Share, Strategy};
+use bagwise::unstable::engine::cells::{
+    CentreLists, Distance, Ids, Mapper, Partition, Partitions, Share, Strategy,
+};
 use bagwise::unstable::engine::instruction_set;
 use bagwise::{Bags, Ctx, Instances, Mat, methods};
 
@@ -38,6 +40,7 @@ pub(crate) fn run() -> Result<()> {
         return Ok(());
     }
     one_thread(cells)?;
+    run_partitions()?;
     weights()?;
     run_musk2()?;
     // Peak memory is that of a process.
@@ -76,7 +79,7 @@ fn cells() -> Result<()> {
     std::fs::write(folder.join("points"), bytes(double.data()))?;
     let mut partitions = Vec::new();
     for psi in PSIS {
-        let drawn = Partitions::draw(&bags, &train, T, psi, Distance::Euclidean, &ctx)?;
+        let drawn = CentreLists::draw(&bags, &train, T, psi, Distance::Euclidean, &ctx)?;
         let Instances::F64(centres) = drawn.centres() else { bail!("centres are rows of the data") };
         let listed: Vec<usize> = drawn.lists().iter().map(|&c| c as usize).collect();
         std::fs::write(folder.join(format!("centres{psi}")), bytes(centres.gather(&listed).data()))?;
@@ -143,7 +146,7 @@ fn cells() -> Result<()> {
                 let bytes = std::fs::read(folder.join(format!("ids{psi}")))?;
                 let ids = last.context("cells")?;
                 let theirs = bytes.as_chunks::<2>().0.iter().map(|b| usize::from(u16::from_le_bytes(*b)));
-                let other = theirs.enumerate().filter(|(k, c)| ids.get(k / T, k % T) != *c).count();
+                let other = theirs.enumerate().filter(|(k, c)| ids.get(k / T, k % T) != Some(*c)).count();
                 println!("       {other} of {} cells differ from numpy's", ROWS * T);
             }
         }
@@ -152,12 +155,59 @@ fn cells() -> Result<()> {
     Ok(())
 }
 
+/// What cells of every kind cost at the size of Speaker.
+pub(crate) fn run_partitions() -> Result<()> {
+    if released("isk-partitions")? {
+        return Ok(());
+    }
+    one_thread(partitions)
+}
+
+fn partitions() -> Result<()> {
+    let ctx = Ctx::default();
+    let train: Vec<usize> = (0..240).collect();
+    println!("\ncells of every kind of {SPEAKER} rows, t = {T}: CPU s on one thread, from {ROWS} rows");
+    println!(
+        "  {:>4} {:>4} {:>8} {:>8} {:>7} {:>8} {:>9}",
+        "psi", "", "voronoi", "forest", "ratio", "sphere", "growing"
+    );
+    for single in [false, true] {
+        let bags = speaker(single)?;
+        let rows = bags.instances().gather(&(0..ROWS).map(|i| i * 50).collect::<Vec<_>>());
+        for psi in PSIS {
+            let euclidean = Distance::Euclidean;
+            let cost = |partition: Partition| -> Result<(f64, f64)> {
+                let start = cpu_seconds();
+                let drawn = Partitions::draw(&bags, &train, T, &[psi], partition, &ctx)?;
+                let drawing = cpu_seconds() - start;
+                let mapper = Mapper::new(&drawn, &[psi], &ctx)?;
+                let cells = least(|| mapper.ids(&rows, 0..ROWS, &ctx).map(drop).map_err(Into::into))?;
+                Ok((cells * SPEAKER / ROWS as f64, drawing))
+            };
+            let (voronoi, _) = cost(Partition::Voronoi(euclidean))?;
+            let (forest, growing) = cost(Partition::Forest)?;
+            let (sphere, _) = cost(Partition::Sphere(euclidean))?;
+            println!(
+                "  {psi:>4} {:>4} {voronoi:>8.2} {forest:>8.2} {:>7.1} {sphere:>8.2} {growing:>9.2}  {}",
+                if single { "f32" } else { "f64" },
+                voronoi / forest,
+                if psi == 256 {
+                    format!("ratio {}", verdict(voronoi / forest >= 4.0))
+                } else {
+                    String::new()
+                }
+            );
+        }
+    }
+    Ok(())
+}
+
 /// All weights inside bags at the size of Speaker.
 fn weights() -> Result<()> {
     let ctx = Ctx::default();
     let bags = speaker(true)?;
     let all: Vec<usize> = (0..bags.len()).collect();
-    let drawn = Partitions::draw(&bags, &all, T, 64, Distance::Euclidean, &ctx)?;
+    let drawn = Partitions::draw(&bags, &all, T, &[64], Partition::Voronoi(Distance::Euclidean), &ctx)?;
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let ids =
         Mapper::new(&drawn, &[64], &ctx)?.ids(bags.instances(), 0..bags.instance_count(), &ctx)?.remove(0);
@@ -191,7 +241,7 @@ pub(crate) fn run_musk2() -> Result<()> {
     let transform = Transform::fit(Scale::ZScore, false, &data.bags, None, &all)?;
     let bags = Arc::new(transform.apply(&data.bags, &ctx)?);
     let psis: Vec<usize> = (4..=12).map(|e| 1 << e).collect();
-    let drawn = Partitions::draw(&bags, &all, T, 4096, Distance::Euclidean, &ctx)?;
+    let drawn = Partitions::draw(&bags, &all, T, &[4096], Partition::Voronoi(Distance::Euclidean), &ctx)?;
     let cpu = one_thread(|| {
         least(|| {
             let mapper = Mapper::new(&drawn, &psis, &ctx)?;

@@ -1,5 +1,6 @@
 //! Writes `python/bagwise/_estimators.py` from the registry: a class per method and task, with its parameters, their
-//! defaults and their help. A method that joins the registry is a class in Python after `cargo xtask python`.
+//! defaults and their help, and their names into `__init__.py`. A method that joins the registry is a class in Python
+//! after `cargo xtask python`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,24 +12,24 @@ use bagwise::params::{Kind, ParamSpec};
 
 use crate::run::{root, say};
 
-/// Names of classes that the names of methods do not give.
+/// Names of classes that the names of methods do not give. mi-SVM and MI-SVM differ by capitals alone, so that
+/// their classes say what they choose.
 const CLASSES: &[(&str, &str)] = &[
-    ("dd", "DD"),
-    ("dd-svm", "DDSVM"),
-    ("em-dd", "EMDD"),
-    ("isk", "ISK"),
-    ("mg-acc", "MGACC"),
-    ("mg-ddv", "MGDDV"),
-    ("mi-kernel", "MIKernel"),
     ("mi-svm", "InstanceMISVM"),
     ("mi-svm-bag", "BagMISVM"),
     ("migraph", "MiGraph"),
     ("migraph-explicit", "ExplicitMIGraph"),
-    ("mirsvm", "MIRSVM"),
-    ("sil", "SIL"),
-    ("simple-mi", "SimpleMI"),
-    ("wmksvm", "WMKSVM"),
 ];
+
+/// Words of methods' names that are abbreviations, and as such have capitals only.
+const ACRONYMS: &[&str] = &[
+    "acc", "apr", "dd", "ddv", "em", "emd", "gp", "isk", "knn", "lr", "mg", "mi", "mica", "mil", "miles",
+    "mirsvm", "mmd", "nn", "nsk", "pca", "rbf", "sil", "stk", "svm", "svr", "tlc", "wmksvm",
+];
+
+/// Words that are written in their own way.
+const WORDS: &[(&str, &str)] =
+    &[("miboost", "MIBoost"), ("migraph", "MIGraph"), ("milboost", "MILBoost"), ("misvm", "MISVM")];
 
 /// Methods with a feature map: their estimators are transformers as well.
 const MAPS: &[&str] = &["isk"];
@@ -46,14 +47,18 @@ fn path(name: &str) -> PathBuf {
     root().join("python/bagwise").join(name)
 }
 
-/// The classes, and their names alone: the package says what it has without loading it.
+/// The classes, and their names in the package: it says what it has without loading it, in lists that type checkers
+/// can read.
 fn files() -> [(&'static str, String); 2] {
-    [("_estimators.py", module()), ("_names.py", names())]
+    let front = std::fs::read_to_string(path(FRONT)).unwrap_or_default();
+    [("_estimators.py", module()), (FRONT, listed(&front))]
 }
 
-const NAMES_HEAD: &str = "\
-\"\"\"Names of the estimators. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
-";
+const FRONT: &str = "__init__.py";
+
+/// What surrounds a list of names that is written here.
+const BEGIN: &str = "# Written by `cargo xtask python`: estimators.\n";
+const END: &str = "# End of estimators.\n";
 
 const HEAD: &str = "\
 \"\"\"Estimators, one per method and task. Written by `cargo xtask python` from the registry of methods: do not edit.\"\"\"
@@ -63,7 +68,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, FeatureMap
-from bagwise._names import __all__ as __all__
 from bagwise._options import MEMORY
 ";
 
@@ -94,9 +98,14 @@ const COMMON: &[(&str, &str)] = &[
     (
         "random_state: Any = 0",
         "random_state : int, RandomState instance or None, default=0\n    The seed of everything random: the same \
-         seed gives the same numbers on any number of threads.",
+         seed gives the same numbers on any number of threads.\n    None is 0, so that a program that says nothing \
+         can be repeated; a RandomState gives other numbers each time.",
     ),
-    ("n_jobs: int | None = None", "n_jobs : int, optional\n    Threads; all cores if not given."),
+    (
+        "n_jobs: int | None = None",
+        "n_jobs : int, optional\n    Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves \
+         to this process\n    (``parallel_config``, its workers, containers).",
+    ),
 ];
 
 /// Further ones of classifiers.
@@ -116,6 +125,11 @@ const OF_CLASSIFIERS: &[(&str, &str)] = &[
         "decision_threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
          ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"``, or a number; 0 if not given.",
     ),
+    (
+        "probability: bool = True",
+        "probability : bool, default=True\n    Whether the model learns probabilities. Without, it is trained once \
+         instead of once more\n    for every inner fold, and has no `predict_proba`.",
+    ),
 ];
 
 /// The name of each class, its method, and whether it predicts numbers.
@@ -131,17 +145,36 @@ fn classes() -> Vec<(String, &'static dyn Method, bool)> {
     all
 }
 
-/// The module of names.
-fn names() -> String {
+fn names() -> Vec<String> {
     let mut names: Vec<String> = classes().into_iter().map(|c| c.0).collect();
     names.sort_unstable();
-    let lines: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
-    format!("{NAMES_HEAD}\n__all__ = [\n{lines}]\n")
+    names
+}
+
+/// The front page of the package with its two lists of estimators renewed: what type checkers import, and what there is.
+fn listed(front: &str) -> String {
+    let lists = ["        ", "    "].map(|indent| {
+        let line = |name: &String| match indent.len() {
+            8 => format!("{indent}{name},\n"),
+            _ => format!("{indent}\"{name}\",\n"),
+        };
+        (indent, names().iter().map(line).collect::<String>())
+    });
+    let mut pieces = front.split(BEGIN);
+    let mut page = pieces.next().unwrap_or_default().to_string();
+    for (piece, (indent, list)) in pieces.zip(lists) {
+        let rest = piece.split_once(END).map_or("", |(_, rest)| rest);
+        page += &format!("{BEGIN}{list}{indent}{END}{rest}");
+    }
+    page
 }
 
 fn module() -> String {
     let all = classes();
     let mut page = String::from(HEAD);
+    page += "\n__all__ = [\n";
+    names().iter().for_each(|name| writeln!(page, "    \"{name}\",").expect("text grows"));
+    page += "]\n";
     all.iter().for_each(|(name, method, regression)| page += &class(*method, name, *regression));
     page += "\n\n#: Classes by method and by whether they predict numbers.\n";
     page += "ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {\n";
@@ -153,17 +186,22 @@ fn module() -> String {
     page
 }
 
-/// The class of a method: from the table, or every word of its name with a capital.
+/// The class of a method: from the table, or every word of its name with a capital, abbreviations with capitals only.
 fn class_name(method: &str) -> String {
+    let word = |word: &str| match WORDS.iter().find(|(name, _)| *name == word) {
+        Some((_, written)) => written.to_string(),
+        None if ACRONYMS.contains(&word) => word.to_uppercase(),
+        None => capital(word),
+    };
     match CLASSES.iter().find(|(name, _)| *name == method) {
         Some((_, class)) => class.to_string(),
-        None => method.split('-').map(capital).collect(),
+        None => method.split('-').map(word).collect(),
     }
 }
 
 fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let info = method.info();
-    let own: Vec<&ParamSpec> = method.params().iter().filter(|p| regression || !p.regression_only).collect();
+    let own: Vec<&ParamSpec> = method.params().iter().filter(|p| p.applies(regression)).collect();
     let further = if regression { &[][..] } else { OF_CLASSIFIERS };
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };
@@ -231,6 +269,9 @@ fn documentation<'c>(
     page += "n_features_in_ : int\n    Number of features.\n";
     page += "feature_names_in_ : ndarray of shape (n_features_in_,)\n    Names of features, if the bags had any.\n";
     page += "model_ : object\n    What was learned.\n";
+    if own.iter().any(|p| p.name == "max-iter") {
+        page += "n_iter_ : int\n    Rounds until the choice of instances settled, of the machine that took longest.\n";
+    }
     writeln!(page, "\nReferences\n----------\n{}", wrapped(info.reference, 112)).expect("text grows");
     page += "\nExamples\n--------\n>>> import bagwise\n";
     page += ">>> data = bagwise.read(\"synthetic:gauss?bags=30&features=3\")\n";
@@ -317,8 +358,27 @@ mod tests {
 
     #[test]
     fn a_method_has_a_class_whether_it_is_in_the_table_or_not() {
-        assert_eq!(class_name("mi-kernel"), "MIKernel");
-        assert_eq!(class_name("some-new-one"), "SomeNewOne");
+        for (method, class) in [
+            ("majority", "Majority"),
+            ("mi-kernel", "MIKernel"),
+            ("simple-mi", "SimpleMI"),
+            ("mg-ddv", "MGDDV"),
+            ("dd-svm", "DDSVM"),
+            ("mi-svm", "InstanceMISVM"),
+            ("migraph-explicit", "ExplicitMIGraph"),
+            // Methods that others have.
+            ("citation-knn", "CitationKNN"),
+            ("misvm", "MISVM"),
+            ("emd-svm", "EMDSVM"),
+            ("milboost", "MILBoost"),
+            ("miles", "MILES"),
+            ("mi-lr", "MILR"),
+            ("gp-mil", "GPMIL"),
+            ("mmd-kernel", "MMDKernel"),
+            ("some-new-one", "SomeNewOne"),
+        ] {
+            assert_eq!(class_name(method), class);
+        }
         assert_eq!(argument("max-iterations"), "max_iterations");
         assert_eq!(argument("lambda"), "lambda_");
         assert_eq!(argument("memory"), "memory_");

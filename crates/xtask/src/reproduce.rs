@@ -42,6 +42,11 @@ const ALL: &[(&str, &str, Source)] = &[
         Source::Files(&["isk", "isk-text"]),
     ),
     (
+        "isk-partitions",
+        "accuracies of the three partitions of the isolation set-kernel",
+        Source::Files(&["isk-partitions"]),
+    ),
+    (
         "speed",
         "ten times 10-fold nested over the methods and sets of gauss, and the time it takes",
         Source::Function(speed::run),

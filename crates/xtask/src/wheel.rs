@@ -10,8 +10,20 @@ use crate::run::{print, program, root, run, target};
 use crate::venv;
 
 /// What building and testing need. The package itself asks for numpy and scikit-learn.
-pub(crate) const PACKAGES: &[&str] =
-    &["maturin==1.16.0", "numpy", "scikit-learn", "pandas", "polars", "h5py", "pytest", "mypy", "ruff"];
+pub(crate) const PACKAGES: &[&str] = &[
+    "maturin==1.16.0",
+    "numpy",
+    "scikit-learn",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "h5py",
+    "skops",
+    "matplotlib",
+    "pytest",
+    "mypy",
+    "ruff",
+];
 
 /// `cargo xtask wheel`: an optimised wheel, installed in the environment under `target/venv`.
 pub(crate) fn command() -> Result<()> {

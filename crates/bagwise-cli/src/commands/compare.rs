@@ -11,7 +11,7 @@ use bagwise::{Evaluation, INNER_FOLDS, Keep};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, metric_json};
+use crate::judging::{self, Judging, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::reporting;
@@ -212,9 +212,9 @@ impl Comparison<'_> {
     }
 
     fn rows(&self, digits: Digits) -> Rows {
-        // The metric that decides with its interval, and the next three.
+        // The metric that decides with its interval, and those that are shown always.
         let mut head = vec!["method"];
-        for (i, m) in self.results.verdict.best().metrics.iter().take(4).enumerate() {
+        for (i, m) in shown(self.results.verdict.best()) {
             head.push(m.metric.name());
             if i == 0 {
                 head.extend(["low", "high"]);
@@ -224,7 +224,7 @@ impl Comparison<'_> {
         let mut rows = Rows::new(head);
         for (line, standing) in self.results.verdict.table.iter().zip(&self.results.verdict.standing) {
             let mut row = vec![line.method.clone()];
-            for (i, m) in line.metrics.iter().take(4).enumerate() {
+            for (i, m) in shown(line) {
                 row.push(digits.show(m.mean));
                 if i == 0 {
                     row.extend(
@@ -272,8 +272,13 @@ impl Output for Comparison<'_> {
     fn text(&self, paint: Paint) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
+        let without = self.results.verdict.table.iter().filter_map(|line| {
+            let why = line.metrics[0].no_interval.as_ref()?;
+            Some(format!("no interval of {}: {why}\n", line.method))
+        });
+        let without: String = without.collect();
         format!(
-            "{}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
             paint.paint(&self.results.verdict.sentence(), BOLD),
             self.results.elapsed.as_secs_f64(),

@@ -8,7 +8,7 @@ use bagwise::io::save_whole;
 use bagwise::judge::{MethodSummary, MetricSummary, Resampling, bootstrap_method};
 
 use crate::args::Data;
-use crate::judging::{self, Judging, metric_json};
+use crate::judging::{self, Judging, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
@@ -95,11 +95,9 @@ impl Estimate<'_> {
         self.results.verdict.best()
     }
 
-    fn rows(&self, digits: Digits, printed: bool) -> Rows {
+    fn rows<'m>(&self, digits: Digits, metrics: impl Iterator<Item = &'m MetricSummary>) -> Rows {
         let mut rows = Rows::new(["metric", "mean", "sd", "low", "high"]);
-        let wanted =
-            |m: &&MetricSummary| printed || m.metric == self.results.plan.metric || !m.metric.is_printed();
-        for m in self.line().metrics.iter().filter(wanted) {
+        for m in metrics {
             let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
             let mut row = vec![m.metric.name().to_string()];
             row.extend([m.mean, m.sd, low, high].map(|v| digits.show(v)));
@@ -146,7 +144,7 @@ impl Output for Estimate<'_> {
     }
 
     fn csv(&self) -> Rows {
-        self.rows(Digits::All, true)
+        self.rows(Digits::All, self.line().metrics.iter())
     }
 
     fn text(&self, paint: Paint) -> String {
@@ -160,7 +158,7 @@ impl Output for Estimate<'_> {
             if count == 1 { "fit" } else { "fits" },
             self.results.elapsed.as_secs_f64()
         );
-        page += &self.rows(Digits::Few(4), false).to_string();
+        page += &self.rows(Digits::Few(4), shown(self.line()).map(|(_, m)| m)).to_string();
         let mut notes = Vec::new();
         if self.line().metrics.iter().any(|m| m.interval.is_some()) {
             let level = 100.0 * self.results.verdict.level;
@@ -171,9 +169,14 @@ impl Output for Estimate<'_> {
             let metric = self.results.plan.metric.name();
             notes.push(format!("{metric} by bootstrap over {unit}: {low:.4} to {high:.4}"));
         }
-        if !notes.is_empty() {
-            page += &format!("\n{}\n", notes.join("; "));
+        for (_, m) in shown(self.line()) {
+            if let Some(why) = &m.no_interval {
+                notes.push(format!("no interval of {}: {why}", m.metric));
+            }
         }
+        page += "\n";
+        notes.push("all metrics: --format json or csv".into());
+        notes.into_iter().for_each(|note| page += &format!("{note}\n"));
         page
     }
 }

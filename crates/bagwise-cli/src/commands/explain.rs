@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::check_writable;
-use bagwise::method::{Explanation, Representative};
+use bagwise::method::{Explanation, Representative, TracedRound};
 use bagwise::model::Model;
 
 use crate::args::Data;
@@ -21,12 +21,16 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A file, a built-in name or a generator; labels are not needed
-    #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts"])]
+    #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts", "trace"])]
     data: Option<String>,
     /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
     /// mi-svm-bag
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts"])]
     representatives: bool,
+    /// Instead of explaining new bags, show the search that the model came from, round by round; for models of mirsvm,
+    /// mi-svm, mi-svm-bag and sil
+    #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts", "representatives"])]
+    trace: bool,
     /// Only the K instances of each bag that speak most for the plus side, in that order
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
@@ -50,6 +54,10 @@ With --graph, nodes carry the part that the instance adds to the first machine's
 per training bag that has one, with the output of the instance (counted among those drawn, if the model was fitted with \
 --max-instances).
 
+With --trace, a row per machine and round: the dual objective of the SVM trained in that round (larger is better for these \
+rows, but the rows change), how many bags or instances were chosen or labelled differently afterwards, the number of support vectors, \
+and in the last round how the search ended: converged, in a cycle of so many rounds, or at the limit (-p max-iter=N).
+
 With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
 place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
 units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `near` is the class \
@@ -63,6 +71,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Model::load(&args.model)?;
     if args.concepts {
         session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
+    }
+    if args.trace {
+        let rounds = model.trace();
+        if rounds.is_empty() {
+            bail!("{} does not search in rounds; mirsvm, mi-svm, mi-svm-bag and sil do", model.header.method);
+        }
+        session.print(&Trace { model: &model, rounds })?;
         return Ok(Outcome::Done);
     }
     let Some(data) = &args.data else {
@@ -230,6 +246,56 @@ impl Output for Standing<'_> {
             object
         };
         Ok(serde_json::to_string_pretty(&self.chosen.iter().map(object).collect::<Vec<_>>())?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.table(Digits::All)
+    }
+
+    fn text(&self, _: Paint) -> String {
+        self.table(Digits::Few(6)).to_string()
+    }
+}
+
+/// The search that a model came from.
+struct Trace<'a> {
+    model: &'a Model,
+    rounds: Vec<TracedRound>,
+}
+
+impl Trace<'_> {
+    /// Every round with its number within its machine, from 1.
+    fn numbered(&self) -> impl Iterator<Item = (usize, &TracedRound)> {
+        let of_machine = |output: usize| self.rounds.iter().position(|r| r.output == output).unwrap_or(0);
+        self.rounds.iter().enumerate().map(move |(at, r)| (at - of_machine(r.output) + 1, r))
+    }
+
+    fn table(&self, digits: Digits) -> Rows {
+        let mut rows = Rows::new(["machine", "round", "objective", "changed", "support_vectors", "ended"]);
+        for (number, r) in self.numbered() {
+            rows.push(vec![
+                self.model.machine_name(r.output),
+                number.to_string(),
+                digits.show(Some(r.objective)),
+                r.changed.to_string(),
+                r.support.to_string(),
+                r.ended.map_or(String::new(), |e| e.to_string()),
+            ]);
+        }
+        rows
+    }
+}
+
+impl Output for Trace<'_> {
+    fn json(&self) -> Result<String> {
+        let object = |(number, r): (usize, &TracedRound)| {
+            let mut object = Object::default();
+            object.put("machine", self.model.machine_name(r.output)).put("round", number);
+            object.put("objective", r.objective).put("changed", r.changed);
+            object.put("support_vectors", r.support).put("ended", r.ended.map(|e| e.to_string()));
+            object
+        };
+        Ok(serde_json::to_string_pretty(&self.numbered().map(object).collect::<Vec<_>>())?)
     }
 
     fn csv(&self) -> Rows {

@@ -57,6 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
     let setups = config.resolve(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
+    session.warn_of_leaks(&data)?;
     let model = bagwise::fit(&data)
         .method(config)
         .inner(args.inner)

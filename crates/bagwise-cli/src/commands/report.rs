@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{check_writable, save_whole};
-use bagwise_report::{LoadedRun, ReportOptions, render};
+use bagwise_report::{Joint, LoadedRun, ReportOptions, joint, render};
 
+use crate::output::{Digits, Output, Rows};
 use crate::session::{Outcome, Session};
 
 /// Draw a report from what compare, evaluate and run recorded
@@ -29,12 +30,14 @@ pub(crate) struct Args {
 const HELP: &str = "\
 The page is one file that loads nothing: send it, print it, open it on a phone. Nothing is computed again, so other \
 options, or a later bagwise, can draw it again from the same folder. From five data sets on it tests the methods over \
-all of them and draws critical differences. docs/report.md explains its parts.
+all of them and draws critical differences. docs/report.md explains its parts. --format json and csv print its numbers as well: \
+values, ranks and tests over all data sets.
 
 Examples:
   bagwise report musk1-compare
   bagwise report musk1-compare --hide-ids --title 'Musk, by number' -o musk1.html
-  bagwise report musk1-compare molecules-compare -o both.html";
+  bagwise report musk1-compare molecules-compare -o both.html
+  bagwise report musk1-compare molecules-compare --format json";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     check_writable(&args.output)?;
@@ -47,7 +50,57 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
     session.say(&format!("wrote {}: {} kB", args.output.display(), page.len().div_ceil(1000)));
+    if session.for_programs() {
+        session.print(&Numbers(joint(&runs)?))?;
+    }
     Ok(Outcome::Done)
+}
+
+/// The numbers of the page, for programs.
+struct Numbers(Joint);
+
+impl Output for Numbers {
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(&self.0)?)
+    }
+
+    /// A row per method over all data sets; of a run by itself, or of runs that cannot be ranked together, one per method and run.
+    fn csv(&self) -> Rows {
+        let show = |value: Option<f64>| Digits::All.show(value);
+        let Some(together) = &self.0.together else {
+            let mut rows = Rows::new(["data", "method", "metric", "mean", "low", "high", "against_best"]);
+            for run in &self.0.runs {
+                for m in &run.methods {
+                    let mut row = vec![run.data.clone(), m.method.clone(), run.metric.to_string()];
+                    row.extend([show(m.mean), show(m.low), show(m.high), m.against_best.into()]);
+                    rows.push(row);
+                }
+            }
+            return rows;
+        };
+        let ranks = &together.ranks;
+        let own = [
+            "method",
+            "average_rank",
+            "nemenyi_p",
+            "holm_p",
+            "holm_adjusted",
+            "told_from_best",
+            "wilcoxon_p",
+        ];
+        let values = ranks.data.iter().map(|data| format!("{} on {data}", together.metric));
+        let mut rows = Rows::new(own.map(String::from).into_iter().chain(values));
+        for m in &together.methods {
+            let mut row = vec![m.method.clone()];
+            row.extend([Some(m.average_rank), m.nemenyi_p, m.holm_p, m.holm_adjusted].map(show));
+            row.push(m.told_from_best.map_or(String::new(), |told| told.to_string()));
+            row.push(show(m.wilcoxon.map(|w| w.p)));
+            let column = ranks.methods.iter().position(|name| *name == m.method);
+            row.extend(ranks.values.iter().map(|row| show(column.map(|c| row[c]))));
+            rows.push(row);
+        }
+        rows
+    }
 }
 
 /// A path itself, or, of a folder without records (that of `run`), the folders in it that have some, by name.

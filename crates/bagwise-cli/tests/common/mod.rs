@@ -23,7 +23,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
 
 /// Copies the tables the documentation works with into a folder.
 pub(crate) fn copy_tables(folder: &Path) {
-    for table in ["molecules.csv", "new.csv", "experiment.toml"] {
+    for table in ["molecules.csv", "new.csv", "mirsvm-figure-4.csv", "experiment.toml"] {
         std::fs::copy(root().join("docs").join(table), folder.join(table)).unwrap();
     }
 }

@@ -14,7 +14,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::{BLOCK, Partitions, literal};
+use super::{BLOCK, CentreLists, literal};
 use crate::pack::Buffer;
 use crate::simd::{Element, InstructionSet, Vector, table_of};
 use bagwise_core::{Ctx, Instances, Message, Result};
@@ -43,7 +43,7 @@ pub(super) struct NearestCentre {
 }
 
 impl NearestCentre {
-    pub(super) fn new(p: &Partitions, psis: &[usize], ctx: &Ctx) -> Result<NearestCentre> {
+    pub(super) fn new(p: &CentreLists, psis: &[usize], ctx: &Ctx) -> Result<NearestCentre> {
         let single = Fused::new(p, psis, f32::kernels()[0], 0, ctx)?;
         Ok(NearestCentre { single, double: OnceLock::new(), trial: TRIAL })
     }
@@ -51,7 +51,7 @@ impl NearestCentre {
     /// Cells of `count` rows.
     pub(super) fn find<X: Element>(
         &self,
-        p: &Partitions,
+        p: &CentreLists,
         x: &[X],
         count: usize,
         found: &mut [Vec<u16>],
@@ -144,7 +144,7 @@ fn limit<T: Element>(width: usize, length: f64) -> T {
 impl<T: Race> Fused<T> {
     /// Packs the centres, for which there is memory besides so many bytes.
     pub(super) fn new(
-        p: &Partitions,
+        p: &CentreLists,
         psis: &[usize],
         kernel: &'static FusedLoop<T>,
         besides: u64,
@@ -220,7 +220,7 @@ impl<T: Race> Fused<T> {
     /// Cells of `count` rows in these lists; returns for how many more precision would have told the cell.
     fn find<X: Element>(
         &self,
-        p: &Partitions,
+        p: &CentreLists,
         lists: Range<usize>,
         x: &[X],
         count: usize,
@@ -281,7 +281,7 @@ impl<T: Race> Fused<T> {
     /// would have told the cell.
     fn read<X: Element>(
         &self,
-        p: &Partitions,
+        p: &CentreLists,
         i: usize,
         psi: usize,
         x: &[X],

@@ -95,13 +95,13 @@ pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
     Ok(out)
 }
 
-/// Divides every entry by the roots of the two self-similarities; bags without one are similar to none.
+/// Divides every entry by the roots of the two self-similarities; bags without one are similar to none but themselves.
 pub fn cosine(gram: &mut Mat) {
     let roots: Vec<f64> = (0..gram.rows()).map(|b| gram.get(b, b).sqrt()).collect();
     for i in 0..gram.rows() {
-        for (value, root) in gram.row_mut(i).iter_mut().zip(&roots) {
+        for (j, (value, root)) in gram.row_mut(i).iter_mut().zip(&roots).enumerate() {
             let both = roots[i] * root;
-            *value = if both > 0.0 { *value / both } else { 0.0 };
+            *value = if both > 0.0 { *value / both } else { f64::from(u8::from(i == j)) };
         }
     }
 }

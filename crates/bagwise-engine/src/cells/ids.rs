@@ -2,7 +2,7 @@
 //!
 //! `m(x, y)`, the number of partitionings in which x and y share a cell, is t times the isolation kernel. Rows are padded to
 //! whole cache lines of zeros, so that one instruction compares 64 cells; the padding always agrees and is
-//! subtracted. Inside a bag every pair is counted once for all thresholds: |S|^2 t / 2 comparisons, whatever psi and the
+//! subtracted. The largest number means that a row lies in no cell, which it shares with nobody. Inside a bag every pair is counted once for all thresholds: |S|^2 t / 2 comparisons, whatever psi and the
 //! width of the data.
 
 use std::ops::Range;
@@ -13,6 +13,8 @@ pub struct Ids {
     rows: usize,
     t: usize,
     psi: usize,
+    /// Whether rows may lie in no cell.
+    partial: bool,
     cells: Cells,
 }
 
@@ -30,16 +32,20 @@ pub(super) enum IdSlice<'a> {
 
 /// A cell's number.
 pub(super) trait CellNumber: Copy + Eq + Default + Send + Sync + 'static {
+    /// No cell at all.
+    const NONE: Self;
     fn from_wide(wide: u16) -> Self;
 }
 
 impl CellNumber for u8 {
+    const NONE: u8 = u8::MAX;
     fn from_wide(wide: u16) -> u8 {
         wide as u8
     }
 }
 
 impl CellNumber for u16 {
+    const NONE: u16 = super::NO_CELL;
     fn from_wide(wide: u16) -> u16 {
         wide
     }
@@ -67,13 +73,13 @@ impl Share {
 }
 
 impl Ids {
-    pub(super) fn zeros(rows: usize, t: usize, psi: usize) -> Ids {
-        let cells = if psi <= 256 {
+    pub(super) fn zeros(rows: usize, t: usize, psi: usize, partial: bool) -> Ids {
+        let cells = if fits_a_byte(psi, partial) {
             Cells::U8(vec![0; rows * t.next_multiple_of(64)])
         } else {
             Cells::U16(vec![0; rows * t.next_multiple_of(32)])
         };
-        Ids { rows, t, psi, cells }
+        Ids { rows, t, psi, partial, cells }
     }
 
     /// Number of rows.
@@ -92,17 +98,22 @@ impl Ids {
     }
 
     /// Bytes for so many rows.
-    pub fn bytes(rows: usize, t: usize, psi: usize) -> u64 {
-        let row = if psi <= 256 { t.next_multiple_of(64) } else { 2 * t.next_multiple_of(32) };
+    pub(super) fn bytes(rows: usize, t: usize, psi: usize, partial: bool) -> u64 {
+        let row = if fits_a_byte(psi, partial) { t.next_multiple_of(64) } else { 2 * t.next_multiple_of(32) };
         (rows * row) as u64
     }
 
-    /// The cell of a row.
-    pub fn get(&self, row: usize, partitioning: usize) -> usize {
-        match &self.cells {
-            Cells::U8(cells) => usize::from(cells[row * self.stride() + partitioning]),
-            Cells::U16(cells) => usize::from(cells[row * self.stride() + partitioning]),
-        }
+    /// The cell of a row, if it lies in one.
+    pub fn get(&self, row: usize, partitioning: usize) -> Option<usize> {
+        let (cell, none) = match &self.cells {
+            Cells::U8(cells) => {
+                (usize::from(cells[row * self.stride() + partitioning]), usize::from(u8::NONE))
+            }
+            Cells::U16(cells) => {
+                (usize::from(cells[row * self.stride() + partitioning]), usize::from(u16::NONE))
+            }
+        };
+        (!self.partial || cell != none).then_some(cell)
     }
 
     fn stride(&self) -> usize {
@@ -136,8 +147,8 @@ impl Ids {
         levels.sort_unstable();
         let lasts: Vec<u32> = levels.iter().map(|l| l.0).collect();
         let bins = match &self.cells {
-            Cells::U8(cells) => bins(cells, self.stride(), self.t, bag, &lasts),
-            Cells::U16(cells) => bins(cells, self.stride(), self.t, bag, &lasts),
+            Cells::U8(cells) => bins(cells, self.stride(), self.t, self.partial, bag, &lasts),
+            Cells::U16(cells) => bins(cells, self.stride(), self.t, self.partial, bag, &lasts),
         };
         let width = lasts.len() + 1;
         for x in 0..size {
@@ -162,14 +173,28 @@ impl Ids {
         self.similar(bag, shares).into_iter().map(normalised).collect()
     }
 
-    /// Calls `each(partitioning, cell)` for a row.
+    /// Calls `each(partitioning, cell)` for a row, where it lies in a cell.
     pub(super) fn row(&self, row: usize, mut each: impl FnMut(usize, usize)) {
         let range = row * self.stride()..row * self.stride() + self.t;
+        let partial = self.partial;
         match &self.cells {
-            Cells::U8(cells) => cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c))),
-            Cells::U16(cells) => cells[range].iter().enumerate().for_each(|(i, &c)| each(i, usize::from(c))),
+            Cells::U8(cells) => cells[range]
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| !partial || **c != u8::NONE)
+                .for_each(|(i, &c)| each(i, usize::from(c))),
+            Cells::U16(cells) => cells[range]
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| !partial || **c != u16::NONE)
+                .for_each(|(i, &c)| each(i, usize::from(c))),
         }
     }
+}
+
+/// Whether a byte has a number for every cell, and one for none where there may be none.
+fn fits_a_byte(psi: usize, partial: bool) -> bool {
+    psi + usize::from(partial) <= 256
 }
 
 impl IdSlice<'_> {
@@ -223,9 +248,10 @@ macro_rules! dispatched {
 }
 pub(super) use dispatched;
 
-/// How often two padded rows agree, padding included.
+/// How often two padded rows agree, padding included; where `PARTIAL`, on a cell and not on none.
 #[inline(always)]
-pub(super) fn agree<C: CellNumber>(a: &[C], b: &[C]) -> u32 {
+pub(super) fn agree<C: CellNumber, const PARTIAL: bool>(a: &[C], b: &[C]) -> u32 {
+    let same = |a: C, b: C| a == b && (!PARTIAL || a != C::NONE);
     // Sums of 64 lanes of one byte hold up to 255 rounds: 8160 partitionings of u16.
     let mut total = 0u32;
     let lanes = 64 / size_of::<C>();
@@ -234,7 +260,7 @@ pub(super) fn agree<C: CellNumber>(a: &[C], b: &[C]) -> u32 {
             let mut sums = [0u8; 64];
             for (a, b) in a.chunks_exact(64).zip(b.chunks_exact(64)) {
                 for l in 0..64 {
-                    sums[l] += u8::from(a[l] == b[l]);
+                    sums[l] += u8::from(same(a[l], b[l]));
                 }
             }
             total += sums.iter().map(|&s| u32::from(s)).sum::<u32>();
@@ -242,7 +268,7 @@ pub(super) fn agree<C: CellNumber>(a: &[C], b: &[C]) -> u32 {
             let mut sums = [0u16; 32];
             for (a, b) in a.chunks_exact(32).zip(b.chunks_exact(32)) {
                 for l in 0..32 {
-                    sums[l] += u16::from(a[l] == b[l]);
+                    sums[l] += u16::from(same(a[l], b[l]));
                 }
             }
             total += sums.iter().map(|&s| u32::from(s)).sum::<u32>();
@@ -251,11 +277,27 @@ pub(super) fn agree<C: CellNumber>(a: &[C], b: &[C]) -> u32 {
     total
 }
 
-dispatched!(bins<C>, bins_of, (cells: &[C], stride: usize, t: usize, bag: Range<usize>, lasts: &[u32]) -> Vec<u32>);
+dispatched!(bins<C>, bins_of, (cells: &[C], stride: usize, t: usize, partial: bool, bag: Range<usize>, lasts: &[u32]) -> Vec<u32>);
 
 /// For each instance of a bag, how many others agree with it more than k of the levels `lasts` (ascending) ask for.
 #[inline(always)]
 fn bins_of<C: CellNumber>(
+    cells: &[C],
+    stride: usize,
+    t: usize,
+    partial: bool,
+    bag: Range<usize>,
+    lasts: &[u32],
+) -> Vec<u32> {
+    if partial {
+        bins_where::<C, true>(cells, stride, t, bag, lasts)
+    } else {
+        bins_where::<C, false>(cells, stride, t, bag, lasts)
+    }
+}
+
+#[inline(always)]
+fn bins_where<C: CellNumber, const PARTIAL: bool>(
     cells: &[C],
     stride: usize,
     t: usize,
@@ -275,7 +317,7 @@ fn bins_of<C: CellNumber>(
         for x in 0..to {
             let own = row(x);
             for y in from.max(x + 1)..to {
-                let m = agree(own, row(y));
+                let m = agree::<C, PARTIAL>(own, row(y));
                 if m > lowest {
                     let m = m - padding;
                     let k = lasts.iter().take_while(|&&last| m > last).count();
@@ -291,25 +333,29 @@ fn bins_of<C: CellNumber>(
 /// How often row `x` agrees with each of `rows`.
 pub(super) fn agreements(ids: &Ids, x: usize, rows: Range<usize>, out: &mut [f64]) {
     match &ids.cells {
-        Cells::U8(cells) => counts(cells, ids.stride(), ids.t, x, rows, out),
-        Cells::U16(cells) => counts(cells, ids.stride(), ids.t, x, rows, out),
+        Cells::U8(cells) => counts(cells, ids.stride(), ids.t, ids.partial, x, rows, out),
+        Cells::U16(cells) => counts(cells, ids.stride(), ids.t, ids.partial, x, rows, out),
     }
 }
 
-dispatched!(counts<C>, counts_of, (cells: &[C], stride: usize, t: usize, x: usize, rows: Range<usize>, out: &mut [f64]));
+dispatched!(counts<C>, counts_of, (cells: &[C], stride: usize, t: usize, partial: bool, x: usize, rows: Range<usize>, out: &mut [f64]));
 
 #[inline(always)]
 fn counts_of<C: CellNumber>(
     cells: &[C],
     stride: usize,
     t: usize,
+    partial: bool,
     x: usize,
     rows: Range<usize>,
     out: &mut [f64],
 ) {
     let padding = (stride - t) as u32;
     let own = &cells[x * stride..(x + 1) * stride];
-    for (other, out) in cells[rows.start * stride..rows.end * stride].chunks_exact(stride).zip(out) {
-        *out = f64::from(agree(own, other) - padding);
+    let others = cells[rows.start * stride..rows.end * stride].chunks_exact(stride).zip(out);
+    if partial {
+        others.for_each(|(other, out)| *out = f64::from(agree::<C, true>(own, other) - padding));
+    } else {
+        others.for_each(|(other, out)| *out = f64::from(agree::<C, false>(own, other) - padding));
     }
 }

@@ -57,6 +57,11 @@ impl Lanes {
         self.width
     }
 
+    /// A row to which distances are taken.
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.width..(i + 1) * self.width]
+    }
+
     /// Points of a panel.
     pub(super) fn points(&self) -> usize {
         self.kernel.points

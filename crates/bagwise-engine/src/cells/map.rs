@@ -1,6 +1,6 @@
 //! The feature map of bags: column `i psi + j` holds the weight of the bag's instances in cell j of partitioning i, so
-//! that `K(S, T) = <v(S), v(T)> / t`. Weights of a bag sum to 1, and so does every block of psi columns. A row costs
-//! t times the size of the bag.
+//! that `K(S, T) = <v(S), v(T)> / t`. Weights of a bag sum to 1, and so does every block of psi columns, unless instances lie
+//! in no cell. A row costs t times the size of the bag.
 
 use std::ops::Range;
 

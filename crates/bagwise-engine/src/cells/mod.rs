@@ -1,9 +1,15 @@
-//! Voronoi cells of random points: the engine of the isolation kernel.
+//! Cells of random partitions of the space: the engine of the isolation kernel.
 //!
-//! A partitioning is an ordered list of psi centres; the cell of x is the position of the nearest (see `literal`).
-//! There are t of them, each the beginning of a random order of the pool, so that one pass gives the cells for every
-//! psi of a grid. Instances are read a block of rows at a time, so that rows need never be in memory together. Three
-//! ways lead to the same numbers, and the cheapest is taken:
+//! A partitioning is made of an ordered list of psi instances. There are t lists, each the beginning of a random order of
+//! the pool. What a cell is, [`Partition`] says:
+//!
+//! * Voronoi: the instances are centres, and the cell of x is the position of the nearest (see `literal`). One pass gives
+//!   the cells for every psi of a grid.
+//! * spheres: the same, but x lies in no cell if it is farther from its centre than the next centre is (`sphere`).
+//! * trees: x lies in a leaf of a random tree grown over the instances (`forest`), which takes no distances (`descent`).
+//!
+//! Instances are read a block of rows at a time, so that rows need never be in memory together. Three ways lead to the
+//! nearest centre, and the cheapest is taken; all find the same:
 //!
 //! * `fused`: products of points and centres with a running minimum in registers, n t psi d multiply-adds; what is
 //!   within rounding of a tie is looked at again by the definition.
@@ -13,12 +19,18 @@
 //!
 //! Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019.
 
+mod centres;
+mod descent;
+mod forest;
 mod fused;
 mod gram;
 mod ids;
 mod lanes;
-mod literal;
+pub(crate) mod literal;
 mod map;
+#[cfg(test)]
+mod partition_tests;
+mod sphere;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -28,12 +40,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Message, Result, Rng};
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 
+pub use centres::CentreLists;
+pub use forest::{Forest, Split};
 pub use gram::{cosine, gram_of_ids, products};
 pub use ids::{Ids, Share};
 pub use map::map_rows;
 
+use descent::ForestWalk;
 use fused::NearestCentre;
 use walk::Walk;
 
@@ -46,149 +61,114 @@ pub enum Distance {
     Text,
 }
 
+impl Distance {
+    /// The squared distance of two rows, zeros included.
+    pub fn squared(self, x: &[f64], z: &[f64]) -> f64 {
+        literal::dense(self, x, z)
+    }
+}
+
 /// More centres than this would need wider numbers for cells.
 pub const MOST_CENTRES: usize = 65_535;
+
+/// Where a row lies in no cell.
+const NO_CELL: u16 = u16::MAX;
 
 /// Rows whose cells are found together: they stay in the second cache beside the centres of a partitioning.
 const BLOCK: usize = 512;
 
-/// t ordered lists of centres.
+/// What the cells of a partitioning are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// All that is nearest to one of psi centres.
+    Voronoi(Distance),
+    /// The same, as far as the nearest other centre.
+    Sphere(Distance),
+    /// The leaves of a random tree over psi instances.
+    Forest,
+}
+
+/// t partitionings, for one psi or several.
 #[derive(Clone, Debug)]
-pub struct Partitions {
-    centres: Instances,
-    lists: Vec<u32>,
-    t: usize,
-    distance: Distance,
+pub enum Partitions {
+    /// Lists of centres, of which shorter ones are the beginnings.
+    Centres(CentreLists),
+    /// Trees, for each psi its own.
+    Forests(Vec<Forest>),
 }
 
 impl Partitions {
-    /// Lists of rows of `centres`, one after the other, all of the same length. Centres are brought into memory.
+    /// Voronoi cells of lists of rows of `centres`; see [`CentreLists::new`].
     pub fn new(centres: Instances, lists: Vec<u32>, t: usize, distance: Distance) -> Result<Partitions> {
-        let whole = t > 0 && !lists.is_empty() && lists.len().is_multiple_of(t);
-        if !whole || lists.len() / t > MOST_CENTRES {
-            return Err(Error::Invalid(format!(
-                "{} centres do not make {t} lists of equal length up to {MOST_CENTRES}",
-                lists.len()
-            )));
-        }
-        if lists.iter().any(|&row| row as usize >= centres.rows()) {
-            return Err(Error::Invalid("a list names a centre that is not there".into()));
-        }
-        Ok(Partitions { centres: centres.in_memory()?, lists, t, distance })
+        CentreLists::new(centres, lists, t, distance).map(Partitions::Centres)
     }
 
-    /// Draws t lists of `psi` instances of the bags `train`, each without replacement. A shorter list is the
-    /// beginning of a longer one drawn with the same seed.
+    /// Draws t partitionings from the instances of the bags `train`, for each psi (ascending). With the same seed the
+    /// instances of a shorter list are the first of a longer one.
     pub fn draw(
         bags: &Bags,
         train: &[usize],
         t: usize,
-        psi: usize,
-        distance: Distance,
+        psis: &[usize],
+        partition: Partition,
         ctx: &Ctx,
     ) -> Result<Partitions> {
-        let pool: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
-        if psi == 0 || psi > pool.len() {
-            return Err(Error::Invalid(format!(
-                "psi={psi} centres cannot be drawn from the {} instances of the training bags; choose a smaller psi",
-                pool.len()
-            )));
-        }
-        let mut order: Vec<u32> = (0..pool.len() as u32).collect();
-        let mut name = vec![u32::MAX; pool.len()];
-        let mut rows: Vec<usize> = Vec::new();
-        let mut lists = Vec::with_capacity(t * psi);
-        for i in 0..t {
-            ctx.check()?;
-            let mut rng = Rng::new(ctx.seed, "cells", &[i as u64]);
-            let mut swaps = Vec::with_capacity(psi);
-            for k in 0..psi {
-                let other = k + rng.below(pool.len() - k);
-                order.swap(k, other);
-                swaps.push(other);
-                let drawn = order[k] as usize;
-                if name[drawn] == u32::MAX {
-                    name[drawn] = rows.len() as u32;
-                    rows.push(pool[drawn]);
-                }
-                lists.push(name[drawn]);
-            }
-            // Undone, so that a list depends on its own stream alone.
-            for (k, other) in swaps.into_iter().enumerate().rev() {
-                order.swap(k, other);
-            }
-        }
-        // In the order of the pool: rows that are not in memory are read in runs.
-        let mut sorted: Vec<u32> = (0..rows.len() as u32).collect();
-        sorted.sort_unstable_by_key(|&r| rows[r as usize]);
-        let mut place = vec![0; rows.len()];
-        sorted.iter().enumerate().for_each(|(at, &r)| place[r as usize] = at as u32);
-        lists.iter_mut().for_each(|centre| *centre = place[*centre as usize]);
-        let rows: Vec<usize> = sorted.iter().map(|&r| rows[r as usize]).collect();
-        let number = if bags.instances().is_single() { 4 } else { 8 };
-        ctx.reserve(
-            "the centres of all partitionings",
-            (number * rows.len()) as u64 * bags.values_per_instance().ceil() as u64,
-            Message::more_memory().or("choose a smaller psi or t"),
-        )?;
-        Partitions::new(bags.instances().gather(&rows), lists, t, distance)
+        let largest = psis.last().copied().unwrap_or(0);
+        let distance = match partition {
+            Partition::Voronoi(distance) | Partition::Sphere(distance) => distance,
+            Partition::Forest => Distance::Euclidean,
+        };
+        let lists = CentreLists::draw(bags, train, t, largest, distance, ctx)?;
+        Ok(match partition {
+            Partition::Voronoi(_) => Partitions::Centres(lists),
+            Partition::Sphere(_) => Partitions::Centres(lists.with_spheres(psis, ctx)?),
+            Partition::Forest => Partitions::Forests(
+                psis.iter().map(|&psi| Forest::grow(&lists, psi, ctx)).collect::<Result<_>>()?,
+            ),
+        })
     }
 
     /// Number of partitionings.
     pub fn t(&self) -> usize {
-        self.t
+        match self {
+            Partitions::Centres(lists) => lists.t(),
+            Partitions::Forests(forests) => forests.first().map_or(0, Forest::t),
+        }
     }
 
-    /// Centres of a list.
+    /// The largest psi.
     pub fn psi(&self) -> usize {
-        self.lists.len() / self.t
+        match self {
+            Partitions::Centres(lists) => lists.psi(),
+            Partitions::Forests(forests) => forests.last().map_or(0, Forest::psi),
+        }
     }
 
     /// Number of attributes.
     pub fn width(&self) -> usize {
-        self.centres.cols()
+        match self {
+            Partitions::Centres(lists) => lists.width(),
+            Partitions::Forests(forests) => forests.first().map_or(0, Forest::width),
+        }
     }
 
-    /// The distance cells are made by.
-    pub fn distance(&self) -> Distance {
-        self.distance
-    }
-
-    /// The different centres.
-    pub fn centres(&self) -> &Instances {
-        &self.centres
-    }
-
-    /// For each partitioning its centres, as rows of [`centres`](Partitions::centres).
-    pub fn lists(&self) -> &[u32] {
-        &self.lists
-    }
-
-    fn list(&self, i: usize) -> &[u32] {
-        let psi = self.psi();
-        &self.lists[i * psi..(i + 1) * psi]
-    }
-
-    /// The first `psi` of every list, and only the centres they name.
+    /// What one psi needs, and no more.
     pub fn shortened(&self, psi: usize) -> Partitions {
-        let mut name = vec![u32::MAX; self.centres.rows()];
-        let mut rows = Vec::new();
-        let mut lists = Vec::with_capacity(self.t * psi);
-        for i in 0..self.t {
-            for &centre in &self.list(i)[..psi] {
-                let name = &mut name[centre as usize];
-                if *name == u32::MAX {
-                    *name = rows.len() as u32;
-                    rows.push(centre as usize);
-                }
-                lists.push(*name);
+        match self {
+            Partitions::Centres(lists) => Partitions::Centres(lists.shortened(psi)),
+            Partitions::Forests(forests) => {
+                Partitions::Forests(forests.iter().filter(|f| f.psi() == psi).cloned().collect())
             }
         }
-        Partitions { centres: self.centres.gather(&rows), lists, ..*self }
+    }
+
+    /// Whether an instance may lie in no cell.
+    pub fn is_partial(&self) -> bool {
+        matches!(self, Partitions::Centres(lists) if lists.has_spheres())
     }
 }
 
-/// How cells are found; all ways find the same.
+/// How the nearest centre is found; all ways find the same. Trees have one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// Plain loops: the definition.
@@ -201,6 +181,12 @@ pub enum Strategy {
     Scan,
 }
 
+/// Where the cells of rows come from.
+enum CellSource<'a> {
+    Centres(&'a CentreLists, CellSearch),
+    Forests(ForestWalk<'a>),
+}
+
 enum CellSearch {
     Literal,
     Fused(Box<NearestCentre>),
@@ -211,9 +197,10 @@ enum CellSearch {
 
 /// Ready to find cells for some psi.
 pub struct Mapper<'a> {
-    partitions: &'a Partitions,
+    t: usize,
+    width: usize,
     psis: Vec<usize>,
-    way: CellSearch,
+    source: CellSource<'a>,
 }
 
 /// A block of rows as the ways read it.
@@ -226,7 +213,11 @@ enum Block<'a> {
 impl<'a> Mapper<'a> {
     /// The cheapest way for lists of these lengths, in ascending order.
     pub fn new(partitions: &'a Partitions, psis: &[usize], ctx: &Ctx) -> Result<Mapper<'a>> {
-        Mapper::by(partitions, psis, Mapper::cheapest(partitions, psis), ctx)
+        let strategy = match partitions {
+            Partitions::Centres(lists) if !psis.is_empty() => Mapper::cheapest(lists, psis),
+            _ => Strategy::Literal,
+        };
+        Mapper::by(partitions, psis, strategy, ctx)
     }
 
     /// By the way that is named.
@@ -238,28 +229,32 @@ impl<'a> Mapper<'a> {
     ) -> Result<Mapper<'a>> {
         let ascending = psis.windows(2).all(|w| w[0] < w[1]) && psis.first().is_some_and(|&p| p > 0);
         let largest = *psis.last().unwrap_or(&0);
-        if !ascending || largest > partitions.psi() {
-            return Err(Error::Invalid(format!(
-                "cells for {psis:?} of {} centres: lengths must ascend from 1",
+        let missing = || {
+            Error::Invalid(format!(
+                "cells for {psis:?} of {} centres: lengths must ascend from 1, and be those that were drawn",
                 partitions.psi()
-            )));
-        }
-        let sparse = matches!(partitions.centres, Instances::Sparse(_));
-        let way = match strategy {
-            Strategy::Literal => CellSearch::Literal,
-            Strategy::Walk => CellSearch::Walk(Walk::new(partitions, psis)?),
-            Strategy::Scan if sparse => CellSearch::SparseScan,
-            Strategy::Fused if !sparse && partitions.distance == Distance::Euclidean => {
-                CellSearch::Fused(Box::new(NearestCentre::new(partitions, psis, ctx)?))
-            }
-            Strategy::Fused if sparse => CellSearch::SparseScan,
-            _ => CellSearch::Scan(lanes::Lanes::new(&partitions.centres, partitions.distance)?),
+            ))
         };
-        Ok(Mapper { partitions, psis: psis.to_vec(), way })
+        if !ascending || largest > partitions.psi() {
+            return Err(missing());
+        }
+        let source = match partitions {
+            Partitions::Centres(lists) => {
+                if lists.has_spheres() && psis.iter().any(|&psi| lists.squared_radii(psi).is_none()) {
+                    return Err(missing());
+                }
+                CellSource::Centres(lists, CellSearch::new(lists, psis, strategy, ctx)?)
+            }
+            Partitions::Forests(forests) => {
+                let of = |&psi: &usize| forests.iter().find(|f| f.psi() == psi).ok_or_else(missing);
+                CellSource::Forests(ForestWalk::new(psis.iter().map(of).collect::<Result<_>>()?))
+            }
+        };
+        Ok(Mapper { t: partitions.t(), width: partitions.width(), psis: psis.to_vec(), source })
     }
 
     /// Which way is cheapest, by a count of operations for one row.
-    fn cheapest(partitions: &Partitions, psis: &[usize]) -> Strategy {
+    fn cheapest(partitions: &CentreLists, psis: &[usize]) -> Strategy {
         let d = match &partitions.centres {
             Instances::Sparse(rows) => 4.0 * rows.nnz() as f64 / rows.rows() as f64,
             dense => dense.cols() as f64,
@@ -287,17 +282,26 @@ impl<'a> Mapper<'a> {
         &self.psis
     }
 
+    /// Bytes of the cells of so many rows, for all psi.
+    pub fn bytes(&self, rows: usize) -> u64 {
+        self.psis.iter().map(|&psi| Ids::bytes(rows, self.t, psi, self.is_partial())).sum()
+    }
+
+    fn is_partial(&self) -> bool {
+        matches!(self.source, CellSource::Centres(lists, _) if lists.has_spheres())
+    }
+
     /// The cells of some rows, for each psi.
     pub fn ids(&self, instances: &Instances, rows: Range<usize>, ctx: &Ctx) -> Result<Vec<Ids>> {
-        let p = self.partitions;
-        if instances.cols() != p.width() {
+        if instances.cols() != self.width {
             return Err(Error::Invalid(format!(
-                "these instances have {} attributes, the centres {}",
+                "these instances have {} attributes, the partitions {}",
                 instances.cols(),
-                p.width()
+                self.width
             )));
         }
-        let mut all: Vec<Ids> = self.psis.iter().map(|&psi| Ids::zeros(rows.len(), p.t, psi)).collect();
+        let zeros = |&psi: &usize| Ids::zeros(rows.len(), self.t, psi, self.is_partial());
+        let mut all: Vec<Ids> = self.psis.iter().map(zeros).collect();
         let blocks = rows.len().div_ceil(BLOCK);
         let mut pieces: Vec<Vec<ids::IdSlice<'_>>> = (0..blocks).map(|_| Vec::new()).collect();
         for ids in &mut all {
@@ -311,21 +315,24 @@ impl<'a> Mapper<'a> {
             let here = from..(from + BLOCK).min(rows.end);
             let block = self.block(instances, here.clone())?;
             // Partitioning after partitioning, rows side by side, for each psi.
-            let mut found = vec![vec![0u16; p.t * BLOCK]; self.psis.len()];
+            let mut found = vec![vec![0u16; self.t * BLOCK]; self.psis.len()];
             self.find(&block, here.len(), &mut found, ctx);
             for (piece, found) in pieces.iter_mut().zip(&found) {
-                piece.take(found, BLOCK, p.t);
+                piece.take(found, BLOCK, self.t);
             }
             Ok(())
         })?;
         Ok(all)
     }
 
-    /// Rows in the layout of the centres: sparse to sparse, else dense.
+    /// Rows in the layout of the centres: sparse to sparse, else dense. Trees take rows as they are.
     fn block<'b>(&self, instances: &'b Instances, rows: Range<usize>) -> Result<Block<'b>> {
         let width = instances.cols();
         let numbers = rows.start * width..rows.end * width;
-        let sparse = matches!(self.partitions.centres, Instances::Sparse(_));
+        let sparse = match &self.source {
+            CellSource::Centres(lists, _) => matches!(lists.centres, Instances::Sparse(_)),
+            CellSource::Forests(_) => matches!(instances, Instances::Sparse(_)),
+        };
         Ok(match instances {
             Instances::Sparse(csr) if sparse => Block::Sparse(Cow::Borrowed(csr), rows),
             Instances::F64(m) if !sparse => Block::F64(Cow::Borrowed(&m.data()[numbers])),
@@ -358,77 +365,115 @@ impl<'a> Mapper<'a> {
     }
 
     fn find(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>], ctx: &Ctx) {
-        let p = self.partitions;
-        match (&self.way, block) {
-            (CellSearch::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
-            (CellSearch::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
-            (CellSearch::Walk(walk), _) => walk.find(p, block, count, found),
-            (CellSearch::Scan(lanes), Block::F64(x)) => self.scan(lanes, x, count, found),
-            (CellSearch::Scan(lanes), Block::F32(x)) => self.scan(lanes, x, count, found),
-            _ => self.literal(block, count, found),
-        }
-    }
-
-    /// The definition.
-    fn literal(&self, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
-        let p = self.partitions;
-        for row in 0..count {
-            for i in 0..p.t {
-                self.race(i, row, found, |centre| distance(p, block, row, centre));
-            }
-        }
-    }
-
-    /// Runs along one list and notes the nearest at every psi.
-    fn race(&self, i: usize, row: usize, found: &mut [Vec<u16>], mut distance: impl FnMut(usize) -> f64) {
-        let list = self.partitions.list(i);
-        let mut nearest = literal::Nearest::new();
-        let mut from = 0;
-        for (&psi, found) in self.psis.iter().zip(found) {
-            for j in from..psi {
-                nearest.offer(j, distance(list[j] as usize));
-            }
-            found[i * BLOCK + row] = nearest.at();
-            from = psi;
-        }
-    }
-
-    /// The definition, a panel of points at a time.
-    fn scan<T: super::simd::Element>(
-        &self,
-        lanes: &lanes::Lanes,
-        x: &[T],
-        count: usize,
-        found: &mut [Vec<u16>],
-    ) {
-        let p = self.partitions;
-        let width = p.width();
-        let largest = self.psis[self.psis.len() - 1];
-        let mut distances = vec![0.0; lanes.points() * largest];
-        for first in (0..count).step_by(lanes.points()) {
-            let some = lanes.points().min(count - first);
-            let panel = lanes.panel(&x[first * width..(first + some) * width]);
-            for i in 0..p.t {
-                lanes.to_rows(&panel, &p.list(i)[..largest], largest, &mut distances);
-                for row in 0..some {
-                    let own = &distances[row * largest..(row + 1) * largest];
-                    let mut nearest = literal::Nearest::new();
-                    let mut from = 0;
-                    for (&psi, found) in self.psis.iter().zip(found.iter_mut()) {
-                        for j in from..psi {
-                            nearest.offer(j, own[j]);
-                        }
-                        found[i * BLOCK + first + row] = nearest.at();
-                        from = psi;
-                    }
+        match &self.source {
+            CellSource::Forests(walk) => walk.find(block, count, found),
+            CellSource::Centres(lists, search) => {
+                search.find(lists, &self.psis, block, count, found, ctx);
+                if lists.has_spheres() {
+                    sphere::leave_outside(lists, &self.psis, block, count, found);
                 }
             }
         }
     }
 }
 
+impl CellSearch {
+    fn new(p: &CentreLists, psis: &[usize], strategy: Strategy, ctx: &Ctx) -> Result<CellSearch> {
+        let sparse = matches!(p.centres, Instances::Sparse(_));
+        Ok(match strategy {
+            Strategy::Literal => CellSearch::Literal,
+            Strategy::Walk => CellSearch::Walk(Walk::new(p, psis)?),
+            Strategy::Scan if sparse => CellSearch::SparseScan,
+            Strategy::Fused if !sparse && p.distance == Distance::Euclidean => {
+                CellSearch::Fused(Box::new(NearestCentre::new(p, psis, ctx)?))
+            }
+            Strategy::Fused if sparse => CellSearch::SparseScan,
+            _ => CellSearch::Scan(lanes::Lanes::new(&p.centres, p.distance)?),
+        })
+    }
+
+    /// The nearest centres of `count` rows.
+    fn find(
+        &self,
+        p: &CentreLists,
+        psis: &[usize],
+        block: &Block<'_>,
+        count: usize,
+        found: &mut [Vec<u16>],
+        ctx: &Ctx,
+    ) {
+        match (self, block) {
+            (CellSearch::Fused(sieve), Block::F64(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Fused(sieve), Block::F32(x)) => sieve.find(p, x, count, found, ctx),
+            (CellSearch::Walk(walk), _) => walk.find(p, block, count, found),
+            (CellSearch::Scan(lanes), Block::F64(x)) => scan(p, psis, lanes, x, count, found),
+            (CellSearch::Scan(lanes), Block::F32(x)) => scan(p, psis, lanes, x, count, found),
+            _ => search_literally(p, psis, block, count, found),
+        }
+    }
+}
+
+/// The definition.
+fn search_literally(
+    p: &CentreLists,
+    psis: &[usize],
+    block: &Block<'_>,
+    count: usize,
+    found: &mut [Vec<u16>],
+) {
+    for row in 0..count {
+        for i in 0..p.t {
+            let list = p.list(i);
+            race(i, psis, row, found, |j| distance(p, block, row, list[j] as usize));
+        }
+    }
+}
+
+/// Runs along one list and notes the nearest at every psi.
+fn race(
+    i: usize,
+    psis: &[usize],
+    row: usize,
+    found: &mut [Vec<u16>],
+    mut distance: impl FnMut(usize) -> f64,
+) {
+    let mut nearest = literal::Nearest::new();
+    let mut from = 0;
+    for (&psi, found) in psis.iter().zip(found) {
+        for j in from..psi {
+            nearest.offer(j, distance(j));
+        }
+        found[i * BLOCK + row] = nearest.at();
+        from = psi;
+    }
+}
+
+/// The definition, a panel of points at a time.
+fn scan<T: super::simd::Element>(
+    p: &CentreLists,
+    psis: &[usize],
+    lanes: &lanes::Lanes,
+    x: &[T],
+    count: usize,
+    found: &mut [Vec<u16>],
+) {
+    let width = p.width();
+    let largest = psis[psis.len() - 1];
+    let mut distances = vec![0.0; lanes.points() * largest];
+    for first in (0..count).step_by(lanes.points()) {
+        let some = lanes.points().min(count - first);
+        let panel = lanes.panel(&x[first * width..(first + some) * width]);
+        for i in 0..p.t {
+            lanes.to_rows(&panel, &p.list(i)[..largest], largest, &mut distances);
+            for (row, own) in distances.chunks_exact(largest).take(some).enumerate() {
+                race(i, psis, first + row, found, |j| own[j]);
+            }
+        }
+    }
+}
+
 /// The distance of one row of a block to a centre, by the definition.
-fn distance(p: &Partitions, block: &Block<'_>, row: usize, centre: usize) -> f64 {
+fn distance(p: &CentreLists, block: &Block<'_>, row: usize, centre: usize) -> f64 {
     let width = p.width();
     let numbers = row * width..(row + 1) * width;
     match (block, &p.centres) {

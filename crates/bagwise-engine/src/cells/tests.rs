@@ -5,17 +5,18 @@ use proptest::prelude::{ProptestConfig, any, prop, proptest};
 use super::fused::{Fused, NearestCentre, Race};
 use super::walk::Walk;
 use super::*;
+use bagwise_core::Rng;
 
 /// Rows on a small grid of whole numbers (or of thirds, which are not exact), with copies and zeros.
-struct Case {
-    rows: Vec<Vec<f64>>,
-    lists: Vec<u32>,
-    t: usize,
-    psis: Vec<usize>,
+pub(super) struct Case {
+    pub(super) rows: Vec<Vec<f64>>,
+    pub(super) lists: Vec<u32>,
+    pub(super) t: usize,
+    pub(super) psis: Vec<usize>,
 }
 
 impl Case {
-    fn new(
+    pub(super) fn new(
         seed: u64,
         n: usize,
         width: usize,
@@ -45,7 +46,7 @@ impl Case {
         Case { rows, lists, t, psis }
     }
 
-    fn storages(&self) -> Vec<Instances> {
+    pub(super) fn storages(&self) -> Vec<Instances> {
         let dense = Mat::from_rows(&self.rows);
         let mut sparse = Csr::empty(dense.cols());
         self.rows.iter().for_each(|r| sparse.push_row(r.iter().enumerate().map(|(j, &v)| (j as u32, v))));
@@ -79,14 +80,22 @@ fn expected(case: &Case, distance: Distance) -> Vec<Vec<Vec<usize>>> {
 fn assert_cells(found: &[Ids], expected: &[Vec<Vec<usize>>], what: &str) {
     for (ids, expected) in found.iter().zip(expected) {
         for (row, expected) in expected.iter().enumerate() {
-            let found: Vec<usize> = (0..ids.t()).map(|i| ids.get(row, i)).collect();
-            assert_eq!(&found, expected, "{what}, psi {}, row {row}", ids.psi());
+            let found: Vec<Option<usize>> = (0..ids.t()).map(|i| ids.get(row, i)).collect();
+            let expected: Vec<Option<usize>> = expected.iter().map(|&cell| Some(cell)).collect();
+            assert_eq!(found, expected, "{what}, psi {}, row {row}", ids.psi());
         }
     }
 }
 
+fn lists(partitions: &Partitions) -> &CentreLists {
+    let Partitions::Centres(lists) = partitions else { panic!("trees have no centres") };
+    lists
+}
+
 fn ids_by(way: CellSearch, partitions: &Partitions, psis: &[usize], rows: &Instances) -> Vec<Ids> {
-    let mapper = Mapper { partitions, psis: psis.to_vec(), way };
+    let source = CellSource::Centres(lists(partitions), way);
+    let (t, width) = (partitions.t(), partitions.width());
+    let mapper = Mapper { t, width, psis: psis.to_vec(), source };
     mapper.ids(rows, 0..rows.rows(), &Ctx::default()).unwrap()
 }
 
@@ -104,7 +113,8 @@ fn check(case: &Case) {
                     assert_cells(&found, &expected, &what(&format!("{strategy:?}")));
                 }
                 for looked_up in 0..=case.psis.len() {
-                    let way = CellSearch::Walk(Walk::with(&partitions, &case.psis, looked_up).unwrap());
+                    let way =
+                        CellSearch::Walk(Walk::with(lists(&partitions), &case.psis, looked_up).unwrap());
                     let found = ids_by(way, &partitions, &case.psis, &rows);
                     assert_cells(&found, &expected, &what(&format!("{looked_up} looked up")));
                 }
@@ -114,8 +124,8 @@ fn check(case: &Case) {
                 let singles = <f32 as Race>::kernels();
                 for (single, double) in singles.into_iter().zip(<f64 as Race>::kernels()) {
                     for trial in [0, 1, usize::MAX] {
-                        let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
-                        let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
+                        let single = Fused::new(lists(&partitions), &case.psis, single, 0, &ctx).unwrap();
+                        let double = Fused::new(lists(&partitions), &case.psis, double, 0, &ctx).unwrap();
                         let name = double.kernel_name();
                         let way = CellSearch::Fused(Box::new(NearestCentre::with(single, double, trial)));
                         let found = ids_by(way, &partitions, &case.psis, &rows);
@@ -168,8 +178,8 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
         let kernels = || <f32 as Race>::kernels().into_iter().zip(<f64 as Race>::kernels());
         for ((single, double), trial) in kernels().flat_map(|both| [(both, usize::MAX), (both, 0)]) {
             let ctx = Ctx::default();
-            let single = Fused::new(&partitions, &case.psis, single, 0, &ctx).unwrap();
-            let double = Fused::new(&partitions, &case.psis, double, 0, &ctx).unwrap();
+            let single = Fused::new(lists(&partitions), &case.psis, single, 0, &ctx).unwrap();
+            let double = Fused::new(lists(&partitions), &case.psis, double, 0, &ctx).unwrap();
             let way = CellSearch::Fused(Box::new(NearestCentre::with(single, double, trial)));
             let found = ids_by(way, &partitions, &case.psis, &rows);
             assert_cells(&found, &expected, &format!("{trial} lists in f32, scale {scale:e}"));
@@ -191,7 +201,7 @@ fn random_numbers_rarely_need_the_definition_and_always_get_it() {
             Partitions::new(centres.clone(), case.lists.clone(), 30, Distance::Euclidean).unwrap();
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
         assert_cells(&mapper.ids(centres, 0..900, &Ctx::default()).unwrap(), &expected, centres.kind());
-        let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
+        let CellSource::Centres(_, CellSearch::Fused(sieve)) = &mapper.source else { unreachable!() };
         assert!(!sieve.went_on_in_double(), "single precision tells random numbers apart");
     }
 }
@@ -214,7 +224,7 @@ fn differences_that_single_precision_cannot_see_are_left_to_double() {
         let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &ctx).unwrap();
         let found = mapper.ids(rows, 0..300, &ctx).unwrap();
         assert_cells(&found, &expected(&case, Distance::Euclidean), "differences of a millionth");
-        let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
+        let CellSource::Centres(_, CellSearch::Fused(sieve)) = &mapper.source else { unreachable!() };
         assert_eq!(sieve.went_on_in_double(), enough);
     }
 }
@@ -228,7 +238,7 @@ fn ties_are_no_reason_for_more_precision() {
     let mapper = Mapper::by(&partitions, &case.psis, Strategy::Fused, &Ctx::default()).unwrap();
     let found = mapper.ids(rows, 0..300, &Ctx::default()).unwrap();
     assert_cells(&found, &expected(&case, Distance::Euclidean), "whole numbers");
-    let CellSearch::Fused(sieve) = &mapper.way else { unreachable!() };
+    let CellSource::Centres(_, CellSearch::Fused(sieve)) = &mapper.source else { unreachable!() };
     assert!(!sieve.went_on_in_double());
 }
 
@@ -255,8 +265,8 @@ fn threads_and_portions_change_nothing() {
 fn shorter_lists_are_beginnings_of_longer_ones() {
     let rows = Instances::F64(Mat::new(40, 1, (0..40).map(f64::from).collect()));
     let bags = Bags::new(rows, vec![0, 25, 40]).unwrap();
-    let draw = |psi| Partitions::draw(&bags, &[0, 1], 6, psi, Distance::Euclidean, &Ctx::seeded(4)).unwrap();
-    let values = |p: &Partitions, psi: usize| -> Vec<f64> {
+    let draw = |psi| CentreLists::draw(&bags, &[0, 1], 6, psi, Distance::Euclidean, &Ctx::seeded(4)).unwrap();
+    let values = |p: &CentreLists, psi: usize| -> Vec<f64> {
         let Instances::F64(centres) = p.centres() else { unreachable!() };
         (0..6)
             .flat_map(|i| p.list(i)[..psi].iter().map(|&c| centres.get(c as usize, 0)).collect::<Vec<_>>())
@@ -272,9 +282,9 @@ fn shorter_lists_are_beginnings_of_longer_ones() {
         list.dedup();
         assert_eq!(list.len(), 32);
     }
-    let first = Partitions::draw(&bags, &[0], 6, 25, Distance::Euclidean, &Ctx::seeded(4)).unwrap();
+    let first = CentreLists::draw(&bags, &[0], 6, 25, Distance::Euclidean, &Ctx::seeded(4)).unwrap();
     assert!(values(&first, 25).iter().all(|&v| v < 25.0));
-    assert!(Partitions::draw(&bags, &[1], 6, 16, Distance::Euclidean, &Ctx::default()).is_err());
+    assert!(CentreLists::draw(&bags, &[1], 6, 16, Distance::Euclidean, &Ctx::default()).is_err());
 }
 
 #[test]

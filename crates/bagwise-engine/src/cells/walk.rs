@@ -8,7 +8,7 @@
 
 use super::ids::dispatched;
 use super::lanes::{Lanes, Panel, TOGETHER};
-use super::{BLOCK, Block, Distance, Partitions, distance, literal};
+use super::{BLOCK, Block, CentreLists, Distance, distance, literal};
 use crate::simd::Element;
 use bagwise_core::{Instances, Result};
 
@@ -62,13 +62,13 @@ pub(super) fn lookups(rows: usize, t: usize, psis: &[usize]) -> f64 {
 }
 
 impl Walk {
-    pub(super) fn new(p: &Partitions, psis: &[usize]) -> Result<Walk> {
+    pub(super) fn new(p: &CentreLists, psis: &[usize]) -> Result<Walk> {
         let looked_up = cheapest(p.centres.rows(), p.t, psis);
         Walk::with(p, psis, looked_up)
     }
 
     /// With a given number of psi looked up.
-    pub(super) fn with(p: &Partitions, psis: &[usize], looked_up: usize) -> Result<Walk> {
+    pub(super) fn with(p: &CentreLists, psis: &[usize], looked_up: usize) -> Result<Walk> {
         let rows = p.centres.rows();
         let stride = p.t.next_multiple_of(32);
         let along = if looked_up == 0 { 0 } else { psis[looked_up - 1] };
@@ -96,7 +96,7 @@ impl Walk {
         Ok(Walk { psis: psis.to_vec(), looked_up, columns, ranks, stride, levels, lanes })
     }
 
-    pub(super) fn find(&self, p: &Partitions, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
+    pub(super) fn find(&self, p: &CentreLists, block: &Block<'_>, count: usize, found: &mut [Vec<u16>]) {
         let rows = p.centres.rows();
         let points = self.lanes.as_ref().map_or(1, |lanes| PANELS * lanes.points());
         let mut distances = vec![0.0; points * rows];

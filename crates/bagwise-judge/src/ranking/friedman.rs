@@ -1,7 +1,7 @@
 //! Friedman's test: do the methods differ at all? With N data sets, k methods and average ranks R,
 //! chi2 = 12 N / (k (k + 1)) (sum R^2 - k (k + 1)^2 / 4) has k - 1 degrees of freedom (Friedman, JASA 32, 1937).
 //! Without a correction for ties, as most papers print it; the corrected value divides by
-//! 1 - sum (t^3 - t) / (N k (k^2 - 1)) over all sets of t equal values in a row.
+//! 1 - sum (t^3 - t) / (N k (k^2 - 1)) over all sets of t values that tie in a row.
 //! Iman and Davenport's F = (N - 1) chi2 / (N (k - 1) - chi2), with k - 1 and (k - 1)(N - 1) degrees of freedom, is less
 //! conservative (Communications in Statistics A 9, 1980).
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use statrs::function::beta::beta_reg;
 
-use super::RankTable;
+use super::{RankTable, tied};
 
 /// What Friedman's test says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -61,11 +61,9 @@ impl RankTable {
     }
 }
 
-/// Sum of t^3 - t over sets of t equal values.
+/// Sum of t^3 - t over sets of t values that tie.
 fn ties(row: &[f64]) -> f64 {
-    let mut sorted = row.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.chunk_by(|a, b| a == b).map(|same| (same.len() as f64).powi(3) - same.len() as f64).sum()
+    tied(row, true).iter().map(|same| (same.len() as f64).powi(3) - same.len() as f64).sum()
 }
 
 fn iman_davenport(chi2: f64, n: f64, k: f64) -> Option<ImanDavenport> {

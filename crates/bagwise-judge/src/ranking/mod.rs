@@ -1,7 +1,8 @@
 //! Several methods on several data sets: which is better over all of them, and is that more than luck.
 //!
 //! The input is a table of values, a row per data set and a column per method. Within a row methods are ranked,
-//! 1 for the best, the mean rank where values tie; everything but Wilcoxon's test looks at ranks alone, so that
+//! 1 for the best, the mean rank where values tie: where they differ by no more than the rounding of sums
+//! ([`TIE`]). Everything but Wilcoxon's test looks at ranks alone, so that
 //! data sets need not be commensurable (Demšar, Statistical comparisons of classifiers over multiple data sets,
 //! JMLR 7, 2006). [`friedman`](RankTable::friedman) asks whether the methods differ at all, [`nemenyi`] and
 //! [`bonferroni_dunn`] how far average ranks must be apart, [`holm`] which methods differ from one of them, and
@@ -20,6 +21,15 @@ pub use wilcoxon::{Wilcoxon, wilcoxon, wilcoxon_p};
 use serde::Serialize;
 
 use bagwise_core::{Error, Result};
+
+/// Values that differ by no more than this share of the larger one tie. Sums of a million rounded terms are further apart
+/// from each other than that only by what they measure.
+pub const TIE: f64 = 1e-12;
+
+/// True if two values are the same but for the rounding of sums.
+fn tie(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= TIE * a.abs().max(b.abs())
+}
 
 /// Values of methods on data sets, and their ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,26 +103,32 @@ impl RankTable {
     /// One method's values minus another's, data set by data set, positive where the first is better.
     pub fn differences(&self, first: usize, second: usize) -> Vec<f64> {
         let sign = if self.larger { 1.0 } else { -1.0 };
-        self.values.iter().map(|row| sign * (row[first] - row[second])).collect()
+        let difference = |a: f64, b: f64| if tie(a, b) { 0.0 } else { sign * (a - b) };
+        self.values.iter().map(|row| difference(row[first], row[second])).collect()
     }
 }
 
-/// The ranks of values, 1 for the best; equal values share the mean of their ranks.
+/// The ranks of values, 1 for the best; values that tie share the mean of their ranks.
 pub fn ranks(values: &[f64], larger: bool) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| {
-        let ascending = values[a].total_cmp(&values[b]);
-        if larger { ascending.reverse() } else { ascending }
-    });
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
-    for ties in order.chunk_by(|&a, &b| values[a] == values[b]) {
+    for ties in tied(values, larger) {
         // Ranks before + 1 to before + ties, whose mean is a whole or a half.
         let rank = before as f64 + (ties.len() + 1) as f64 / 2.0;
         ties.iter().for_each(|&i| ranks[i] = rank);
         before += ties.len();
     }
     ranks
+}
+
+/// The positions of values from best to worst, those that tie together.
+fn tied(values: &[f64], larger: bool) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| {
+        let ascending = values[a].total_cmp(&values[b]);
+        if larger { ascending.reverse() } else { ascending }
+    });
+    order.chunk_by(|&a, &b| tie(values[a], values[b])).map(<[usize]>::to_vec).collect()
 }
 
 /// Ranks of ranks: each row holds the average ranks of the same methods by one measure (accuracy, recall, time, …);

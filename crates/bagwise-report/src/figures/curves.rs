@@ -1,5 +1,5 @@
 //! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
-//! are of the first repeat, all folds together, as the areas in the tables are; only with two classes.
+//! are of the first repeat, the mean of its folds, weighted so that their areas are those in the tables; only with two classes.
 
 use bagwise::BASELINE;
 use bagwise::judge::{Metric, wilson};
@@ -17,21 +17,58 @@ fn square() -> (AxisScale, AxisScale) {
     (AxisScale::new((0.0, 1.0), (48.0, 384.0)), AxisScale::new((0.0, 1.0), (342.0, 30.0)))
 }
 
-/// Scores and truth of the first repeat, best score first, in runs of equal scores: (positives, negatives).
-fn runs(view: &View<'_>, method: usize) -> Option<Vec<(f64, f64)>> {
+/// Scores and truth of each fold of the first repeat, best score first, in runs of equal scores: (positives, negatives).
+/// Scores of two folds come from two models and are not compared.
+fn runs(view: &View<'_>, method: usize) -> Option<Vec<Vec<(f64, f64)>>> {
     let positive = view.roster().positive?;
-    let mut list: Vec<(f64, bool)> =
-        first(&view.answers[method]).map(|a| (a.score, view.class(a.bag) == Some(positive))).collect();
-    list.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let runs: Vec<(f64, f64)> = list
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|same| {
+    let answers: Vec<&JudgedBag> = first(&view.answers[method]).collect();
+    let of_fold = |own: &[&JudgedBag]| {
+        let mut list: Vec<(f64, bool)> =
+            own.iter().map(|a| (a.score, view.class(a.bag) == Some(positive))).collect();
+        list.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let runs = list.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let up = same.iter().filter(|s| s.1).count();
             (up as f64, (same.len() - up) as f64)
-        })
-        .collect();
-    let (up, down) = runs.iter().fold((0.0, 0.0), |t, r| (t.0 + r.0, t.1 + r.1));
-    (up > 0.0 && down > 0.0).then_some(runs)
+        });
+        runs.collect()
+    };
+    Some(answers.chunk_by(|a, b| a.fold == b.fold).map(of_fold).collect())
+}
+
+/// Positives and negatives of a fold.
+fn totals(runs: &[(f64, f64)]) -> (f64, f64) {
+    runs.iter().fold((0.0, 0.0), |t, r| (t.0 + r.0, t.1 + r.1))
+}
+
+/// The mean of lines from 0 to 1, each with its weight: at every place where one of them bends, with both ends of a jump.
+fn mean_line(parts: &[(f64, Vec<(f64, f64)>)]) -> Vec<(f64, f64)> {
+    let mut places: Vec<f64> = parts.iter().flat_map(|(_, line)| line.iter().map(|p| p.0)).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let total: f64 = parts.iter().map(|p| p.0).sum();
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for x in places {
+        let (mut before, mut after) = (0.0, 0.0);
+        for (weight, line) in parts {
+            let (from, to) = (line.partition_point(|p| p.0 < x), line.partition_point(|p| p.0 <= x));
+            let ends = match (line.get(from.wrapping_sub(1)), line.get(from)) {
+                _ if from < to => (line[from].1, line[to - 1].1),
+                (Some(a), Some(b)) => {
+                    let y = a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0);
+                    (y, y)
+                }
+                // Rounding may let a line end a last bit before 1.
+                (a, b) => a.or(b).map_or((0.0, 0.0), |p| (p.1, p.1)),
+            };
+            before += weight / total * ends.0;
+            after += weight / total * ends.1;
+        }
+        points.push((x, before));
+        if after != before {
+            points.push((x, after));
+        }
+    }
+    points
 }
 
 fn first(answers: &[JudgedBag]) -> impl Iterator<Item = &JudgedBag> {
@@ -47,13 +84,21 @@ fn lines(
     metric: Metric,
     diagonal: bool,
     points: &dyn Fn(&[(f64, f64)]) -> Vec<(f64, f64)>,
+    weight: &dyn Fn((f64, f64)) -> f64,
 ) {
     let (x, y) = square();
     let mut drawn = Vec::new();
     for (i, l) in view.verdict.table.iter().enumerate() {
-        if let Some(runs) = runs(view, i) {
+        let folds = runs(view, i).unwrap_or_default();
+        let parts: Vec<(f64, Vec<(f64, f64)>)> = folds
+            .iter()
+            .map(|runs| (weight(totals(runs)), runs))
+            .filter(|(weight, _)| *weight > 0.0)
+            .map(|(weight, runs)| (weight, points(runs)))
+            .collect();
+        if !parts.is_empty() {
             let area = l.metrics.iter().find(|m| m.metric == metric).and_then(|m| m.mean);
-            drawn.push((l.method.as_str(), points(&runs), area));
+            drawn.push((l.method.as_str(), mean_line(&parts), area));
         }
     }
     if drawn.is_empty() {
@@ -113,7 +158,7 @@ pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
             Metric::RocAuc,
             true,
             &|runs| {
-                let (up, down) = runs.iter().fold((0.0, 0.0), |t, r| (t.0 + r.0, t.1 + r.1));
+                let (up, down) = totals(runs);
                 let mut at = (0.0, 0.0);
                 let mut points = vec![at];
                 for r in runs {
@@ -122,6 +167,8 @@ pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
                 }
                 points
             },
+            // So weighted, the area is the share of pairs of all folds.
+            &|(up, down)| up * down,
         );
     });
 }
@@ -157,6 +204,7 @@ pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
                 }
                 points
             },
+            &|(up, _)| up,
         );
     });
 }
@@ -274,4 +322,19 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
             table(page, Look { caption: "Reliability", ..Look::default() }, &columns, lines.collect());
         }),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mean_line;
+
+    #[test]
+    fn lines_are_averaged_with_their_jumps() {
+        let steps = vec![(0.0, 0.0), (0.0, 1.0), (1.0, 1.0)];
+        let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
+        let mean = mean_line(&[(3.0, steps), (1.0, diagonal.clone())]);
+        assert_eq!(mean, [(0.0, 0.0), (0.0, 0.75), (1.0, 1.0)]);
+        let bend = vec![(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)];
+        assert_eq!(mean_line(&[(1.0, bend), (1.0, diagonal)]), [(0.0, 0.0), (0.5, 0.75), (1.0, 1.0)]);
+    }
 }

@@ -22,13 +22,14 @@ use crate::families::svm;
 use crate::families::width::Width;
 use crate::method::{
     AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
-    Representative, Rounds, Scope, SolvedFit, State, Training, Trajectory,
+    Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
+use model::History;
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Clone + Send + Sync + 'static {
@@ -284,6 +285,8 @@ pub(crate) struct AlternationFit {
     pub(crate) outputs: Vec<f64>,
     /// Bags with their instances, counted within the bag.
     pub(crate) chosen: Vec<(usize, u32)>,
+    /// The rounds of the search.
+    pub(crate) trace: Vec<TracedRound>,
 }
 
 impl<A: Alternating> AlternatingPrepared<A> {
@@ -309,16 +312,20 @@ impl<A: Alternating> AlternatingPrepared<A> {
             weights: training.weights,
             effort: LIBSVM,
         };
-        let mut best: Option<Searched> = None;
+        let mut best: Option<(Searched, Vec<TracedRound>)> = None;
         for attempt in 0..params.restarts as u64 {
             let start = method.start(&search.problem, attempt);
-            let found = search.run(start, &mut |_| (), ctx)?;
-            if best.as_ref().is_none_or(|b| found.beats(b)) {
-                best = Some(found);
+            let mut trace = Vec::new();
+            let found = search.run(start, &mut |round| trace.push(round.traced()), ctx)?;
+            if best.as_ref().is_none_or(|(b, _)| found.beats(b)) {
+                best = Some((found, trace));
             }
         }
-        let best = best.expect("one attempt at least");
-        let found = search.finish(&best, ctx)?;
+        let (best, mut trace) = best.expect("one attempt at least");
+        if let Some(last) = trace.last_mut() {
+            last.ended = Some(best.rounds.ended);
+        }
+        let found = AlternationFit { trace, ..search.finish(&best, ctx)? };
         Ok(SolvedFit {
             point: at,
             outcome: Some(best.solved.outcome),
@@ -355,7 +362,12 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
             })
         });
         let kernel = &self.kernels[self.representation[fits[0].point]];
-        model::build(kernel, self.stock(), &found, representatives.collect(), self.zero_is_positive)
+        let traced = found.iter().enumerate();
+        let trace = traced.flat_map(|(output, found)| {
+            found.trace.iter().map(move |round| TracedRound { output, ..round.clone() })
+        });
+        let history = History { representatives: representatives.collect(), trace: trace.collect() };
+        model::build(kernel, self.stock(), &found, history, self.zero_is_positive)
     }
 }
 
@@ -403,6 +415,28 @@ pub(crate) struct Round<'a> {
     pub(crate) outputs: &'a [f64],
 }
 
+impl Round<'_> {
+    /// The dual objective, which is maximised: the solver minimises the negated one.
+    fn objective(&self) -> f64 {
+        -self.solved.outcome.objective
+    }
+
+    fn traced(&self) -> TracedRound {
+        TracedRound {
+            output: 0,
+            objective: self.objective(),
+            changed: changes(self.belief, self.next),
+            support: self.solved.coefficients.iter().filter(|b| **b != 0.0).count(),
+            ended: None,
+        }
+    }
+}
+
+/// In how many places two beliefs differ.
+fn changes(belief: &[u32], next: &[u32]) -> usize {
+    belief.iter().zip(next).filter(|(a, b)| a != b).count()
+}
+
 impl<A: Alternating> Search<'_, A> {
     /// Alternates until the belief stands, returns, or the limit is reached.
     pub(crate) fn run(
@@ -430,7 +464,7 @@ impl<A: Alternating> Search<'_, A> {
             self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;
             let biased: Vec<f64> = outputs.iter().map(|o| o + bias).collect();
             let next = self.method.revise(problem, &belief, &biased);
-            changed.push(belief.iter().zip(&next).filter(|(a, b)| a != b).count());
+            changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
             let ended = if next == belief {
                 Some(Ended::Converged)
@@ -476,6 +510,7 @@ impl<A: Alternating> Search<'_, A> {
             bias: *bias,
             outputs,
             chosen: self.problem.train.iter().zip(chosen).filter_map(|(&b, i)| Some((b, i?))).collect(),
+            trace: Vec::new(),
         })
     }
 }
@@ -566,7 +601,7 @@ impl<A: Alternating> Follow for Alternation<A> {
                 next: round.next.to_vec(),
                 coefficients: round.solved.coefficients.clone(),
                 bias: round.bias,
-                objective: -round.solved.outcome.objective,
+                objective: round.objective(),
                 outputs: round.outputs.to_vec(),
             });
         };

@@ -11,6 +11,7 @@ use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::Point;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
+use bagwise_engine::cells::Distance;
 use bagwise_engine::{GramOutput, Side};
 
 /// What the author of a method writes.
@@ -89,7 +90,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
             self.0.learn(&mut learned, &bags, scope, ctx)?;
             let vectors = Arc::new(singles(self.0.vectors(&learned, &bags, ctx)?)?);
             let here: Vec<Width> = alike.iter().map(|&i| widths[i]).collect();
-            let gammas = Width::resolve(&here, &vectors, bags.width(), scope, ctx)?;
+            let gammas = Width::resolve(&here, &vectors, bags.width(), Distance::Euclidean, scope)?;
             let kernel = |(&i, gamma): (&usize, f64)| {
                 if linear[i] { VectorKernel::Linear } else { VectorKernel::Rbf(gamma) }
             };

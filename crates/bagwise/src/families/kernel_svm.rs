@@ -19,14 +19,25 @@ use crate::method::{
     Training, WeightedConcept,
 };
 use crate::params::{Point, representations};
+use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Mat, Result};
+use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
     /// As [`Method::reuses_labels`].
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
+    }
+
+    /// As [`Method::scale`], where `usual` suits the method.
+    fn scale(&self, _points: &[Point], usual: Scale) -> Scale {
+        usual
+    }
+
+    /// As [`Method::refuses`].
+    fn refuses(&self, _method: &str, _points: &[Point], _scale: Scale) -> Option<Error> {
+        None
     }
 
     /// Multiply-adds of the Grams, roughly.
@@ -111,6 +122,14 @@ pub(crate) struct KernelSvm<K> {
 impl<K: BagKernel> Method for KernelSvm<K> {
     fn info(&self) -> &'static Info {
         self.info
+    }
+
+    fn scale(&self, points: &[Point]) -> Scale {
+        self.kernel.scale(points, self.info.scale)
+    }
+
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
+        self.kernel.refuses(self.info.name, points, scale)
     }
 
     fn reuses_labels(&self, point: &Point) -> bool {

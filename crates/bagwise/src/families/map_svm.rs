@@ -3,7 +3,7 @@
 //! With v(S) the map of a bag and `u = v / |v|`, the kernel is `u(S) u(T)` and an output is `f(S) = bias + w u(S)`. For few bags
 //! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is
 //! found on the maps, and kept. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
-//! of the bias; parts add up exactly. Bags are mapped a few at a time: cells exist for some megabytes of
+//! of the bias; parts add up exactly. A bag none of whose instances lies in a cell has no map: its output is the bias. Bags are mapped a few at a time: cells exist for some megabytes of
 //! instances, and only maps stay.
 
 use std::ops::Range;
@@ -15,14 +15,16 @@ use rayon::prelude::*;
 use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
-use crate::state::refuse;
+use crate::state::{Tensor, refuse};
 use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
-use bagwise_engine::cells::{Distance, Ids, Mapper, Partitions, Share, map_rows, products};
+use bagwise_engine::cells::{
+    CentreLists, Distance, Forest, Ids, Mapper, Partition, Partitions, Share, Split, map_rows, products,
+};
 
 /// How bags are mapped.
 #[derive(Clone)]
 pub(crate) struct CellMap {
-    /// Lists at least `psi` long.
+    /// Partitionings for `psi`, perhaps for others too.
     pub(crate) partitions: Arc<Partitions>,
     pub(crate) psi: usize,
     pub(crate) share: Share,
@@ -35,9 +37,8 @@ const CELLS_AT_A_TIME: u64 = 16_000_000;
 const CELL_TO_MAP: u64 = 32;
 
 /// Consecutive bags whose instances are mapped together.
-fn portions(bags: &Bags, mapper: &Mapper<'_>, t: usize, memory: u64) -> Vec<Range<usize>> {
-    let row: u64 = mapper.psis().iter().map(|&psi| Ids::bytes(1, t, psi)).sum();
-    let most = (CELLS_AT_A_TIME.min(memory / CELL_TO_MAP) / row.max(1)) as usize;
+fn portions(bags: &Bags, mapper: &Mapper<'_>, memory: u64) -> Vec<Range<usize>> {
+    let most = (CELLS_AT_A_TIME.min(memory / CELL_TO_MAP) / mapper.bytes(1).max(1)) as usize;
     let mut portions: Vec<Range<usize>> = Vec::new();
     for b in 0..bags.len() {
         match portions.last_mut() {
@@ -69,8 +70,7 @@ fn in_portions(
     ctx: &Ctx,
     mut each: impl FnMut(usize, &Ids, &[f64], &[Range<usize>]) -> Result<()>,
 ) -> Result<()> {
-    let t = maps.first().map_or(1, |m| m.partitions.t());
-    let portions = portions(bags, mapper, t, ctx.memory);
+    let portions = portions(bags, mapper, ctx.memory);
     for (done, portion) in portions.iter().enumerate() {
         ctx.check()?;
         if portions.len() > 1 {
@@ -114,7 +114,7 @@ fn length(values: &[f64]) -> f64 {
     values.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// Adds rows divided by their lengths, which are never 0: the entries of a block sum to 1.
+/// Adds rows divided by their lengths; a row without entries stays empty.
 fn append_unit(all: &mut Csr, rows: &Csr) {
     for b in 0..rows.rows() {
         let (columns, values) = rows.row(b);
@@ -148,7 +148,9 @@ impl MappedBags {
             return Ok(gram);
         }
         let MapSource::Maps(maps) = &self.source else { unreachable!("a Gram comes with cells") };
-        let gram = products(maps, maps, true, ctx)?;
+        let mut gram = products(maps, maps, true, ctx)?;
+        // As in `cosine`: bags outside all cells are similar to none but themselves.
+        (0..maps.rows()).filter(|&b| maps.row(b).0.is_empty()).for_each(|b| gram.set(b, b, 1.0));
         Ok(self.gram.get_or_init(|| gram))
     }
 
@@ -163,6 +165,21 @@ impl MappedBags {
             }
         }
     }
+}
+
+/// Gives every row without entries a column of its own, so that the machine on maps is the one on the Gram, where such bags
+/// are similar to themselves alone.
+fn with_own_columns(maps: Csr) -> Csr {
+    if (0..maps.rows()).all(|b| !maps.row(b).0.is_empty()) {
+        return maps;
+    }
+    let mut wide = Csr::empty(maps.cols() + maps.rows());
+    for b in 0..maps.rows() {
+        let (columns, values) = maps.row(b);
+        let own = columns.is_empty().then_some(((maps.cols() + b) as u32, 1.0));
+        wide.push_row(columns.iter().copied().zip(values.iter().copied()).chain(own));
+    }
+    wide
 }
 
 fn features(map: &Csr) -> Features<'_> {
@@ -221,8 +238,9 @@ impl Prepared for MapPrepared {
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let own = self.of(points[0]);
         let solved: Vec<_> = if own.on_maps {
-            let maps = self.maps(points[0], training.bags);
-            let machines = svm::solve_linear(&features(&maps), &here, training, ctx)?;
+            let maps = with_own_columns(self.maps(points[0], training.bags));
+            let mut machines = svm::solve_linear(&features(&maps), &here, training, ctx)?;
+            machines.iter_mut().for_each(|m| m.weights.truncate(own.map.columns()));
             machines.into_iter().map(|m| (m.outcome, MapSolution::OnMaps(m))).collect()
         } else {
             let machines = svm::solve(own.make_gram(ctx)?, &here, training, ctx)?;
@@ -321,17 +339,18 @@ impl MapModel {
         t: usize,
         psi: Option<usize>,
         share: Share,
-        distance: Distance,
+        partition: Partition,
         state: &State,
     ) -> Result<MapModel> {
-        let centres = state.nested("centres").bags()?.instances().clone();
-        let lists: Option<Vec<u32>> =
-            state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
-        let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
-        let partitions =
-            Arc::new(Partitions::new(centres, lists, t, distance).map_err(|e| refuse(e.to_string()))?);
+        let partitions = Arc::new(match partition {
+            Partition::Forest => load_forest(t, &state.nested("trees"))?,
+            Partition::Voronoi(distance) | Partition::Sphere(distance) => {
+                let spheres = matches!(partition, Partition::Sphere(_));
+                load_centres(t, distance, spheres, state)?
+            }
+        });
         if psi.is_some_and(|psi| psi != partitions.psi()) {
-            return Err(refuse(format!("partitionings of {} centres", partitions.psi())));
+            return Err(refuse(format!("partitionings of {} cells", partitions.psi())));
         }
         let map = CellMap { psi: partitions.psi(), partitions, share };
         let rule = if state.tensors.contains_key("weights") {
@@ -376,6 +395,62 @@ impl MapModel {
     }
 }
 
+fn save_centres(lists: &CentreLists, state: &mut State) -> Result<()> {
+    let centres = lists.centres();
+    let mut own = State::default();
+    let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
+    own.put_bags(&bags)?;
+    state.nest("centres", own);
+    state.put_counts("lists", lists.lists().iter().map(|&c| c as usize));
+    if let Some(radii) = lists.squared_radii(lists.psi()) {
+        state.put("squared_radii", radii);
+    }
+    Ok(())
+}
+
+fn load_centres(t: usize, distance: Distance, spheres: bool, state: &State) -> Result<Partitions> {
+    let centres = state.nested("centres").bags()?.instances().clone();
+    let lists: Option<Vec<u32>> = state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
+    let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
+    let mut lists = CentreLists::new(centres, lists, t, distance).map_err(|e| refuse(e.to_string()))?;
+    if spheres {
+        // Not `vector`: a centre without another has an infinite sphere.
+        let Some(Tensor::F64(_, radii)) = state.tensors.get("squared_radii") else {
+            return Err(refuse("the radii of its spheres are missing"));
+        };
+        lists = lists.with_radii(radii.clone()).map_err(|e| refuse(e.to_string()))?;
+    }
+    Ok(Partitions::Centres(lists))
+}
+
+/// Trees node after node in preorder: 0 for a leaf, else the number of the attribute counted from 1, with its split.
+fn saved_forest(forest: &Forest) -> State {
+    let mut state = State::default();
+    let nodes = forest.preorder();
+    state.put_counts("width", [forest.width()]);
+    state.put_counts("psi", [forest.psi()]);
+    state.put_counts("nodes", nodes.iter().map(|node| node.map_or(0, |s| s.attribute as usize + 1)));
+    state.put("splits", &nodes.iter().flatten().map(|s| s.at).collect::<Vec<_>>());
+    state
+}
+
+fn load_forest(t: usize, state: &State) -> Result<Partitions> {
+    let (width, psi) = (state.count("width")?, state.count("psi")?);
+    let nodes = state.counts("nodes")?;
+    let inner = nodes.iter().filter(|&&node| node > 0).count();
+    let mut splits = state.vector("splits", inner)?.into_iter();
+    let split = |&node: &usize| -> Result<Option<Split>> {
+        if node == 0 {
+            return Ok(None);
+        }
+        let attribute = u32::try_from(node - 1).map_err(|_| refuse("an attribute's number is too large"))?;
+        Ok(splits.next().map(|at| Split { attribute, at }))
+    };
+    let nodes = nodes.iter().map(split).collect::<Result<Vec<_>>>()?;
+    let forest = Forest::new(width, t, psi, &nodes).map_err(|e| refuse(e.to_string()))?;
+    Ok(Partitions::Forests(vec![forest]))
+}
+
 impl Predictor for MapModel {
     fn outputs(&self) -> usize {
         self.biases.len()
@@ -416,8 +491,10 @@ impl Predictor for MapModel {
                 let length = length(maps.row(b).1);
                 let one = |(w, bias): (&Vec<f64>, &f64)| {
                     let part = |x: usize| {
-                        let sum: f64 = (0..ids.t()).map(|i| w[i * ids.psi() + ids.get(x, i)]).sum();
-                        weights[x] * (sum / length + bias)
+                        let cells = (0..ids.t()).filter_map(|i| Some((i, ids.get(x, i)?)));
+                        let sum: f64 = cells.map(|(i, cell)| w[i * ids.psi() + cell]).sum();
+                        // Outside all cells the sum is 0, and so may be the length of the map.
+                        weights[x] * (if sum == 0.0 { 0.0 } else { sum / length } + bias)
                     };
                     Explanation::Additive { bias: 0.0, parts: bag.clone().map(part).collect() }
                 };
@@ -434,12 +511,12 @@ impl Predictor for MapModel {
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
-        let centres = self.map.partitions.centres();
-        let mut own = State::default();
-        let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
-        own.put_bags(&bags)?;
-        state.nest("centres", own);
-        state.put_counts("lists", self.map.partitions.lists().iter().map(|&c| c as usize));
+        match &*self.map.partitions {
+            Partitions::Centres(lists) => save_centres(lists, &mut state)?,
+            Partitions::Forests(forests) => {
+                forests.iter().for_each(|forest| state.nest("trees", saved_forest(forest)))
+            }
+        }
         state.put("biases", &self.biases);
         match &self.rule {
             MapRule::Weights(weights) => state.put_mat("weights", weights),

@@ -8,14 +8,16 @@
 //!
 //! Concepts h come from a search by diverse density (`bagwise_engine::density`), one for each instance of a positive bag, with a
 //! belief P(h | D) each. The label of an instance has probability `p(x) = sum P(h | D) exp(-D_h(x))` of being positive,
-//! and with the kernel "equal or not" the expectation is `p(a) p(b) + (1 - p(a)) (1 - p(b))`: two weight vectors of the
-//! pairs engine. For real values it is the inner product of two vectors (`bagwise_engine::label_map`), hence as many weight
+//! and with the label kernel "equal or not" the expectation is `p(a) p(b) + (1 - p(a)) (1 - p(b))`: two weight vectors of
+//! the pairs engine. `label-kernel=both` asks whether both are positive (footnote 1 of the paper) and leaves the first product;
+//! a bag that no concept comes near then has no length, hence cosine 0 with the others. For real values it is the inner product of two vectors (`bagwise_engine::label_map`), hence as many weight
 //! vectors. Nothing of the published cost in the square of the number of concepts is left: a search costs
 //! evaluations x starts x instances x 4d, everything after it instances x concepts x d and the engine's one pass for all
 //! widths.
 //!
 //! Concepts are learned from labels, so every inner fold and every class has its own; `reuse=outer` lets inner folds
-//! share those of the whole training part.
+//! share those of the whole training part. `hypotheses=best` takes the densest concept alone, as diverse density itself
+//! does.
 //!
 //! Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007. Concepts have weights for attributes (their text does
 //! not say; without them all climbs on Musk end in one point), are not merged, and the normaliser of a real-valued
@@ -52,7 +54,7 @@ pub(crate) enum Belief {
 #[derive(Clone, Copy)]
 pub(crate) struct Marginalized(pub(crate) Belief);
 
-/// Marks a point as one for real values, too: the parameter has no value elsewhere.
+/// One parameter for classes and one for real values.
 const LABEL_KERNEL: &str = "label-kernel";
 
 /// What methods of this family have in common.
@@ -71,38 +73,65 @@ static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1/d", grid: "2^-3..2^5/d", ..WIDTH },
     ParamSpec::new(
         LABEL_KERNEL,
+        Kind::Word(&["equal", "both"]),
+        "equal",
+        "For classes: the labels of two instances are similar if they are equal, or only if both are positive \
+         (both).",
+    )
+    .for_classes(),
+    ParamSpec::new(
+        LABEL_KERNEL,
         Kind::Word(&["linear", "gaussian"]),
         "gaussian",
-        "Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
+        "For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
     )
     .for_values(),
     ParamSpec::new(
         "search",
         Kind::Word(&["dd", "em-dd"]),
         "dd",
-        "Where concepts come from: climbs of the diverse density, or EM-DD.",
+        "How concepts are found: by maximising diverse density (dd), or by EM-DD.",
     ),
     DISTANCE,
     RHO,
     STARTS,
     ITERATIONS,
     ParamSpec::new(
+        "hypotheses",
+        Kind::Word(&["all", "best"]),
+        "all",
+        "Average over all concepts found, each with its weight, or take the one with the highest density alone (best).",
+    ),
+    ParamSpec::new(
         "reuse",
         Kind::Word(&["none", "outer"]),
         "none",
-        "Inner folds search for concepts of their own (none), or share those of the whole training \
-         part (outer): faster, but gamma, c, threshold and probabilities then rest on bags whose \
-         labels the concepts have seen.",
+        "Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer). \
+         outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the \
+         concepts have seen.",
     ),
     svm::COST,
     svm::TUBE,
 ];
 
+/// What is expected of two labels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LabelSimilarity {
+    /// That they are equal.
+    Equal,
+    /// That both are positive.
+    Both,
+    /// How alike two real values are.
+    Values(LabelKernel),
+}
+
 /// A point: where concepts come from, how labels are compared, and what was learned.
 #[derive(Clone)]
 pub(crate) struct MarginalParams {
     search: (Producer, SearchOptions),
-    label_kernel: Option<LabelKernel>,
+    /// The densest concept alone.
+    best_only: bool,
+    labels: LabelSimilarity,
     reuse: bool,
     /// Without concepts before it is learned.
     field: Arc<LearnedWeights>,
@@ -113,14 +142,20 @@ impl SetKernel for Marginalized {
 
     fn read(&self, point: &Point) -> Result<MarginalParams> {
         let producers = [("dd", Producer::DiverseDensity), ("em-dd", Producer::EmDd)];
-        let kernels = [("linear", LabelKernel::Linear), ("gaussian", LabelKernel::Gaussian { beta: BETA })];
-        let of_values = point.has(LABEL_KERNEL);
-        let label_kernel = of_values.then(|| point.choice(LABEL_KERNEL, &kernels)).transpose()?;
+        let of_values = [
+            ("linear", LabelSimilarity::Values(LabelKernel::Linear)),
+            ("gaussian", LabelSimilarity::Values(LabelKernel::Gaussian { beta: BETA })),
+        ];
+        let of_classes = [("equal", LabelSimilarity::Equal), ("both", LabelSimilarity::Both)];
+        // The tube is a parameter for real values alone.
+        let known = if point.has(svm::TUBE.name) { &of_values } else { &of_classes };
+        let labels = point.choice(LABEL_KERNEL, known)?;
         Ok(MarginalParams {
             search: (point.choice("search", &producers)?, concepts::options(point)?),
-            label_kernel,
+            best_only: point.choice("hypotheses", &[("all", false), ("best", true)])?,
+            labels,
             reuse: point.choice("reuse", &[("none", false), ("outer", true)])?,
-            field: Arc::new(LearnedWeights::new(Vec::new(), label_kernel)),
+            field: Arc::new(LearnedWeights::new(Vec::new(), labels)),
         })
     }
 
@@ -165,29 +200,31 @@ impl SetKernel for Marginalized {
 
     /// Points that differ in width or label kernel share a search.
     fn learn(&self, params: &mut [MarginalParams], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
-        let targets = if params.iter().any(|p| p.label_kernel.is_some()) {
+        let targets = if params.iter().any(|p| matches!(p.labels, LabelSimilarity::Values(_))) {
             let range = UnitRange::of(scope.y);
             scope.y.iter().map(|&y| BagTarget::Value(range.scale(y))).collect()
         } else {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut believed: Vec<((Producer, SearchOptions), Vec<WeightedConcept>)> = Vec::new();
+        let mut searched: Vec<((Producer, SearchOptions), Vec<FoundConcept>)> = Vec::new();
         for p in 0..params.len() {
-            let MarginalParams { search, label_kernel, .. } = params[p].clone();
-            let known = params[..p].iter().find(|o| (o.search, o.label_kernel) == (search, label_kernel));
+            let MarginalParams { search, best_only, labels, .. } = params[p].clone();
+            let what = |o: &MarginalParams| (o.search, o.best_only, o.labels);
+            let known = params[..p].iter().find(|o| what(o) == (search, best_only, labels));
             params[p].field = if let Some(known) = known {
                 Arc::clone(&known.field)
             } else {
-                let at = match believed.iter().position(|(asked, _)| *asked == search) {
+                let at = match searched.iter().position(|(asked, _)| *asked == search) {
                     Some(at) => at,
                     None => {
-                        let found = search.0.search(&evidence, &search.1, ctx)?;
-                        believed.push((search, self.believe(&evidence, &found, ctx)?));
-                        believed.len() - 1
+                        searched.push((search, search.0.search(&evidence, &search.1, ctx)?));
+                        searched.len() - 1
                     }
                 };
-                Arc::new(LearnedWeights::new(believed[at].1.clone(), label_kernel))
+                let found = &searched[at].1;
+                let found = if best_only { densest(found) } else { found };
+                Arc::new(LearnedWeights::new(self.believe(&evidence, found, ctx)?, labels))
             };
         }
         // Weight vectors, once more by the engine, and those of one field on their way.
@@ -211,7 +248,7 @@ impl SetKernel for Marginalized {
         if concepts.iter().any(|c| c.concept.point.len() != columns) {
             return Err(refuse("its concepts and training bags differ in width"));
         }
-        params.field = Arc::new(LearnedWeights::new(concepts, params.label_kernel));
+        params.field = Arc::new(LearnedWeights::new(concepts, params.labels));
         Ok(())
     }
 
@@ -262,6 +299,13 @@ impl Marginalized {
     }
 }
 
+/// The densest of some concepts, the first of equals; nothing if there are none.
+fn densest(found: &[FoundConcept]) -> &[FoundConcept] {
+    let best =
+        (0..found.len()).reduce(|a, b| if found[b].log_density > found[a].log_density { b } else { a });
+    best.map_or(&[], |best| &found[best..=best])
+}
+
 fn value_of(target: &BagTarget) -> Option<f64> {
     match target {
         BagTarget::Value(y) => Some(*y),
@@ -274,35 +318,41 @@ pub(crate) struct LearnedWeights {
     believed: Vec<WeightedConcept>,
     concepts: Vec<Concept>,
     belief: Vec<f64>,
+    labels: LabelSimilarity,
     /// For real values.
-    labels: Option<LabelMap>,
+    map: Option<LabelMap>,
 }
 
 impl LearnedWeights {
-    fn new(believed: Vec<WeightedConcept>, kernel: Option<LabelKernel>) -> LearnedWeights {
+    fn new(believed: Vec<WeightedConcept>, labels: LabelSimilarity) -> LearnedWeights {
         let concepts = believed.iter().map(|b| b.concept.clone()).collect();
         let belief = believed.iter().map(|b| b.belief).collect();
-        LearnedWeights { believed, concepts, belief, labels: kernel.map(LabelMap::new) }
+        let map = match labels {
+            LabelSimilarity::Values(kernel) => Some(LabelMap::new(kernel)),
+            LabelSimilarity::Equal | LabelSimilarity::Both => None,
+        };
+        LearnedWeights { believed, concepts, belief, labels, map }
     }
 
     /// How many weight vectors there are.
     fn terms(&self) -> usize {
-        match &self.labels {
+        match &self.map {
+            None if self.labels == LabelSimilarity::Both => 1,
             None => 2,
             Some(_) if self.concepts.is_empty() => 1,
             Some(map) => map.terms(),
         }
     }
 
-    /// The weight vectors of some instances. Without a concept (no bag is positive) all are as negative as can be, and
-    /// the kernel is that of the instances alone.
+    /// The weight vectors of some instances. Without a concept (no bag is positive) all are as negative as can be: two labels
+    /// are always equal, and the kernel is that of the instances alone; or both positive never, and it is 0.
     fn weights(&self, instances: &Mat, ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
-        let vectors = match &self.labels {
+        let vectors = match &self.map {
             None => belief::map_near(instances, &self.concepts, self.terms(), ctx, |near, out| {
                 // A mixture: rounding must not leave [0, 1].
                 let p: f64 = near.iter().zip(&self.belief).map(|(u, b)| u * b).sum();
                 let p = p.min(1.0);
-                out.copy_from_slice(&[p, 1.0 - p]);
+                out.copy_from_slice(&[p, 1.0 - p][..out.len()]);
             })?,
             Some(_) if self.concepts.is_empty() => Mat::new(instances.rows(), 1, vec![1.0; instances.rows()]),
             Some(map) => belief::map_near(instances, &self.concepts, self.terms(), ctx, |near, out| {

@@ -1,6 +1,7 @@
 //! Families: each adapter turns the page that a method's author writes into the full [`Method`](crate::method::Method).
 
 pub(crate) mod alternating;
+pub(crate) mod base_kernel;
 pub(crate) mod best_concept;
 pub(crate) mod concepts;
 pub(crate) mod edge_sums;

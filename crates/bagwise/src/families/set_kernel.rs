@@ -1,26 +1,30 @@
-//! Weighted set kernels over the Gaussian instance kernel:
+//! Weighted set kernels over a kernel of instances, the Gaussian `exp(-gamma |a - b|^2)` unless a method offers others:
 //!
-//! `K(X, Y) = sum_t sum_{a in X, b in Y} w_t(a) w_t(b) exp(-gamma |a - b|^2)`, then normalised.
+//! `K(X, Y) = sum_t sum_{a in X, b in Y} w_t(a) w_t(b) k(a, b)`, then normalised.
 //!
 //! A method of this family says how the instances of bags are weighted (one vector or several, by the bag alone or by what
 //! was learned from training bags) and how the sum is normalised, and may add a sum over edges. Grams, comparison with
-//! new bags, parts of instances, saving and loading are here, once. The pairs engine makes all Grams of a grid in one
-//! pass. Unless a method learns, an entry depends on its two bags (and on `gamma`) only, so Grams over all bags leak
+//! new bags, parts of instances, saving and loading are here, once; `base_kernel` knows which engine sums which kernel.
+//! A bag whose similarity with itself is 0 (a linear kernel of instances that cancel, say) has cosine 0 with every other
+//! bag and 1 with itself. Unless a method learns, an entry depends on its two bags (and on `gamma`) only, so Grams over all bags leak
 //! nothing; a `gamma` relative to the median distance is resolved on training instances.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::families::base_kernel::{self, BaseKernel, WeightedSum};
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Point, index_in};
+use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{BagRef, Bags, Ctx, Instances, Mat, Message, Result};
-use bagwise_engine::{GramOutput, Side};
+use bagwise_core::{BagRef, Bags, Ctx, Error, Instances, Mat, Message, Result};
+use bagwise_engine::Side;
+use bagwise_engine::cells::Distance;
 
 /// What the sum is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,8 @@ pub(crate) enum Norm {
 }
 
 impl Norm {
-    /// What each bag's rows and columns are divided by, from its sum with itself and its weights.
+    /// What each bag's rows and columns are divided by, from its sum with itself and its weights; 0 for a bag without
+    /// length.
     fn factors(self, own: &[f64], weights: &[f64], offsets: &[usize]) -> Vec<f64> {
         let total = |b: usize| weights[offsets[b]..offsets[b + 1]].iter().sum::<f64>();
         (0..own.len())
@@ -44,7 +49,8 @@ impl Norm {
                 Norm::None => 1.0,
                 Norm::Sums => total(b),
                 Norm::RootSums => total(b).sqrt(),
-                Norm::Cosine => own[b].sqrt(),
+                // Rounding may leave a sum of terms of both signs below 0.
+                Norm::Cosine => own[b].max(0.0).sqrt(),
             })
             .collect()
     }
@@ -62,6 +68,11 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
 
     /// The weights of all instances of some bags at points with their resolved widths.
     fn weigh(&self, points: &[(Self::Params, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights>;
+
+    /// The kernel of two instances.
+    fn base(&self, _params: &Self::Params) -> BaseKernel {
+        BaseKernel::Gaussian(Distance::Euclidean)
+    }
 
     /// True if the weights need all distances inside a bag.
     fn looks_within(&self) -> bool {
@@ -170,11 +181,19 @@ impl Weights {
 }
 
 /// A set kernel as a bag kernel.
-pub(crate) struct Rbf<S>(pub(crate) S);
+pub(crate) struct WeightedSet<S>(pub(crate) S);
 
-impl<S: SetKernel> BagKernel for Rbf<S> {
+impl<S: SetKernel> BagKernel for WeightedSet<S> {
     fn reuses_labels(&self, point: &Point) -> bool {
         self.0.read(point).is_ok_and(|params| self.0.reuses_labels(&params))
+    }
+
+    fn scale(&self, points: &[Point], usual: Scale) -> Scale {
+        if base_kernel::is_text(points) { Scale::None } else { usual }
+    }
+
+    fn refuses(&self, method: &str, points: &[Point], scale: Scale) -> Option<Error> {
+        base_kernel::refuses_distance(method, points).or(base_kernel::refuses_scaling(points, scale))
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -193,23 +212,29 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
         let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
-        let gammas = Width::resolve(&widths, &bags, bags.width(), scope, ctx)?;
         let mut params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
+        let resolve = |by: Distance| Width::resolve(&widths, &bags, bags.width(), by, scope);
+        let mut gammas = resolve(Distance::Euclidean)?;
+        let is_text = |params: &S::Params| self.0.base(params).distance() == Distance::Text;
+        if params.iter().any(is_text) {
+            let by_text = resolve(Distance::Text)?;
+            let text = (0..gammas.len()).filter(|&p| is_text(&params[p]));
+            text.for_each(|p| gammas[p] = by_text[p]);
+        }
         self.0.learn(&mut params, &bags, scope, ctx)?;
         let points: Vec<(S::Params, f64)> = params.into_iter().zip(gammas).collect();
         let weights = self.0.weigh(&points, &bags, ctx)?;
         // Points that differ only in their normalisation share a sum.
-        let mut outputs: Vec<GramOutput> = Vec::new();
+        let mut wanted: Vec<WeightedSum> = Vec::new();
         let output: Vec<usize> = points
             .iter()
             .zip(&weights.terms)
-            .map(|((_, gamma), terms)| {
-                let same = |a: &GramOutput, b: &GramOutput| a.gamma == b.gamma && a.terms == b.terms;
-                index_in(&mut outputs, GramOutput { gamma: *gamma, terms: terms.clone() }, same)
+            .map(|((params, gamma), terms)| {
+                let sum = WeightedSum { kernel: self.0.base(params), gamma: *gamma, terms: terms.clone() };
+                sum.place(&mut wanted)
             })
             .collect();
-        let all = side(&bags, &weights.vectors);
-        let mut sums = bagwise_engine::symmetric(&all, &outputs, ctx.precision, ctx)?;
+        let mut sums = base_kernel::sums(&side(&bags, &weights.vectors), None, &wanted, ctx)?;
         let (edges, edge_sums) = self.0.edge_sums(&points, &bags, scope.train, ctx)?.unzip();
         let (mut grams, mut factors) = (Vec::new(), Vec::new());
         for (r, (params, _)) in points.iter().enumerate() {
@@ -227,6 +252,8 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
             let first = &weights.vectors[weights.terms[r][0]];
             let own_factors = self.0.norm(params).factors(&own, first, bags.offsets());
             normalise(&mut gram, &own_factors, &own_factors);
+            let without_length = own_factors.iter().enumerate().filter(|(_, f)| **f == 0.0);
+            without_length.for_each(|(b, _)| gram.set(b, b, 1.0));
             grams.push(gram);
             factors.push(own_factors);
         }
@@ -245,8 +272,8 @@ impl<S: SetKernel> BagKernel for Rbf<S> {
         let factors = state.vector("factors", bags.len())?;
         // Several weights of an instance are a vector, whose parts may be anything.
         let positive = weights.iter().filter(|_| weights.len() == 1).flatten().chain(&factors);
-        if positive.into_iter().any(|&v| v <= 0.0) {
-            return Err(refuse("a weight or norm is not above 0"));
+        if positive.into_iter().any(|&v| v < 0.0) {
+            return Err(refuse("a weight or norm is below 0"));
         }
         let own = state.vector("own", bags.len())?;
         let edges = self.0.load_edges(&params, bags.len(), &state.nested("edges"))?;
@@ -266,17 +293,22 @@ fn add(sums: &mut Mat, more: &Mat) {
 fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
     for (i, row_factor) in rows.iter().enumerate() {
         for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
-            *value /= row_factor * col_factor;
+            *value = divided(*value, row_factor * col_factor, 0.0);
         }
     }
 }
 
-/// The share of each instance in the weight of its bag.
+/// A sum over a factor; `without` where a bag has no length.
+fn divided(sum: f64, factor: f64, without: f64) -> f64 {
+    if factor == 0.0 { without } else { sum / factor }
+}
+
+/// The share of each instance in the weight of its bag; equal shares where no instance has weight.
 pub(crate) fn shares(weights: &[f64], offsets: &[usize]) -> Vec<f64> {
     let of_bag = |w: &[usize]| {
         let own = &weights[w[0]..w[1]];
         let total: f64 = own.iter().sum();
-        own.iter().map(|v| v / total).collect::<Vec<f64>>()
+        own.iter().map(|v| divided(*v, total, 1.0 / own.len() as f64)).collect::<Vec<f64>>()
     };
     offsets.windows(2).flat_map(of_bag).collect()
 }
@@ -339,14 +371,16 @@ struct NewBags {
 }
 
 impl<S: SetKernel> KeptBags<S> {
-    fn output(&self) -> [GramOutput; 1] {
-        [GramOutput { gamma: self.point.1, terms: (0..self.weights.len()).collect() }]
+    fn wanted(&self) -> [WeightedSum; 1] {
+        let (params, gamma) = &self.point;
+        let terms = (0..self.weights.len()).collect();
+        [WeightedSum { kernel: self.kernel.base(params), gamma: *gamma, terms }]
     }
 
     /// The sums of some instances, cut into bags by `offsets`, with the kept bags.
     fn sums(&self, bags: &Bags, offsets: &[usize], weights: &[Vec<f64>], ctx: &Ctx) -> Result<Mat> {
         let (rows, cols) = (Side { offsets, ..side(bags, weights) }, side(&self.bags, &self.weights));
-        Ok(bagwise_engine::rectangular(&rows, &cols, &self.output(), ctx.precision, ctx)?.remove(0))
+        Ok(base_kernel::sums(&rows, Some(&cols), &self.wanted(), ctx)?.remove(0))
     }
 
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<NewBags> {
@@ -354,13 +388,13 @@ impl<S: SetKernel> KeptBags<S> {
         if weights.len() != self.weights.len() {
             return Err(refuse("its bags have not as many weights as its kernel"));
         }
-        let mut own = bagwise_engine::self_similarity(&side(bags, &weights), &self.output(), ctx)?.remove(0);
+        let mut own = base_kernel::self_sums(&side(bags, &weights), &self.wanted(), ctx)?.remove(0);
         let edges = self.edges.as_ref().map(|e| e.look_at(bags, ctx)).transpose()?;
         if let (Some(kept), Some(new)) = (&self.edges, &edges) {
             own.iter_mut().zip(kept.own(new, ctx)?).for_each(|(sum, edges)| *sum += edges);
         }
         let factors = self.kernel.norm(&self.point.0).factors(&own, &weights[0], bags.offsets());
-        own.iter_mut().zip(&factors).for_each(|(k, f)| *k /= f * f);
+        own.iter_mut().zip(&factors).for_each(|(k, f)| *k = divided(*k, f * f, 1.0));
         Ok(NewBags { weights, factors, own, edges })
     }
 }

@@ -24,7 +24,8 @@ pub(crate) const TUBE: ParamSpec = ParamSpec::new(
     "tube",
     Kind::Number { above: 0.0 },
     "0.01",
-    "Errors up to this size cost nothing, in units of the target.",
+    "Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in units \
+     of the target.",
 )
 .solver()
 .for_values();

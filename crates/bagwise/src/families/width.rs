@@ -3,7 +3,8 @@
 use crate::method::Scope;
 use crate::params::{Kind, ParamSpec, Point, Value};
 use crate::preprocess::median;
-use bagwise_core::{Bags, Ctx, Error, Result, Rng};
+use bagwise_core::{Bags, Error, Result, Rng};
+use bagwise_engine::cells::Distance;
 
 /// The width of the Gaussian.
 pub(crate) const WIDTH: ParamSpec =
@@ -44,18 +45,18 @@ impl Width {
         }
     }
 
-    /// Widths in numbers for bags, or vectors made from bags, that had so many attributes.
+    /// Widths in numbers for bags, or vectors made from bags, that had so many attributes, in units of this distance.
     pub(crate) fn resolve(
         widths: &[Width],
         bags: &Bags,
         attributes: usize,
+        distance: Distance,
         scope: &Scope<'_>,
-        ctx: &Ctx,
     ) -> Result<Vec<f64>> {
         let relative =
             |width: &Width| matches!(width, Width::GammaOverMedian(_) | Width::SigmaTimesMedian(_));
         let median = match widths.iter().any(relative) {
-            true => median_squared_distance(bags, scope.train, ctx.seed)?,
+            true => median_squared_distance(bags, scope.train, distance)?,
             false => 1.0,
         };
         // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
@@ -71,28 +72,47 @@ impl Width {
     }
 }
 
-/// The median squared distance of random pairs of training instances; their mean, then 1, where the median is 0.
-fn median_squared_distance(bags: &Bags, train: &[usize], seed: u64) -> Result<f64> {
-    // The median of this many pairs has a relative standard error of one to two per cent, far below the factor 2
-    // between neighbouring widths of a grid.
-    const PAIRS: usize = 5000;
+/// Up to so many training instances every pair counts towards the median: some half a million, whose distances take a
+/// fraction of a second.
+const EXACT: usize = 1000;
+/// And up to so many differences of attributes: a second's work.
+const EXACT_DIFFERENCES: usize = 1_000_000_000;
+/// Pairs that are drawn of more. Their median has a relative standard error of one to two per cent, far below the factor 2
+/// between neighbouring widths of a grid.
+const PAIRS: usize = 5000;
+
+/// The median squared distance of pairs of training instances; their mean, then 1, where the median is 0. Of many instances
+/// pairs are drawn by a stream that knows their number and nothing else: the same bags have the same median, whatever the seed.
+fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> Result<f64> {
     let rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
     if rows.len() < 2 {
         return Ok(1.0);
     }
-    let mut rng = Rng::new(seed, "median", &[]);
     let (mut x, mut z) = (vec![0.0; bags.width()], vec![0.0; bags.width()]);
-    let mut squared = (0..PAIRS)
-        .map(|_| {
+    let mut squared = Vec::new();
+    let differences = || rows.len() * (rows.len() - 1) / 2 * bags.width();
+    if rows.len() <= EXACT && differences() <= EXACT_DIFFERENCES {
+        for (i, &a) in rows.iter().enumerate() {
+            bags.instances().row_into(a, &mut x)?;
+            for &b in &rows[..i] {
+                bags.instances().row_into(b, &mut z)?;
+                squared.push(distance.squared(&x, &z));
+            }
+        }
+    } else {
+        let mut rng = Rng::new(0, "median", &[rows.len() as u64]);
+        for _ in 0..PAIRS {
             let a = rng.below(rows.len());
             let b = (a + 1 + rng.below(rows.len() - 1)) % rows.len();
             bags.instances().row_into(rows[a], &mut x)?;
             bags.instances().row_into(rows[b], &mut z)?;
-            Ok(x.iter().zip(&z).map(|(x, z)| (x - z) * (x - z)).sum())
-        })
-        .collect::<Result<Vec<f64>>>()?;
-    let mean = squared.iter().sum::<f64>() / PAIRS as f64;
-    Ok([median(&mut squared).unwrap_or(0.0), mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
+            squared.push(distance.squared(&x, &z));
+        }
+    }
+    // Sorted first, so that neither depends on the order of bags.
+    let middle = median(&mut squared).unwrap_or(0.0);
+    let mean = squared.iter().sum::<f64>() / squared.len() as f64;
+    Ok([middle, mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
 }
 
 /// Multiply-adds of one pass of the pairs engine: products, and some three for each width.

@@ -283,7 +283,7 @@ impl<'a> TrainingTask<'a> {
                 continue;
             }
             let mut weights: Vec<f64> = bags.iter().map(|&b| self.weights[b]).collect();
-            if self.setup.balanced && !self.is_regression() {
+            if self.setup.balanced && self.setup.method.info().weighs_classes && !self.is_regression() {
                 let balance = bagwise_svm::balanced_weights(&y);
                 weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
             }
@@ -379,7 +379,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner test bags together, ties to the first point.
+    /// inner folds together, ties to the first point.
     pub fn tune(
         &self,
         train: &[usize],
@@ -416,8 +416,12 @@ impl<'a> TrainingTask<'a> {
             }
         }
         let truth = self.target.select(train);
+        // Bags are compared with bags of the same inner fold only.
+        let mut tested_by = vec![0; self.bags.len()];
+        inner.iter().enumerate().for_each(|(f, fold)| fold.test.iter().for_each(|&bag| tested_by[bag] = f));
+        let folds: Vec<usize> = train.iter().map(|&bag| tested_by[bag]).collect();
         let judged = |outputs: &Option<Mat>| match outputs {
-            Some(outputs) => self.judge(&truth, outputs, metric),
+            Some(outputs) => self.judge(&truth, outputs, metric, &folds),
             None => Ok(None),
         };
         let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
@@ -562,13 +566,14 @@ impl<'a> TrainingTask<'a> {
         all
     }
 
-    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric) -> Result<Option<f64>> {
-        // Only these two look at probabilities; a sigmoid per point of a grid is work for nothing otherwise.
-        let calibration = match metric {
-            Metric::LogLoss | Metric::Brier => Calibration::fit(truth, outputs, &self.tasks),
-            _ => Calibration::default(),
+    /// The value of out-of-fold outputs, whose folds are given bag by bag.
+    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
+        // A sigmoid per point of a grid is work for nothing where nobody looks at probabilities.
+        let calibration = match metric.needs_probabilities() {
+            true => Calibration::fit(truth, outputs, &self.tasks),
+            false => Calibration::default(),
         };
-        Ok(metric.value(&self.predictions(truth, outputs, &calibration, None)?))
+        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None)?, folds))
     }
 
     /// The labels that outputs elect; empty for real values.

@@ -61,7 +61,11 @@ pub fn learn(
     let learner = &learners[which];
     let refit = learner.refit(&mut tuned, train, ctx)?;
     let truth = learner.target.select(train);
-    let calibration = Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks);
+    let calibration = match inner {
+        // No bag has an output of a machine that had not seen it.
+        [] => Calibration::default(),
+        _ => Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks),
+    };
     let chosen =
         wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
     let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
@@ -180,11 +184,12 @@ fn standard_error(
     Ok((values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0) / n).sqrt())
 }
 
-/// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them.
+/// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them. Without
+/// inner folds there is nothing to choose by and there are no probabilities.
 pub fn train(
     learners: &[TrainingTask<'_>],
     train: &[usize],
-    inner: Splits,
+    inner: impl Into<Option<Splits>>,
     wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<Model> {
@@ -192,21 +197,25 @@ pub fn train(
     let data = learner.data;
     wanted.check(learner.target)?;
     let pool = bagwise_judge::Pool { target: learner.target, groups: data.groups.as_ref(), given: None };
-    let inner = inner.inner(pool, train, ctx.seed, 0, 0)?;
+    let inner = match inner.into() {
+        Some(splits) => splits.inner(pool, train, ctx.seed, 0, 0)?,
+        None => Vec::new(),
+    };
     let learned = learn(learners, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
     let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
-    let rounds = learned.refit.machines.0.iter().flatten().filter_map(|f| f.rounds.as_ref());
+    let rounds = || learned.refit.machines.0.iter().flatten().filter_map(|f| f.rounds.as_ref());
     let summary = TrainingSummary {
         data: data.name.clone(),
         bags: train.len(),
         instances: train.iter().map(|&b| data.bags.rows(b).len()).sum(),
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
-        inner_value: learned.tuned.values[learned.tuned.best],
+        inner_value: learned.tuned.values[learned.tuned.best].filter(|_| !inner.is_empty()),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
-        unsettled: rounds.filter(|r| r.ended != crate::method::Ended::Converged).count(),
+        unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),
+        rounds: rounds().map(|r| r.changed.len()).max(),
     };
     model(learner, &learned, train, summary, ctx)
 }
@@ -242,6 +251,7 @@ fn model(
         threshold: learned.threshold,
         familiarity: Familiarity::of(&learner.data.bags, train, nearest)?,
         training,
+        note: None,
     };
     Ok(Model::new(header, models))
 }

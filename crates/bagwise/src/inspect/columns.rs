@@ -50,15 +50,15 @@ pub struct ColumnSummary {
     pub looks_like: Option<LooksLike>,
 }
 
-/// How a column gives the label away.
+/// How a column gives the label or the target away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reveals {
     /// The same in each bag, one value per class (or a multiple of the target).
     Equals,
-    /// The same in each bag, and each of its values belongs to one class.
+    /// The same in each bag, and each of its values belongs to one class, or they lie in the order of the target.
     Determines,
-    /// The smallest value in a bag tells the classes apart without a mistake.
+    /// The smallest value in a bag tells the classes apart, or orders bags as the target does, without a mistake.
     Smallest,
     /// The largest value in a bag does.
     Largest,
@@ -338,7 +338,6 @@ impl<'a> LabelProfile<'a> {
                 labels.target = None;
             }
             // k! n1! … nk! / n! orders of the bags keep each class together; three statistics are tried.
-            let ln_factorial = |n: usize| (2..=n).map(|i| (i as f64).ln()).sum::<f64>();
             let together: f64 = counts.iter().map(|&c| ln_factorial(c)).sum();
             labels.separates_by_chance =
                 ln_factorial(counts.len()) + together - ln_factorial(codes.len()) + labels.width + 3f64.ln();
@@ -350,15 +349,7 @@ impl<'a> LabelProfile<'a> {
 
     fn revealed_by(&self, bags: &[BagTally], same_within_bags: bool, categorical: bool) -> Option<Reveals> {
         match self.target? {
-            Target::Values(values) => {
-                let means: Vec<f64> = bags.iter().map(BagTally::mean).collect();
-                let bar = 1.0 - 1e-9; // closer to 1 than measurements of the same thing ever are
-                (same_within_bags
-                    && !categorical
-                    && bags.len() >= 5
-                    && correlation(&means, values).abs() > bar)
-                    .then_some(Reveals::Equals)
-            }
+            Target::Values(values) => self.of_values(bags, values, same_within_bags, categorical),
             Target::Classes { codes, names } => {
                 if same_within_bags && let Some(found) = self.determined(bags, codes, names.len()) {
                     return Some(found);
@@ -380,6 +371,66 @@ impl<'a> LabelProfile<'a> {
         }
     }
 
+    /// A column beside a real target: is it a multiple of it, or do bags lie in the order of the target?
+    fn of_values(
+        &self,
+        bags: &[BagTally],
+        values: &[f64],
+        same_within_bags: bool,
+        categorical: bool,
+    ) -> Option<Reveals> {
+        let statistic = |of: fn(&BagTally) -> f64| bags.iter().map(of).collect::<Vec<f64>>();
+        let bar = 1.0 - 1e-9; // closer to 1 than measurements of the same thing ever are
+        if same_within_bags && !categorical {
+            let own = statistic(|b| b.min);
+            if bags.len() >= 5 && correlation(&own, values).abs() > bar {
+                return Some(Reveals::Equals);
+            }
+            return self.ordered(&own, values, false).then_some(Reveals::Determines);
+        }
+        if categorical {
+            let own = statistic(|b| b.min);
+            return (same_within_bags && self.ordered(&own, values, true)).then_some(Reveals::Determines);
+        }
+        if self.ordered(&statistic(|b| b.max), values, false) {
+            Some(Reveals::Largest)
+        } else if self.ordered(&statistic(|b| b.min), values, false) {
+            Some(Reveals::Smallest)
+        } else if self.ordered(&statistic(BagTally::mean), values, false) {
+            Some(Reveals::Mean)
+        } else {
+            None
+        }
+    }
+
+    /// Whether bags with equal scores lie together in the order of the target, and their scores rise or fall with it (of
+    /// categories, whose codes have no order, in any order), where chance would hardly have it so.
+    fn ordered(&self, scores: &[f64], values: &[f64], any_order: bool) -> bool {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+        let mut ranges: Vec<(f64, f64)> = Vec::new();
+        // Of n! orders of the bags, those of equal scores or equal targets among themselves do not count.
+        let mut by_chance = -ln_factorial(scores.len());
+        for same in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+            let own = same.iter().map(|&bag| values[bag]);
+            ranges.push((own.clone().fold(f64::INFINITY, f64::min), own.fold(f64::NEG_INFINITY, f64::max)));
+            by_chance += ln_factorial(same.len());
+        }
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        by_chance += sorted.chunk_by(|a, b| a == b).map(|same| ln_factorial(same.len())).sum::<f64>();
+        // Rising or falling, or any order of the groups; three statistics are tried.
+        by_chance += if any_order { ln_factorial(ranges.len()) } else { 2f64.ln() };
+        if ranges.len() < 2 || by_chance + self.width + 3f64.ln() > CHANCE.ln() {
+            return false;
+        }
+        if any_order {
+            ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let rising = ranges.windows(2).all(|w| w[0].1 <= w[1].0);
+        rising || ranges.windows(2).all(|w| w[0].0 >= w[1].1)
+    }
+
     /// A column that is the same in each bag: does each value belong to one class?
     fn determined(&self, bags: &[BagTally], codes: &[u32], classes: usize) -> Option<Reveals> {
         let mut class_of: BTreeMap<u64, u32> = BTreeMap::new();
@@ -397,6 +448,10 @@ impl<'a> LabelProfile<'a> {
         debug_assert!(used.len() <= classes);
         Some(if class_of.len() == used.len() { Reveals::Equals } else { Reveals::Determines })
     }
+}
+
+fn ln_factorial(n: usize) -> f64 {
+    (2..=n).map(|i| (i as f64).ln()).sum()
 }
 
 /// True if the intervals of the classes do not touch.

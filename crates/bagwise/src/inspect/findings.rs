@@ -1,7 +1,7 @@
 //! What is suspicious about a data set, in sentences with a remedy. Thresholds are chosen so that honest data
 //! sets stay silent: a finding nobody acts on hides the next one.
 
-use bagwise_core::{Message, Setting};
+use bagwise_core::{Message, Setting, undecided_target};
 use serde::Serialize;
 
 use super::{ColumnSummary, Inspection, LooksLike, Reveals};
@@ -33,17 +33,33 @@ pub struct Finding {
 }
 
 /// Everything that is suspicious, worst first.
-pub(super) fn findings(found: &Inspection, labelled: bool) -> Vec<Finding> {
+pub(super) fn findings(found: &Inspection, labelled: bool, undecided: Option<usize>) -> Vec<Finding> {
     let mut list = Vec::new();
     let mut add = |level, kind, message: String, remedy: Message| {
         list.push(Finding { level, kind, message, remedy });
     };
-    labels(found, labelled, &mut add);
+    match undecided {
+        Some(distinct) => {
+            let (message, remedy) = undecided_target(distinct, found.bags);
+            add(Severity::Warning, "undecided", message, remedy);
+        }
+        None => labels(found, labelled, &mut add),
+    }
+    revealing(&found.columns, found.target.is_some(), &mut add);
     columns(found, &mut add);
     sizes(found, &mut add);
     groups(found, &mut add);
     repetitions(found, &mut add);
     list.sort_by_key(|f| f.level); // stable
+    list
+}
+
+/// What gives the label away.
+pub(super) fn leaks(columns: &[ColumnSummary], numbers: bool) -> Vec<Finding> {
+    let mut list = Vec::new();
+    revealing(columns, numbers, &mut |level, kind, message, remedy| {
+        list.push(Finding { level, kind, message, remedy });
+    });
     list
 }
 
@@ -114,19 +130,29 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     }
 }
 
-fn columns(found: &Inspection, add: Add<'_>) {
-    let label = if found.target.is_some() { "target" } else { "label" };
-    for (reveals, what) in [
-        (Reveals::Equals, format!("is the {label} under another name")),
-        (Reveals::Determines, format!("determines the {label}: each of its values belongs to one class")),
-        (Reveals::Largest, "separates the classes without a mistake by its largest value in the bag".into()),
-        (
-            Reveals::Smallest,
-            "separates the classes without a mistake by its smallest value in the bag".into(),
+fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
+    let by = |of: &str| match numbers {
+        true => format!("puts the bags in the order of the target without a mistake by its {of}"),
+        false => format!("separates the classes without a mistake by its {of}"),
+    };
+    let (equals, determines) = match numbers {
+        true => (
+            "is the target under another name",
+            "follows from the target: its values lie in the order of the target without a mistake",
         ),
-        (Reveals::Mean, "separates the classes without a mistake by its mean in the bag".into()),
+        false => (
+            "is the label under another name",
+            "determines the label: each of its values belongs to one class",
+        ),
+    };
+    for (reveals, what) in [
+        (Reveals::Equals, equals.to_string()),
+        (Reveals::Determines, determines.to_string()),
+        (Reveals::Largest, by("largest value in the bag")),
+        (Reveals::Smallest, by("smallest value in the bag")),
+        (Reveals::Mean, by("mean in the bag")),
     ] {
-        let names = names_where(&found.columns, |c| c.reveals_label == Some(reveals));
+        let names = names_where(columns, |c| c.reveals_label == Some(reveals));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
             let remedy = Message::from("if it would not be known for new bags, leave it out")
@@ -134,6 +160,9 @@ fn columns(found: &Inspection, add: Add<'_>) {
             add(Severity::Warning, "reveals_label", message, remedy);
         }
     }
+}
+
+fn columns(found: &Inspection, add: Add<'_>) {
     for (looks, what) in [
         (LooksLike::RowNumber, "counts the rows of the file"),
         (LooksLike::InstanceNumber, "counts the instances of each bag"),

@@ -125,6 +125,25 @@ fn a_multiple_of_a_real_target_is_named() {
 }
 
 #[test]
+fn what_is_derived_from_a_real_target_is_named() {
+    let data = noise(40, 3, 4);
+    let y: Vec<f64> = (0..40).map(|b| (b as f64 * 1.7).sin()).collect();
+    let data = Dataset { target: Some(Target::Values(y.clone())), ..data };
+    let revealed = |value: &dyn Fn(usize, usize, usize) -> f64| {
+        inspect(&with_column(&data, value)).columns[0].reveals_label
+    };
+    // A label made from it by a threshold, or in steps; a curve of it; a value that one instance of the bag has.
+    assert_eq!(revealed(&|bag, _, _| f64::from(u8::from(y[bag] > 0.3))), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, _, _| (3.0 * y[bag]).floor()), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, _, _| -(2.0 * y[bag]).exp()), Some(Reveals::Determines));
+    assert_eq!(revealed(&|bag, i, _| y[bag].exp() - i as f64), Some(Reveals::Largest));
+    assert_eq!(revealed(&|bag, i, _| y[bag] + 2.0 * i as f64), Some(Reveals::Smallest));
+    // What only follows the target is a good attribute, and a class that hardly any bag has says nothing.
+    assert_eq!(revealed(&|bag, _, _| y[bag] + 0.2 * (bag as f64 * 2.3).cos()), None);
+    assert_eq!(revealed(&|bag, _, _| f64::from(u8::from(y[bag] > 0.99))), None);
+}
+
+#[test]
 fn numbers_that_were_given_are_told_from_measurements() {
     let data = noise(60, 3, 6);
     let looks = |value: &dyn Fn(usize, usize, usize) -> f64| {

@@ -1,6 +1,6 @@
 //! Isolation set-kernel: two instances are as similar as random partitions seldom part them.
 //!
-//! A partitioning is drawn: psi training instances, whose nearest-neighbour cells divide the space, finely where data are
+//! A partitioning is drawn: psi training instances divide the space into cells, finely where data are
 //! dense and coarsely where they are sparse. Of t such partitionings, `K(x, y) = #{i : x and y share a cell} / t`. For bags
 //!
 //! `K(S, T) = sum_{x in S, y in T} W(x) W(y) K(x, y)`, divided by `sqrt(K(S, S) K(T, T))`,
@@ -9,27 +9,34 @@
 //! bag sum to 1. `epsilon=1` weighs all alike. The kernel has a finite map: column (i, j) holds the weight of the bag in
 //! cell j of partitioning i. So the machine is trained on a Gram, or, for many bags, on sparse maps (`bagwise_engine::cells`).
 //!
+//! * `partition`: `voronoi`, the cell of an instance is its nearest of the psi; `forest`, the leaf of an isolation tree grown
+//!   over them; `sphere`, the nearest of the psi if that is no farther than its own nearest among the psi, else no cell, so that the
+//!   instance shares nothing there, not even with itself. A bag outside all cells is similar to none but itself.
 //! * `distance=text`: squared differences are averaged over the attributes that one of two instances has (eq 15).
 //!   Scaling must then keep zeros.
 //! * Printed eq 11 to 13 divide once more by the sizes of the bags, which the normalisation (eq 14) cancels; we leave it out.
 //!   Where eq 9 has 1/0 (epsilon = 1), an instance counts itself.
 //! * Centres are drawn from training bags. `pool=all` draws from all, test bags included, as the paper does.
 //!
-//! Cost: n t psi d multiply-adds for cells, or n^2 d where that is less; t |S|^2 / 2 comparisons for the weights of a bag.
+//! Cost: n t psi d multiply-adds for cells, or n^2 d where that is less; n t log psi comparisons for those of a forest;
+//! t |S|^2 / 2 comparisons for the weights of a bag.
 //!
 //! Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019.
 
 use std::sync::{Arc, OnceLock};
 
+use crate::families::base_kernel;
 use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
 };
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Message, Result, Setting};
-use bagwise_engine::cells::{Distance, Ids, MOST_CENTRES, Mapper, Partitions, Share, cosine, gram_of_ids};
+use bagwise_core::{Bags, Ctx, Error, Message, Result};
+use bagwise_engine::cells::{
+    Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids,
+};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Isk = Isk;
@@ -41,9 +48,10 @@ static INFO: Info = Info {
     aliases: &["isolation-set-kernel"],
     title: "isolation set-kernel: instances are similar if random partitions seldom part them",
     about: "K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share of \
-            t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of \
-            psi training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of \
-            instances of the bag with K > epsilon to x. A support vector machine learns on the bags.",
+            t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of \
+            psi training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density \
+            of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector \
+            machine learns on the bags.",
     reference: "Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019",
     family: "set kernel + SVM",
     scale: Scale::ZScore,
@@ -58,8 +66,8 @@ static PARAMS: &[ParamSpec] = &[
         "psi",
         Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
         "auto",
-        "Centres of a partitioning: more make smaller cells. Values above the number of training \
-         instances are left out of a list; auto is 64, or a quarter of the training instances if that \
+        "Instances that a partitioning is made from: more make smaller cells. Values above the number of \
+         training instances are left out of a list; auto is 64, or a quarter of the training instances if that \
          is less.",
     )
     .grid("2^4..2^12"),
@@ -78,11 +86,21 @@ static PARAMS: &[ParamSpec] = &[
         "Number of partitionings.",
     ),
     ParamSpec::new(
+        "partition",
+        Kind::Word(&["voronoi", "forest", "sphere"]),
+        "voronoi",
+        "What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a \
+         random tree that isolates them, without distances and so the fastest on many instances; \
+         sphere, as voronoi, but only as far as the nearest other of the psi: what is farther away lies \
+         in no cell.",
+    ),
+    ParamSpec::new(
         "distance",
         Kind::Word(&["euclidean", "text"]),
         "euclidean",
         "How near an instance is to a centre: euclidean, or text, the mean squared difference over \
-         the attributes that one of the two has (not zero); text takes scaling none or maxabs.",
+         the attributes that one of the two has (not zero); text takes scaling none or maxabs, and \
+         partition voronoi or sphere: trees have no distance.",
     ),
     ParamSpec::new(
         "solver",
@@ -110,7 +128,7 @@ struct IskParams {
     psi: Option<usize>,
     share: Share,
     t: usize,
-    distance: Distance,
+    partition: Partition,
     /// Nothing where the number of bags decides.
     on_maps: Option<bool>,
     from_all: bool,
@@ -120,12 +138,24 @@ impl IskParams {
     fn read(point: &Point) -> Result<IskParams> {
         let (numerator, denominator) = point.fraction("epsilon")?;
         let distances = [("euclidean", Distance::Euclidean), ("text", Distance::Text)];
+        let distance = point.choice("distance", &distances)?;
+        let partitions = [
+            ("voronoi", Partition::Voronoi(distance)),
+            ("forest", Partition::Forest),
+            ("sphere", Partition::Sphere(distance)),
+        ];
+        let partition = point.choice("partition", &partitions)?;
+        if partition == Partition::Forest && distance == Distance::Text {
+            let problem = "the trees of partition=forest take no distances; leave distance=text out, or choose \
+                           partition=voronoi or partition=sphere";
+            return Err(Error::param(INFO.name, "distance", problem));
+        }
         let solvers = [("auto", None), ("gram", Some(false)), ("map", Some(true))];
         Ok(IskParams {
             psi: point.whole("psi")?,
             share: Share { numerator, denominator },
             t: point.number("t")? as usize,
-            distance: point.choice("distance", &distances)?,
+            partition,
             on_maps: point.choice("solver", &solvers)?,
             from_all: draws_on_all(point),
         })
@@ -151,9 +181,9 @@ impl IskParams {
     }
 }
 
-/// Whether some points take zeros for absent words.
-fn is_text(points: &[Point]) -> bool {
-    points.iter().any(|p| IskParams::read(p).is_ok_and(|p| p.distance == Distance::Text))
+/// What weights inside bags cost: comparisons in sixteens, once for every psi.
+fn comparisons(bags: &Bags, representations: usize) -> f64 {
+    bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
 }
 
 impl Method for Isk {
@@ -162,17 +192,12 @@ impl Method for Isk {
     }
 
     fn scale(&self, points: &[Point]) -> Scale {
-        if is_text(points) { Scale::None } else { INFO.scale }
+        if base_kernel::is_text(points) { Scale::None } else { INFO.scale }
     }
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
-        (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
-            Error::refused(
-                format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
-                Message::from("choose a scaling that keeps zeros")
-                    .with([Setting::Scale(&["none", "maxabs"])]),
-            )
-        })
+        let unreadable = points.iter().find_map(|p| IskParams::read(p).err());
+        unreadable.or_else(|| base_kernel::refuses_scaling(points, scale))
     }
 
     fn admits(&self, point: &Point, instances: usize) -> bool {
@@ -180,11 +205,21 @@ impl Method for Isk {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Distances to all instances, or to the centres of all partitionings; then comparisons in sixteens.
+        // Distances to all instances, or to the centres of all partitionings.
         let n = bags.instance_count() as f64;
         let lists = (USUAL_T * 64 * representations) as f64;
-        let cells = n * n.min(lists) * 3.0 * bags.values_per_instance();
-        cells + bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
+        n * n.min(lists) * 3.0 * bags.values_per_instance() + comparisons(bags, representations)
+    }
+
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        let by_trees = |group: &&Vec<usize>| {
+            let point = group.first().map(|&p| IskParams::read(&grid.points[p]));
+            point.is_some_and(|p| p.is_ok_and(|p| p.partition == Partition::Forest))
+        };
+        let forests = grid.groups.iter().filter(by_trees).count();
+        // A dozen steps down a tree, each in the time of ten multiply-adds.
+        let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
+        self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
@@ -215,16 +250,18 @@ impl Method for Isk {
         let mut all: Vec<Option<MappedBags>> = distinct.iter().map(|_| None).collect();
         // Points with the same partitionings share a pass, whatever their psi.
         while let Some(first) = all.iter().position(Option::is_none) {
-            let key = |r: usize| (distinct[r].t, distinct[r].distance, distinct[r].from_all);
+            let key = |r: usize| (distinct[r].t, distinct[r].partition, distinct[r].from_all);
             let family: Vec<usize> = (first..all.len()).filter(|&r| key(r) == key(first)).collect();
-            let largest = family.iter().map(|&r| psis[r]).max().unwrap_or(1);
-            let (t, by, from_all) = key(first);
+            let mut of_family: Vec<usize> = family.iter().map(|&r| psis[r]).collect();
+            of_family.sort_unstable();
+            of_family.dedup();
+            let (t, partition, from_all) = key(first);
             let partitions = match scope.pool {
                 Some(pool) if from_all => {
                     let every: Vec<usize> = (0..pool.len()).collect();
-                    Partitions::draw(pool, &every, t, largest, by, ctx)?
+                    Partitions::draw(pool, &every, t, &of_family, partition, ctx)?
                 }
-                _ => Partitions::draw(&bags, scope.train, t, largest, by, ctx)?,
+                _ => Partitions::draw(&bags, scope.train, t, &of_family, partition, ctx)?,
             };
             let partitions = Arc::new(partitions);
             let wanted = |&r: &usize| Wanted {
@@ -232,7 +269,8 @@ impl Method for Isk {
                 on_maps: distinct[r].on_maps.unwrap_or(bags.len() >= MANY_BAGS),
             };
             let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
-            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, wanted, ctx)?) {
+            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, &of_family, wanted, ctx)?)
+            {
                 all[r] = Some(ready);
             }
         }
@@ -245,8 +283,8 @@ impl Method for Isk {
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let IskParams { t, psi, share, distance, .. } = IskParams::read(point)?;
-        Ok(Box::new(MapModel::load(t, psi, share, distance, state)?))
+        let IskParams { t, psi, share, partition, .. } = IskParams::read(point)?;
+        Ok(Box::new(MapModel::load(t, psi, share, partition, state)?))
     }
 }
 
@@ -259,15 +297,13 @@ struct Wanted {
 fn represent(
     bags: &Bags,
     partitions: &Arc<Partitions>,
+    psis: &[usize],
     wanted: Vec<Wanted>,
     ctx: &Ctx,
 ) -> Result<Vec<MappedBags>> {
-    let mut psis: Vec<usize> = wanted.iter().map(|w| w.map.psi).collect();
-    psis.sort_unstable();
-    psis.dedup();
-    let mapper = Mapper::new(partitions, &psis, ctx)?;
+    let mapper = Mapper::new(partitions, psis, ctx)?;
     let on_maps = wanted.iter().any(|w| w.on_maps);
-    if on_maps || !ids_are_cheaper(bags, partitions.t(), &psis, wanted.len()) {
+    if on_maps || !ids_are_cheaper(bags, partitions.t(), psis, wanted.len()) {
         let maps = map_bags(bags, &mapper, &wanted.iter().map(|w| &w.map).collect::<Vec<_>>(), ctx)?;
         return wanted
             .into_iter()
@@ -286,7 +322,7 @@ fn represent(
             })
             .collect();
     }
-    let bytes = psis.iter().map(|&psi| Ids::bytes(bags.instance_count(), partitions.t(), psi)).sum();
+    let bytes = mapper.bytes(bags.instance_count());
     ctx.reserve("the cells of all instances", bytes, Message::more_memory().or("choose a smaller psi or t"))?;
     let ids = mapper.ids(bags.instances(), 0..bags.instance_count(), ctx)?;
     let mut ready: Vec<Option<MappedBags>> = wanted.iter().map(|_| None).collect();

@@ -27,6 +27,7 @@ static INFO: Info = Info {
     family: "baseline",
     scale: Scale::None,
     explains: Explains::Bias,
+    weighs_classes: false,
     ..Info::USUAL
 };
 

@@ -6,19 +6,19 @@
 
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::marginal::{Belief, Marginalized, USUAL};
-use crate::families::set_kernel::Rbf;
+use crate::families::set_kernel::WeightedSet;
 use crate::method::Info;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Accuracy)) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(Marginalized(Belief::Accuracy)) };
 
 static INFO: Info = Info {
     name: "mg-acc",
     title: "instance pairs weighted by how alike their labels probably are, concepts by accuracy",
-    about: "The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly \
-            (max over instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared \
-            error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.",
+    about: "The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag \
+            counts as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their \
+            squared error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.",
     complexity: 61,
     ..USUAL
 };

@@ -5,20 +5,20 @@
 
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::marginal::{Belief, Marginalized, USUAL};
-use crate::families::set_kernel::Rbf;
+use crate::families::set_kernel::WeightedSet;
 use crate::method::Info;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Marginalized>> =
-    KernelSvm { info: &INFO, kernel: Rbf(Marginalized(Belief::Density)) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(Marginalized(Belief::Density)) };
 
 static INFO: Info = Info {
     name: "mg-ddv",
     title: "instance pairs weighted by how alike their labels probably are, concepts by density",
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
             the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
-            diverse density, each believed in proportion to its density. For real values the bracket is the expected \
-            similarity of two labels. Concepts are learned again in every fold and for every class.",
+            diverse density, each weighted by its density. For numbers the bracket is the expected similarity of two \
+            labels. Concepts are learned again in every fold and for every class.",
     complexity: 60,
     ..USUAL
 };

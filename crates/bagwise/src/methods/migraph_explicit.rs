@@ -13,6 +13,8 @@
 //! * `orient`: the edge has no direction, its vector has: `both` averages over both, `canonical` puts the larger end
 //!   first, `index` the earlier instance (and then depends on the order of instances).
 //! * `zero`: equal instances are joined by an edge with the affinity of the `limit`, or `drop`ped from the graph.
+//! * `kernel` is that of the instances, for which the definition takes any; edges, vectors of degrees and affinities in
+//!   `[0, 1]^4`, keep the Gaussian, which their feature map is made for. Edges always join by Euclidean distance.
 //! * Where the paper prints the normalisation with the same bag four times, we take self-similarities; `eps`,
 //!   orientation, duplicates and the width for edges are not given there.
 //!
@@ -20,9 +22,10 @@
 //!
 //! Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009.
 
+use crate::families::base_kernel::{BaseKernel, DEGREE, KERNEL};
 use crate::families::edges::{Drawing, EdgeGrams, EdgeKernel, KeptEdges};
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
+use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::graph::{Epsilon, Orient, Zero};
@@ -31,8 +34,8 @@ use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<ExplicitMiGraph>> =
-    KernelSvm { info: &INFO, kernel: Rbf(ExplicitMiGraph) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<ExplicitMiGraph>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(ExplicitMiGraph) };
 
 #[derive(Clone)]
 pub(crate) struct ExplicitMiGraph;
@@ -42,8 +45,9 @@ static INFO: Info = Info {
     title: "MIGraph: compares the instances of two bags and the edges of their graphs",
     about: "K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), \
             divided by sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described \
-            by the degrees and affinities at its ends. The edge sum is made in time proportional to the edges; a \
-            support vector machine learns on the bags.",
+            by the degrees and affinities at its ends. The edge sum is computed in time proportional to the number of edges. \
+            Other kernels of two instances can take the place of the first Gaussian. A support vector machine is trained \
+            on the bags.",
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 50,
@@ -54,6 +58,8 @@ static INFO: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
+    KERNEL,
+    DEGREE,
     ParamSpec::new(
         "gamma_edge",
         Kind::WordOrNumber(&["gamma"]),
@@ -105,6 +111,7 @@ pub(crate) struct GraphParams {
     edge_width: Option<f64>,
     tol: f64,
     norm: Norm,
+    kernel: BaseKernel,
 }
 
 impl SetKernel for ExplicitMiGraph {
@@ -121,11 +128,16 @@ impl SetKernel for ExplicitMiGraph {
             edge_width: point.number_or_word("gamma_edge")?.map(|width| width.min(f64::MAX)),
             tol: point.number("tol")?,
             norm: point.choice("norm", &[("sqrt", Norm::Cosine), ("none", Norm::None)])?,
+            kernel: BaseKernel::read(point)?,
         })
     }
 
     fn norm(&self, params: &GraphParams) -> Norm {
         params.norm
+    }
+
+    fn base(&self, params: &GraphParams) -> BaseKernel {
+        params.kernel
     }
 
     fn weigh(&self, points: &[(GraphParams, f64)], bags: &Bags, _: &Ctx) -> Result<Weights> {

@@ -48,7 +48,8 @@ static INFO: Info = Info {
     title: "SVM on one representative instance per bag, chosen again by the machine",
     about: "Every bag is represented by one instance, at first a random one. A support vector machine learns from the \
             representatives, and each bag is then represented by its instance with the largest output; and so on until \
-            the representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.",
+            the representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is \
+            the largest output of its instances.",
     reference: "Melki, Cano, Ventura: MIRSVM: multi-instance support vector machine with bag representatives, \
                 Pattern Recognition 79, 2018",
     complexity: 35,

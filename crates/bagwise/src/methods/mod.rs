@@ -88,6 +88,7 @@ struct DescribedParameter {
     default: &'static str,
     grid: &'static str,
     regression_only: bool,
+    classes_only: bool,
 }
 
 /// Describes a method.
@@ -100,6 +101,7 @@ pub fn describe(method: &dyn Method) -> Description {
         default: p.default,
         grid: p.grid,
         regression_only: p.regression_only,
+        classes_only: p.classes_only,
     };
     Description {
         name: info.name,

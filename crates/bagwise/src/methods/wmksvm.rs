@@ -1,14 +1,18 @@
-//! WMKSVM, the weighted matrix kernel: instances in the middle of their bag count more.
+//! WMKSVM, the weighted matrix kernel SVM: instances in the middle of their bag count more.
 //!
 //! With `S_i` the sum of squared distances from instance `i` to the others of its bag, its weight is
-//! `w_i = (1 / S_i) / sum_j (1 / S_j)`, and `K(X, Y) = sum_{i, j} w_i w_j exp(-gamma |x_i - z_j|^2)`.
-//! A bag whose instances are all equal (a singleton among them) has weights `1 / n`.
+//! `w_i = (1 / S_i) / sum_j (1 / S_j)`, and `K(X, Y) = sum_{i, j} w_i w_j k(x_i, z_j)` with the Gaussian
+//! `k(x, z) = exp(-gamma |x - z|^2)`, or another `kernel`: the definition, an inner product of weighted matrices of feature
+//! vectors, takes any. Weights always come from Euclidean distances. A bag whose instances are all equal (a singleton among them) has weights `1 / n`.
 //!
 //! The paper's printed accuracies look like a choice of the best grid cell on the test folds; nested selection
 //! gives one to five points less (docs/reproduction.md).
+//!
+//! Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel.
 
+use crate::families::base_kernel::{BaseKernel, DEGREE, KERNEL};
 use crate::families::kernel_svm::KernelSvm;
-use crate::families::set_kernel::{Norm, Rbf, SetKernel, Weights};
+use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Info, Offer};
@@ -17,17 +21,18 @@ use bagwise_core::{BagRef, Bags, Ctx, Result};
 use bagwise_engine::within;
 
 /// The method, for the registry.
-pub(crate) static METHOD: KernelSvm<Rbf<Wmksvm>> = KernelSvm { info: &INFO, kernel: Rbf(Wmksvm) };
+pub(crate) static METHOD: KernelSvm<WeightedSet<Wmksvm>> =
+    KernelSvm { info: &INFO, kernel: WeightedSet(Wmksvm) };
 
 #[derive(Clone)]
 pub(crate) struct Wmksvm;
 
 static INFO: Info = Info {
     name: "wmksvm",
-    title: "weighted matrix kernel: instances in the middle of their bag count more",
+    title: "weighted matrix kernel SVM: instances in the middle of their bag count more",
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
-            of the sum of squared distances to the other instances of the bag; a support vector machine learns on \
-            the bags.",
+            of the sum of squared distances to the other instances of the bag. Other kernels of two instances can take the \
+            place of the Gaussian. A support vector machine is trained on the bags.",
     reference: "Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel",
     family: "set kernel + SVM",
     complexity: 30,
@@ -38,6 +43,8 @@ static INFO: Info = Info {
 
 static PARAMS: &[ParamSpec] = &[
     WIDTH,
+    KERNEL,
+    DEGREE,
     ParamSpec::new(
         "norm",
         Kind::Word(&["none", "sqrt"]),
@@ -49,17 +56,22 @@ static PARAMS: &[ParamSpec] = &[
 ];
 
 impl SetKernel for Wmksvm {
-    type Params = Norm;
+    type Params = (Norm, BaseKernel);
 
-    fn read(&self, point: &Point) -> Result<Norm> {
-        point.choice("norm", &[("none", Norm::None), ("sqrt", Norm::Cosine)])
+    fn read(&self, point: &Point) -> Result<(Norm, BaseKernel)> {
+        let norm = point.choice("norm", &[("none", Norm::None), ("sqrt", Norm::Cosine)])?;
+        Ok((norm, BaseKernel::read(point)?))
     }
 
-    fn norm(&self, norm: &Norm) -> Norm {
-        *norm
+    fn norm(&self, params: &(Norm, BaseKernel)) -> Norm {
+        params.0
     }
 
-    fn weigh(&self, points: &[(Norm, f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
+    fn base(&self, params: &(Norm, BaseKernel)) -> BaseKernel {
+        params.1
+    }
+
+    fn weigh(&self, points: &[((Norm, BaseKernel), f64)], bags: &Bags, ctx: &Ctx) -> Result<Weights> {
         Weights::within(points.len(), bags, ctx, |bag| Ok(vec![inverse_spread(bag)?; points.len()]))
     }
 

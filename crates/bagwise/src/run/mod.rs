@@ -331,8 +331,11 @@ impl<'a> Run<'a> {
         let mut metrics = BTreeMap::new();
         if judged.outcome.status != FitStatus::Failed {
             let predictions = self.roster.predictions(&judged.scored)?;
+            // A metric on request is kept where it decides.
+            let asked = Some(self.plan.metric).filter(|m| m.is_on_request());
             metrics = Metric::for_task(&predictions)
                 .into_iter()
+                .chain(asked)
                 .map(|m| (m.name().to_string(), m.value(&predictions)))
                 .collect();
         }
@@ -485,7 +488,7 @@ pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &RunPlan) -
         let points = setup.grid.points.len() as f64;
         // Where labels are learned from, every inner fold and every class prepares for itself.
         let prepared = if setup.method.learns_labels() { (inner + 1.0) * machines } else { 1.0 };
-        let work = prepared * setup.method.work(&data.bags, setup.grid.groups.len());
+        let work = prepared * setup.method.work_for(&data.bags, &setup.grid);
         // A machine of a pair of classes sees their bags only; iterations grow with the bags.
         let per_machine = bags / machines.sqrt().max(1.0);
         let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;

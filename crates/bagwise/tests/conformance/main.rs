@@ -1,5 +1,6 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+mod options;
 mod toys;
 
 use bagwise::Precision;
@@ -15,12 +16,12 @@ use bagwise::preprocess::Scale;
 use bagwise::run::{Candidate, Run, RunPlan};
 use bagwise::{Bags, Csr, Ctx, Dataset, Groups, Instances, Mat, Target};
 
-use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_values};
+use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_values, variants};
 
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
     for classes in [2, 3] {
-        for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
+        for method in variants().iter().filter(|m| !is_baseline(**m)) {
             // Where a bag is positive if one of its instances is, a class of noise alone cannot be told from the rest.
             let first = u32::from(classes > 2 && method.scheme() == Scheme::OneVsRest);
             let data = toy_from(first, 30, classes, 1);
@@ -58,7 +59,7 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
 fn values_are_predicted_by_the_methods_that_say_so() {
     let (data, new) = (toy_values(40, 1), toy_values(40, 2));
     let Some(Target::Values(truth)) = &new.target else { unreachable!() };
-    for method in METHODS.iter().filter(|m| m.info().regression && !is_baseline(**m)) {
+    for method in variants().iter().filter(|m| m.info().regression && !is_baseline(**m)) {
         let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
         let error: f64 = model
             .predict_with(&new.bags, &Ctx::default())
@@ -76,7 +77,7 @@ fn values_are_predicted_by_the_methods_that_say_so() {
 #[test]
 fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
     for data in [toy(24, 2, 3), toy(24, 3, 3), toy_values(24, 3)] {
-        for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
+        for method in variants().iter().filter(|m| can_learn(**m, &data)) {
             let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
             let before = model.predict_with(&data.bags, &Ctx::default()).unwrap();
             let bytes = model.to_bytes().unwrap();
@@ -114,7 +115,7 @@ fn a_model_answers_as_its_fit_did_and_as_itself_after_saving() {
 #[test]
 fn explanations_add_up_to_the_decision_value() {
     for data in [toy(24, 2, 4), toy(24, 3, 4), toy_values(24, 4)] {
-        for method in METHODS.iter().filter(|m| can_learn(**m, &data)) {
+        for method in variants().iter().filter(|m| can_learn(**m, &data)) {
             let explains = method.info().explains;
             let mut given = SMALL.to_vec();
             if let Explains::AdditiveFor(values) = explains {
@@ -151,7 +152,7 @@ fn explanations_add_up_to_the_decision_value() {
 #[test]
 fn a_method_has_what_it_says_and_nothing_else() {
     let data = toy(12, 2, 4);
-    for method in METHODS {
+    for method in &variants() {
         let info = method.info();
         let setup = setup(*method, &[], WhenUnset::Default, &data);
         let model = fit(&setup, &data, &all(&data));
@@ -181,7 +182,7 @@ fn the_order_of_instances_and_bags_changes_nothing_but_rounding() {
         rows.extend(own);
     }
     let shuffled = Bags::new(data.bags.instances().gather(&rows), data.bags.offsets().to_vec()).unwrap();
-    for method in METHODS {
+    for method in &variants() {
         let model = fit(&setup(*method, SMALL, WhenUnset::Grid, &data), &data, &all(&data));
         let answers = |bags: &Bags| model.predict_with(bags, &Ctx::default()).unwrap();
         let reversed: Vec<usize> = (0..data.bags.len()).rev().collect();
@@ -219,7 +220,7 @@ fn every_storage_gives_the_same_answers() {
         Instances::F32(Mat::new(rows, dense.cols(), exact.iter().map(|&v| v as f32).collect())),
         Instances::Sparse(csr),
     ];
-    for method in METHODS {
+    for method in &variants() {
         let answers: Vec<Vec<f64>> = storages
             .iter()
             .map(|instances| {
@@ -289,7 +290,7 @@ fn records_within(
 #[test]
 fn one_seed_gives_one_result_on_any_number_of_threads() {
     let data = toy(24, 2, 9);
-    for method in METHODS {
+    for method in &variants() {
         for scale in [Scale::None, Scale::ZScore] {
             let one = records(&data, *method, scale, 1);
             assert_eq!(one.len(), 8);
@@ -302,7 +303,7 @@ fn one_seed_gives_one_result_on_any_number_of_threads() {
 #[test]
 fn a_tight_memory_budget_changes_nothing_but_the_time() {
     let data = toy(24, 2, 9);
-    for method in METHODS.iter().filter(|m| !is_baseline(**m)) {
+    for method in variants().iter().filter(|m| !is_baseline(**m)) {
         let needs = method.needs(&data.bags);
         // Room for two widths at a time, where the grid has at least four.
         let tight = needs.fixed + 2 * needs.each;
@@ -343,7 +344,7 @@ fn test_bags_reach_nothing_that_is_learned() {
         offsets.push(rows.len());
     }
     altered.bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), offsets).unwrap();
-    for method in METHODS {
+    for method in &variants() {
         for (_, scale) in Scale::ALL {
             // Relative widths too: they are learned from training instances.
             for given in [SMALL, &[("c", "1,10")]] {
@@ -385,7 +386,7 @@ fn test_bags_reach_no_choice_of_a_run() {
         seed: 5,
         repeats: 1,
     };
-    for method in METHODS {
+    for method in &variants() {
         for (_, scale) in Scale::ALL {
             let chosen = |data: &Dataset| {
                 let setups = vec![ResolvedConfig { scale, ..setup(*method, SMALL, WhenUnset::Grid, data) }];
@@ -439,7 +440,7 @@ fn groups_are_whole_in_inner_folds_too() {
 #[test]
 fn a_damaged_model_is_refused_and_never_panics() {
     let data = toy(10, 2, 12);
-    for method in METHODS {
+    for method in &variants() {
         let bytes =
             fit(&setup(*method, &[], WhenUnset::Default, &data), &data, &all(&data)).to_bytes().unwrap();
         let mut rng = Rng::new(0, "damage", &[]);
@@ -495,7 +496,7 @@ fn a_damaged_model_is_refused_and_never_panics() {
 
 #[test]
 fn bad_parameters_fail_before_any_work() {
-    for method in METHODS {
+    for method in &variants() {
         for spec in method.params() {
             let given = [(spec.name.to_string(), "-1".to_string())];
             let error =
@@ -544,7 +545,7 @@ fn odd_data_have_defined_answers() {
     for (what, instances, offsets) in cases {
         let bags = Bags::new(instances, offsets).unwrap();
         let data = Dataset::new(what, bags).with_target(target.clone()).unwrap();
-        for method in METHODS {
+        for method in &variants() {
             for gamma in ["1/median", "1/d", "1e300", "1e-300"] {
                 let model =
                     fit(&setup(*method, &[("gamma", gamma)], WhenUnset::Default, &data), &data, &all(&data));

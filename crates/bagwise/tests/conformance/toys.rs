@@ -1,11 +1,71 @@
 //! Data and models that the promises are tested with.
 
+use std::sync::Arc;
+
 use bagwise::fold::{ResolvedConfig, TrainOptions, TrainingTask, train};
 use bagwise::judge::{Metric, Splits};
-use bagwise::method::Method;
+use bagwise::method::{Info, MemoryEstimate, Method, Predictor, Prepared, Scope, State};
+use bagwise::methods::{self, METHODS};
 use bagwise::model::Model;
-use bagwise::params::{Grid, WhenUnset};
-use bagwise::{Bags, Ctx, Dataset, Instances, Mat, Rng, Target};
+use bagwise::params::{Grid, ParamSpec, Point, WhenUnset};
+use bagwise::preprocess::Scale;
+use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Result, Rng, Target};
+
+/// Every registered method, and `isk` once more for each of its other partitions: they share little but the name.
+pub(crate) fn variants() -> Vec<&'static dyn Method> {
+    let isk = |partition: &'static str| -> &'static dyn Method {
+        let changed = |spec: &ParamSpec| match spec.name {
+            "partition" => ParamSpec { default: partition, grid: partition, ..*spec },
+            _ => *spec,
+        };
+        let isk = methods::find("isk").unwrap();
+        let params: Vec<ParamSpec> = isk.params().iter().map(changed).collect();
+        Box::leak(Box::new(Variant { of: isk, params: params.leak() }))
+    };
+    METHODS.iter().copied().chain(["forest", "sphere"].map(isk)).collect()
+}
+
+/// A method with other defaults.
+struct Variant {
+    of: &'static dyn Method,
+    params: &'static [ParamSpec],
+}
+
+impl Method for Variant {
+    fn info(&self) -> &'static Info {
+        self.of.info()
+    }
+    fn params(&self) -> &'static [ParamSpec] {
+        self.params
+    }
+    fn scale(&self, points: &[Point]) -> Scale {
+        self.of.scale(points)
+    }
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
+        self.of.refuses(points, scale)
+    }
+    fn admits(&self, point: &Point, instances: usize) -> bool {
+        self.of.admits(point, instances)
+    }
+    fn work(&self, bags: &Bags, representations: usize) -> f64 {
+        self.of.work(bags, representations)
+    }
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
+        self.of.needs(bags)
+    }
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        self.of.prepare(bags, points, scope, ctx)
+    }
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
+        self.of.load(point, state)
+    }
+}
 
 /// Bags around the origin; those of class c > 0 have instances near c times (3, -3, 3, …) as well.
 pub(crate) fn toy(bags: usize, classes: u32, seed: u64) -> Dataset {

@@ -76,7 +76,7 @@ fn binary_metrics_agree_with_scikit_learn() {
             .and_then(|c| c.with_scores(column("scores")))
             .and_then(|c| c.with_probabilities(column("probabilities")))
             .unwrap();
-        assert_eq!(case["metrics"].as_object().unwrap().len(), 11);
+        assert_eq!(case["metrics"].as_object().unwrap().len(), 13);
         check_metrics(&format!("binary {i}"), &Predictions::Classes(c), &case["metrics"]);
 
         // The same with one column per class.
@@ -112,6 +112,29 @@ fn regression_metrics_agree_with_scikit_learn() {
     for (i, case) in cases(&load("metrics_sklearn.json"), "values").iter().enumerate() {
         let p = Predictions::values(numbers(&case["truth"]), numbers(&case["predicted"])).unwrap();
         check_metrics(&format!("values {i}"), &p, &case["metrics"]);
+    }
+}
+
+#[test]
+fn metrics_over_folds_agree_with_scikit_learn_and_scipy() {
+    for (i, case) in cases(&load("metrics_sklearn.json"), "folds").iter().enumerate() {
+        let folds: Vec<usize> = codes(&case["folds"]).into_iter().map(|f| f as usize).collect();
+        let n = folds.len();
+        let check = |metric: Metric, predictions: &Predictions, name: &str| {
+            close(metric.over_folds(predictions, &folds), &case[name], 1e-12, &format!("folds {i}, {name}"));
+        };
+        let c = Classified::new(codes(&case["truth"]), vec![0; n], 2, Some(1))
+            .and_then(|c| c.with_scores(Mat::new(n, 1, numbers(&case["scores"]))));
+        let two = Predictions::Classes(c.unwrap());
+        check(Metric::RocAuc, &two, "roc_auc");
+        check(Metric::PrAuc, &two, "pr_auc");
+        let classes = case["classes"].as_u64().unwrap() as usize;
+        let c = Classified::new(codes(&case["truth_of_classes"]), vec![0; n], classes, None)
+            .and_then(|c| c.with_scores(Mat::new(n, classes, numbers(&case["scores_of_classes"]))));
+        check(Metric::RocAuc, &Predictions::Classes(c.unwrap()), "roc_auc_of_classes");
+        let p = Predictions::values(numbers(&case["values"]), numbers(&case["predicted"])).unwrap();
+        check(Metric::Spearman, &p, "spearman");
+        check(Metric::Concordance, &p, "concordance");
     }
 }
 

@@ -49,9 +49,8 @@ proptest! {
             prop_assert_eq!(a.is_some(), b.is_some());
             if let (Some(a), Some(b)) = (a, b) {
                 prop_assert!((a - b).abs() <= 1e-12 * a.abs().max(1.0), "{}: {a} {b}", info.name);
-                if !matches!(info.metric, Metric::Kappa | Metric::KappaPrinted | Metric::LogLoss) {
-                    prop_assert!((0.0..=1.0).contains(&a), "{}: {a}", info.name);
-                }
+                let (low, high) = info.metric.range();
+                prop_assert!((low..=high).contains(&a), "{}: {a}", info.name);
             }
         }
     }
@@ -80,6 +79,39 @@ proptest! {
         if let (Some(a), Some(b)) = (auc(&scores), auc(&negated)) {
             prop_assert!((a + b - 1.0).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_constant_of_each_fold_says_nothing(
+        data in prop::collection::vec((any::<bool>(), 0usize..5), 1..60), seed in 0u64..1000,
+    ) {
+        let (truth, folds): (Vec<bool>, Vec<usize>) = data.into_iter().unzip();
+        let mut rng = Rng::new(seed, "constants", &[]);
+        let constants: Vec<f64> = (0..5).map(|_| rng.normal()).collect();
+        let scores: Vec<f64> = folds.iter().map(|&f| constants[f]).collect();
+        let p = binary(&truth, &scores);
+        let share = |f: usize| {
+            let own: Vec<bool> = (0..truth.len()).filter(|&i| folds[i] == f).map(|i| truth[i]).collect();
+            (own.iter().filter(|&&t| t).count() as f64, own.len() as f64)
+        };
+        let shares: Vec<(f64, f64)> = (0..5).map(share).collect();
+        let pairs = shares.iter().any(|(up, all)| *up > 0.0 && up < all);
+        prop_assert_eq!(Metric::RocAuc.over_folds(&p, &folds), pairs.then_some(0.5));
+        // In each fold the average precision is the share of positive bags; over folds their mean by positive bags.
+        let positives: f64 = shares.iter().map(|s| s.0).sum();
+        let expected = shares.iter().filter(|s| s.1 > 0.0).map(|(up, all)| up * up / all).sum::<f64>() / positives;
+        let got = Metric::PrAuc.over_folds(&p, &folds);
+        prop_assert_eq!(got.is_some(), positives > 0.0);
+        // Sums of a few rounded terms.
+        prop_assert!(got.is_none_or(|got| (got - expected).abs() < 1e-14), "{got:?} {expected}");
+        let one = Metric::PrAuc.value(&binary(&truth, &vec![0.25; truth.len()]));
+        prop_assert_eq!(one, (positives > 0.0).then(|| positives / truth.len() as f64));
+        // Of values: a constant puts nothing in order.
+        let target: Vec<f64> = (0..truth.len()).map(|_| rng.normal()).collect();
+        let values = Predictions::values(target, scores).unwrap();
+        let several = shares.iter().any(|s| s.1 > 1.0);
+        prop_assert_eq!(Metric::Spearman.over_folds(&values, &folds), several.then_some(0.0));
+        prop_assert_eq!(Metric::Concordance.over_folds(&values, &folds), several.then_some(0.5));
     }
 
     #[test]

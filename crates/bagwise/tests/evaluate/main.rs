@@ -2,6 +2,7 @@
 
 mod golden;
 mod judging;
+mod pooling;
 mod printed_tables;
 mod ranking;
 mod records;

@@ -4,9 +4,11 @@ use bagwise::judge::ranking::{
     RankTable, bonferroni_dunn, cliques, holm, meta_rank, nemenyi, nemenyi_p, range_cdf, range_quantile,
     ranks, wilcoxon, wilcoxon_p,
 };
+use bagwise::judge::{Metric, summarise};
 use serde_json::Value;
 
 use super::golden::{cases, load, numbers};
+use super::pooling::{repeats, two_classes};
 
 pub(crate) fn rows(value: &Value) -> Vec<Vec<f64>> {
     value.as_array().unwrap().iter().map(numbers).collect()
@@ -153,6 +155,43 @@ fn random_tables_agree_with_scipy() {
         let (k, q) = (case["k"].as_u64().unwrap() as usize, case["q"].as_f64().unwrap());
         close(range_cdf(q, k), &case["p"], &format!("range of {k} up to {q}"));
     }
+}
+
+#[test]
+fn ranks_of_repeats_with_ties_agree_with_scikit_posthocs() {
+    let file = load("ranking_scipy.json");
+    for (i, case) in cases(&file, "counted").iter().enumerate() {
+        let bags = case["bags"].as_u64().unwrap() as usize;
+        // From records to ranks, as a report goes.
+        let of_data = |data: &Value| -> Vec<f64> {
+            let methods = data.as_array().unwrap().iter().enumerate();
+            let records: Vec<_> = methods
+                .flat_map(|(m, right)| {
+                    let right: Vec<usize> = numbers(right).into_iter().map(|r| r as usize).collect();
+                    repeats(&format!("m{m:02}"), bags, &right)
+                })
+                .collect();
+            let table = summarise(&records, &two_classes(bags), &[Metric::Accuracy], 0.95).unwrap();
+            table.iter().map(|line| line.metrics[0].mean.unwrap()).collect()
+        };
+        let values: Vec<Vec<f64>> = case["right"].as_array().unwrap().iter().map(of_data).collect();
+        let names = |n: usize| (0..n).map(|i| i.to_string()).collect();
+        let (k, n) = (values[0].len(), values.len());
+        let table = RankTable::new(names(k), names(n), values, true).unwrap();
+        assert_eq!(table.ranks, rows(&case["ranks"]), "table {i}");
+        close(table.friedman().chi2_ties.unwrap(), &case["chi2_ties"], &format!("table {i}"));
+        let best = table.best();
+        for (j, step) in holm(&table, best, 0.05).steps.iter().enumerate() {
+            let what = format!("table {i}, method {}", step.method);
+            close_p(step.p, &case["holm_p"][j], &what);
+            close_p(step.adjusted, &case["holm_adjusted"][j], &what);
+            assert_eq!(step.rejected, case["holm_reject"][j].as_bool().unwrap(), "{what}");
+            let p = nemenyi_p(table.average[step.method] - table.average[best], k, n);
+            close(p, &case["nemenyi_p"][j], &what);
+        }
+    }
+    // What is no count ties within the rounding of sums.
+    assert_eq!(ranks(&[0.1 + 0.2, 0.3, 0.25], true), [1.5, 1.5, 3.0]);
 }
 
 #[test]

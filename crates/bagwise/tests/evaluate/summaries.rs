@@ -70,7 +70,7 @@ fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
     // An accuracy lies in 0..1, and so does its interval.
     assert_eq!(accuracy.interval, Some(Interval { low: 0.0, high: 1.0, ..wide }));
     assert_eq!(accuracy.folds, (4, 4));
-    // Repeat 1 pooled: positives score -2 and 0.5, negatives -1 and -0.5: two of four pairs.
+    // Repeat 1 has one pair in each fold, of which one is in order.
     assert_eq!(a.metrics[1].values, [Some(1.0), Some(0.5)]);
     assert_eq!((a.metrics[2].mean, a.metrics[2].sd, a.metrics[2].folds), (None, None, (0, 4)));
     // The order of records does not matter.
@@ -298,7 +298,7 @@ fn defaults_and_names_have_one_place() {
     use bagwise::Precision;
     use bagwise::io::Task;
     use bagwise::judge::ProtocolName;
-    assert_eq!((Metric::default_for(false), Metric::default_for(true)), (Metric::Accuracy, Metric::Mse));
+    assert_eq!((Metric::default_for(false), Metric::default_for(true)), (Metric::Accuracy, Metric::Rmse));
     assert_eq!((ProtocolName::Kfold.tunes(), ProtocolName::Half.tunes()), (false, true));
     let folds = |name: ProtocolName| [1, 7, 92].map(|units| name.default_folds(units));
     assert_eq!((folds(ProtocolName::Nested), folds(ProtocolName::Half)), ([2, 7, 10], [5, 5, 5]));

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 import sklearn
 from scipy import stats
+from sklearn.calibration import calibration_curve
 from sklearn import metrics as m
 
 warnings.filterwarnings("ignore")
@@ -30,6 +31,43 @@ def attempt(f):
         return number(f())
     except ValueError:
         return None
+
+
+def calibration_error(p, hit, bins=15):
+    """Bins of equal counts by ascending probability; equal probabilities share their hits."""
+    n = len(p)
+    values, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
+    shared = (np.bincount(inverse, weights=hit) / counts)[inverse]
+    order = np.argsort(p, kind="stable")
+    bins = min(bins, n)
+    edges = [b * n // bins for b in range(bins + 1)]
+    total = 0.0
+    for low, high in zip(edges, edges[1:]):
+        own = order[low:high]
+        total += len(own) / n * abs(p[own].mean() - shared[own].mean())
+    if len(values) == n and n % bins == 0:
+        # Without ties, and with bins of one size, scikit-learn has the same bins.
+        share, mean = calibration_curve(hit, p, n_bins=bins, strategy="quantile")
+        if len(share) == bins:
+            assert abs(np.abs(share - mean).mean() - total) < 1e-12
+    return number(total)
+
+
+def spearman(truth, predicted):
+    """SciPy has no value where predictions do not vary; there it is 0, as the order then says nothing."""
+    if len(set(truth)) < 2:
+        return None
+    return 0.0 if len(set(predicted)) < 2 else number(stats.spearmanr(truth, predicted).statistic)
+
+
+def concordance(truth, predicted):
+    """Pairs of different truth, and their share in the same order: Somers' D counts 1 for agreement and -1 against."""
+    t = np.asarray(truth)
+    pairs = int(np.sum(t[:, None] < t[None, :]))
+    if pairs == 0:
+        return 0, None
+    # SciPy has no value where all predictions tie, and every pair counts one half.
+    return pairs, 0.5 if len(set(predicted)) < 2 else (1 + stats.somersd(truth, predicted).statistic) / 2
 
 
 def binary(y, scores, probabilities, labels):
@@ -49,6 +87,8 @@ def binary(y, scores, probabilities, labels):
         "pr_auc": number(m.average_precision_score(y, scores)) if y.any() else None,
         "log_loss": number(m.log_loss(y, np.c_[1 - probabilities, probabilities], labels=[0, 1])),
         "brier": number(m.brier_score_loss(y, probabilities, labels=[0, 1], pos_label=1)),
+        "mcc": number(m.matthews_corrcoef(y, labels)),
+        "calibration_error": calibration_error(probabilities, y == 1),
     }
 
 
@@ -69,6 +109,8 @@ def multi(y, k, scores, probabilities, labels):
         "roc_auc": number(np.mean([m.roc_auc_score(y == c, scores[:, c]) for c in present])) if several else None,
         "log_loss": number(m.log_loss(y, probabilities, labels=list(range(k)))),
         "brier": number(np.mean(((probabilities - onehot) ** 2).sum(axis=1))),
+        "mcc": number(m.matthews_corrcoef(y, labels)),
+        "calibration_error": calibration_error(probabilities[np.arange(len(y)), labels], y == labels),
         "specificity": None,
         "pr_auc": None,
     }
@@ -141,10 +183,71 @@ def value_cases():
             "truth": truth.tolist(), "predicted": predicted.tolist(),
             "metrics": {
                 "mse": number(m.mean_squared_error(truth, predicted)),
+                "rmse": number(m.root_mean_squared_error(truth, predicted)),
+                "spearman": spearman(truth, predicted),
+                "concordance": concordance(truth, predicted)[1],
                 "mae": number(m.mean_absolute_error(truth, predicted)),
                 "r2": number(m.r2_score(truth, predicted)) if varies else None,
                 "err_percent": number(100 * m.zero_one_loss(truth >= 0.5, predicted >= 0.5)),
             },
+        })
+    return cases
+
+
+def weighted(parts):
+    """The mean of values that exist, by their weights."""
+    parts = [(value, weight) for value, weight in parts if value is not None and weight > 0]
+    return number(np.average([v for v, _ in parts], weights=[w for _, w in parts])) if parts else None
+
+
+def auc_over_folds(positive, scores, folds):
+    parts = []
+    for f in set(folds):
+        p, s = positive[folds == f], scores[folds == f]
+        pairs = int(p.sum() * (~p).sum())
+        parts.append((m.roc_auc_score(p, s) if pairs else None, pairs))
+    return weighted(parts)
+
+
+def fold_cases():
+    """Scores with an offset of their own in each fold; folds of one class, of one bag, and ties among them."""
+    cases = []
+    for i in range(24):
+        n, k = int(rng.integers(6, 60)), int(rng.integers(1, 8))
+        folds = np.sort(rng.integers(0, k, n))
+        if i == 0:
+            folds = np.arange(n)  # one bag each: nothing to compare
+        offset = 3 * rng.normal(size=n + 1)[folds]
+        decimals = int(rng.choice([0, 1, 6]))
+        y = rng.integers(0, 2, n)
+        if i % 3 == 0:
+            y[folds == folds[0]] = 1  # a fold of one class
+        scores = np.round(y + rng.normal(size=n), decimals) + np.round(offset, 3)
+        ap = [
+            (m.average_precision_score(y[folds == f], scores[folds == f]) if y[folds == f].any() else None,
+             int(y[folds == f].sum()))
+            for f in set(folds)
+        ]
+        classes = 4
+        z = rng.integers(0, classes, n)
+        table = np.round(rng.normal(size=(n, classes)) + np.eye(classes)[z], decimals) + np.round(offset, 3)[:, None]
+        each = [auc_over_folds(z == c, table[:, c], folds) for c in sorted(set(z.tolist()))]
+        each = [value for value in each if value is not None]
+        truth = np.round(rng.normal(size=n), 1)
+        if i % 4 == 0:
+            truth[folds == folds[0]] = 0.5  # a fold in which it does not vary
+        predicted = np.round(truth + rng.normal(size=n), decimals) + np.round(offset, 3)
+        if i % 5 == 0:
+            predicted[folds == folds[-1]] = 1.0
+        of = [(truth[folds == f], predicted[folds == f]) for f in set(folds)]
+        cases.append({
+            "folds": folds.tolist(), "truth": y.tolist(), "scores": scores.tolist(),
+            "roc_auc": auc_over_folds(y == 1, scores, folds), "pr_auc": weighted(ap),
+            "classes": classes, "truth_of_classes": z.tolist(), "scores_of_classes": table.ravel().tolist(),
+            "roc_auc_of_classes": number(np.mean(each)) if len(each) >= 2 else None,
+            "values": truth.tolist(), "predicted": predicted.tolist(),
+            "spearman": weighted([(spearman(t, p), len(t)) for t, p in of]),
+            "concordance": weighted([concordance(t, p)[::-1] for t, p in of]),
         })
     return cases
 
@@ -228,6 +331,7 @@ out = {
     "corrected": corrected_cases(),
     "wilson": wilson_cases(),
     "bootstrap": bootstrap_cases(),
+    "folds": fold_cases(),
 }
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text(json.dumps(out, allow_nan=False) + "\n")

@@ -1,5 +1,6 @@
 """Writes ranking_scipy.json: ranks, Friedman's test, Wilcoxon's signed-rank test, the studentized range and normal
-quantiles by SciPy, on random tables. Run: python ranking_scipy.py (numpy, scipy).
+quantiles by SciPy, on random tables; Nemenyi's and Holm's tests by scikit-posthocs and statsmodels, on tables of counts of several
+repeats with ties. Run: python ranking_scipy.py (numpy, scipy, scikit-posthocs).
 
 Half of the tables hold few distinct values, so that ties are common. Iman and Davenport's F is written out from its
 formula; its probability and all others are SciPy's.
@@ -9,8 +10,10 @@ import json
 import pathlib
 
 import numpy as np
+import scikit_posthocs as posthocs
 import scipy
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 rng = np.random.default_rng(20260201)
 
@@ -55,8 +58,37 @@ def pair(n, tied):
     return case
 
 
+def counted(n, k, repeats, bags):
+    """Right answers of each method on each data set in each repeat. Ranks are those of the sums, which are exact."""
+    right = rng.integers(int(0.6 * bags), int(0.7 * bags), (n, k, repeats)) + rng.integers(0, 6, k)[None, :, None]
+    # The same sum spread differently over repeats: a tie that shares added up one by one would break.
+    for row in range(0, n, 2):
+        total = right[row, 0].sum()
+        right[row, 1] = right[row, 0][::-1]
+        right[row, 1, 0] += 1
+        right[row, 1, 1] -= 1
+        assert right[row, 1].sum() == total
+    sums = right.sum(axis=2)
+    ranks = np.apply_along_axis(stats.rankdata, 1, -sums)
+    average = ranks.mean(axis=0)
+    # scikit-posthocs ranks ascending; the negated sums are whole numbers, so that ties are exact.
+    nemenyi = posthocs.posthoc_nemenyi_friedman(-sums).to_numpy()
+    pairs = posthocs.posthoc_siegel_friedman(-sums).to_numpy()
+    best = int(np.argmin(average))
+    others = [j for j in range(k) if j != best]
+    raw = pairs[best, others]
+    reject, adjusted, _, _ = multipletests(raw, 0.05, "holm")
+    return {
+        "bags": bags, "right": right.tolist(), "ranks": ranks.tolist(), "average": average.tolist(),
+        "chi2_ties": stats.friedmanchisquare(*sums.T).statistic,
+        "nemenyi_p": nemenyi[best, others].tolist(),
+        "holm_p": raw.tolist(), "holm_adjusted": adjusted.tolist(), "holm_reject": reject.tolist(),
+    }
+
+
 result = {
     "scipy": scipy.__version__,
+    "scikit_posthocs": posthocs.__version__,
     "tables": [table(n, k, tied) for tied in (False, True) for n, k in [(4, 3), (5, 4), (8, 3), (15, 12), (40, 6), (60, 15)]],
     "wilcoxon": [pair(n, tied) for tied in (False, True) for n in (3, 4, 6, 9, 15, 24, 40, 50)],
     "studentized_range": [
@@ -69,6 +101,7 @@ result = {
         for k in (2, 4, 12, 30)
         for q in (0.1, 1.0, 3.0, 5.0)
     ],
+    "counted": [counted(n, k, repeats, bags) for n, k, repeats, bags in [(5, 3, 3, 92), (8, 4, 4, 100), (12, 6, 10, 57), (30, 5, 3, 1003)]],
 }
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text(json.dumps(result, separators=(",", ":")) + "\n")

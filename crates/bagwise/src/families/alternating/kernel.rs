@@ -26,6 +26,7 @@ use crate::families::width::Width;
 use crate::method::Scope;
 use crate::params::{Kind, ParamSpec};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
+use bagwise_engine::cells::Distance;
 use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
 use bagwise_engine::{GramOutput, Side};
 
@@ -170,7 +171,7 @@ pub(crate) fn prepare(
     ctx: &Ctx,
 ) -> Result<Vec<Kernel>> {
     let gaussian: Vec<Width> = points.iter().copied().flatten().collect();
-    let wanted = Width::resolve(&gaussian, bags, bags.width(), scope, ctx)?;
+    let wanted = Width::resolve(&gaussian, bags, bags.width(), Distance::Euclidean, scope)?;
     let rows = stock.rows();
     // Asked of one width: whether there is room must not depend on the others. (How many come at once is for those
     // to see to who divide a grid by `needs`.)

@@ -1,9 +1,9 @@
-//! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), and the instances
-//! that stand for training bags. A bag's output is the largest of its instances', who is named by `explain`.
+//! The model of an alternation: support rows and coefficients (or weights, for a linear kernel), the instances that
+//! stand for training bags, and the rounds of the search. A bag's output is the largest of its instances', who is named by `explain`.
 
 use crate::families::alternating::AlternationFit;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::method::{Explanation, Outputs, Predictor, Representative, State};
+use crate::method::{Ended, Explanation, Outputs, Predictor, Representative, State, TracedRound};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
@@ -24,8 +24,14 @@ enum ReferenceRows {
 struct AlternatingModel {
     kept: ReferenceRows,
     biases: Vec<f64>,
-    representatives: Vec<Representative>,
+    history: History,
     zero_is_positive: bool,
+}
+
+/// How a model came about: no output depends on it.
+pub(super) struct History {
+    pub(super) representatives: Vec<Representative>,
+    pub(super) trace: Vec<TracedRound>,
 }
 
 /// A model of the fits of one point.
@@ -33,7 +39,7 @@ pub(super) fn build(
     kernel: &Kernel,
     stock: &Instances,
     found: &[&AlternationFit],
-    representatives: Vec<Representative>,
+    history: History,
     zero_is_positive: bool,
 ) -> Result<Box<dyn Predictor>> {
     let kept = match kernel {
@@ -60,7 +66,7 @@ pub(super) fn build(
         }
     };
     let biases = found.iter().map(|f| f.bias).collect();
-    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+    Ok(Box::new(AlternatingModel { kept, biases, history, zero_is_positive }))
 }
 
 /// A model from its saved state.
@@ -81,8 +87,47 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
         (ReferenceRows::Rbf { gamma, rows, coefficients }, outputs)
     };
     let biases = state.vector("biases", outputs)?;
-    let representatives = load_representatives(state, outputs)?;
-    Ok(Box::new(AlternatingModel { kept, biases, representatives, zero_is_positive }))
+    let history = History {
+        representatives: load_representatives(state, outputs)?,
+        trace: load_trace(&state.nested("trace"), outputs)?,
+    };
+    Ok(Box::new(AlternatingModel { kept, biases, history, zero_is_positive }))
+}
+
+/// How a search ended as a number of a saved model: 0 for rounds before the last.
+fn end_code(ended: Option<Ended>) -> usize {
+    match ended {
+        None => 0,
+        Some(Ended::Converged) => 1,
+        Some(Ended::Limit) => 2,
+        Some(Ended::Cycle(length)) => length.saturating_add(2),
+    }
+}
+
+fn load_trace(state: &State, outputs: usize) -> Result<Vec<TracedRound>> {
+    let (output, changed) = (state.counts("output")?, state.counts("changed")?);
+    let (support, ended) = (state.counts("support")?, state.counts("ended")?);
+    let objective = state.vector("objective", output.len())?;
+    if [&changed, &support, &ended].iter().any(|list| list.len() != output.len()) {
+        return Err(refuse("the rounds of its search do not fit together"));
+    }
+    if output.iter().any(|&k| k >= outputs) {
+        return Err(refuse("a round is of no output"));
+    }
+    let end = |code: usize| match code {
+        0 => None,
+        1 => Some(Ended::Converged),
+        2 => Some(Ended::Limit),
+        more => Some(Ended::Cycle(more - 2)),
+    };
+    let round = |k: usize| TracedRound {
+        output: output[k],
+        objective: objective[k],
+        changed: changed[k],
+        support: support[k],
+        ended: end(ended[k]),
+    };
+    Ok((0..output.len()).map(round).collect())
 }
 
 fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representative>> {
@@ -193,7 +238,11 @@ impl Predictor for AlternatingModel {
     }
 
     fn representatives(&self) -> &[Representative] {
-        &self.representatives
+        &self.history.representatives
+    }
+
+    fn trace(&self) -> &[TracedRound] {
+        &self.history.trace
     }
 
     fn save(&self) -> Result<State> {
@@ -209,7 +258,7 @@ impl Predictor for AlternatingModel {
             }
         }
         state.put("biases", &self.biases);
-        let all = &self.representatives;
+        let History { representatives: all, trace } = &self.history;
         let mut inside = State::default();
         inside.put_counts("output", all.iter().map(|r| r.output));
         inside.put_counts("instance", all.iter().map(|r| r.instance));
@@ -217,6 +266,13 @@ impl Predictor for AlternatingModel {
         inside.put_counts("length", all.iter().map(|r| r.bag.len()));
         inside.put_counts("letters", all.iter().flat_map(|r| r.bag.bytes().map(usize::from)));
         state.nest("representatives", inside);
+        let mut inside = State::default();
+        inside.put_counts("output", trace.iter().map(|r| r.output));
+        inside.put("objective", &trace.iter().map(|r| r.objective).collect::<Vec<_>>());
+        inside.put_counts("changed", trace.iter().map(|r| r.changed));
+        inside.put_counts("support", trace.iter().map(|r| r.support));
+        inside.put_counts("ended", trace.iter().map(|r| end_code(r.ended)));
+        state.nest("trace", inside);
         Ok(state)
     }
 }

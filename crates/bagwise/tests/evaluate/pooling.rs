@@ -1,0 +1,137 @@
+//! What users conclude from a table: values that do not depend on how folds are pooled, on the last bit of a sum, or on a
+//! seed that has no business there.
+
+use bagwise::judge::{GroundTruth, Metric, Record, Scored, Truth, summarise};
+use bagwise::{Bags, Dataset, Instances, Mat, Rng, Target};
+
+use crate::records::record;
+
+/// Bags of one to three instances of noise; `positive` of them are of class "1".
+fn noise(bags: usize, positive: usize) -> Dataset {
+    let mut rng = Rng::new(3, "pooling", &[]);
+    let offsets: Vec<usize> =
+        (0..=bags).scan(0, |at, b| Some(std::mem::replace(at, *at + 1 + b % 3))).collect();
+    let rows = offsets[bags];
+    let values = (0..rows * 2).map(|_| rng.normal()).collect();
+    let bags_ = Bags::new(Instances::F64(Mat::new(rows, 2, values)), offsets).unwrap();
+    let labels: Vec<&str> = (0..bags).map(|b| if b < positive { "1" } else { "0" }).collect();
+    Dataset::new("noise", bags_).with_target(Target::from_labels(&labels)).unwrap()
+}
+
+fn value(data: &Dataset, config: bagwise::MethodConfig, metric: Metric) -> Option<f64> {
+    let found = bagwise::evaluate(data, config).folds(7).optimize(metric).run().unwrap();
+    found.verdict.best().metrics[0].mean
+}
+
+#[test]
+fn a_constant_has_an_auc_of_one_half() {
+    // 7 folds of 37 bags have different shares of the class, so that the constants of the folds differ.
+    let data = noise(37, 15);
+    assert_eq!(value(&data, "majority".into(), Metric::RocAuc), Some(0.5));
+}
+
+#[test]
+fn the_majority_is_the_majority_whatever_classes_weigh() {
+    // Of equal weights the last bit of a sum decided, differently for different numbers of bags.
+    for (bags, positive) in [(40, 28), (60, 18), (50, 15), (30, 21), (110, 33)] {
+        let balanced = bagwise::method("majority").unwrap().balanced(true);
+        let accuracy = value(&noise(bags, positive), balanced, Metric::Accuracy);
+        assert_eq!(accuracy, Some(0.7), "{positive} of {bags}");
+    }
+}
+
+/// A fold of bags of which the first `right` are right, in each repeat.
+pub(crate) fn repeats(method: &str, bags: usize, right: &[usize]) -> Vec<Record> {
+    let one = |(repeat, &right): (usize, &usize)| {
+        let mut r = record(method, repeat, 0, None);
+        r.scored = Scored {
+            bags: (0..bags).collect(),
+            labels: Some((0..bags).map(|b| u32::from((b % 2 == 1) == (b < right))).collect()),
+            scores: vec![0.0; bags],
+            probabilities: None,
+        };
+        r
+    };
+    right.iter().enumerate().map(one).collect()
+}
+
+/// Bags that are of either class in turn.
+pub(crate) fn two_classes(bags: usize) -> GroundTruth {
+    GroundTruth {
+        data: "toy".into(),
+        fingerprint: "d1".into(),
+        bags: (0..bags).map(|b| b.to_string()).collect(),
+        truth: Truth::Classes {
+            codes: (0..bags as u32).map(|b| b % 2).collect(),
+            names: vec!["0".into(), "1".into()],
+        },
+        positive: Some(1),
+        groups: None,
+    }
+}
+
+#[test]
+fn equal_counts_have_equal_means_to_the_last_bit() {
+    // All are right 327 times of 400; added up as shares, they differ.
+    let each = [[80, 82, 83, 82], [81, 82, 82, 82], [83, 84, 80, 80], [99, 90, 61, 77]];
+    let records: Vec<Record> =
+        each.iter().enumerate().flat_map(|(i, right)| repeats(&format!("m{i}"), 100, right)).collect();
+    let table = summarise(&records, &two_classes(100), &[Metric::Accuracy], 0.95).unwrap();
+    let means: Vec<Option<f64>> = table.iter().map(|line| line.metrics[0].mean).collect();
+    assert_eq!(means, [Some(327.0 / 400.0); 4]);
+}
+
+fn one_bag(fold: usize, bag: usize) -> Record {
+    let mut r = record("a", 0, fold, None);
+    r.scored =
+        Scored { bags: vec![bag], labels: Some(vec![0]), scores: vec![bag as f64], probabilities: None };
+    r
+}
+
+#[test]
+fn an_auc_has_an_interval_although_a_fold_has_one_class() {
+    let fold = |fold: usize, bags: [usize; 4], scores: [f64; 4]| {
+        let mut r = record("a", 0, fold, None);
+        r.scored = Scored {
+            bags: bags.to_vec(),
+            labels: Some(vec![0; 4]),
+            scores: scores.to_vec(),
+            probabilities: None,
+        };
+        r
+    };
+    let records = [
+        fold(0, [0, 1, 2, 3], [0.0, 1.0, 2.0, 3.0]),
+        fold(1, [4, 5, 6, 7], [0.0, 1.0, 0.5, 0.2]),
+        fold(2, [8, 10, 12, 14], [0.0, 1.0, 0.5, 0.2]),
+    ];
+    let auc = &summarise(&records, &two_classes(100), &[Metric::RocAuc], 0.95).unwrap()[0].metrics[0];
+    // Three of four pairs in either of two folds; the last has one class and adds none.
+    assert_eq!((auc.mean, auc.folds), (Some(6.0 / 8.0), (2, 3)));
+    // Two folds of the same value say nothing of their spread, and the table says so.
+    assert_eq!((auc.interval, auc.no_interval.as_deref()), (None, Some("it is the same in every fold")));
+    let mut records = records;
+    records[1].scored.scores[3] = 0.7;
+    let auc = |records: &[Record]| {
+        summarise(records, &two_classes(100), &[Metric::RocAuc], 0.95).unwrap().remove(0).metrics.remove(0)
+    };
+    let found = auc(&records);
+    assert_eq!((found.mean, found.no_interval), (Some(7.0 / 8.0), None));
+    assert!(found.interval.is_some());
+    // One bag in each fold: there is nothing to compare.
+    let alone: Vec<Record> = (0..4).map(|fold| one_bag(fold, fold)).collect();
+    let found = auc(&alone);
+    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some("no fold has two bags to compare")));
+}
+
+#[test]
+fn a_median_width_does_not_depend_on_the_seed() {
+    let data = noise(21, 10);
+    let gram = |seed: u64| {
+        let setup = bagwise::method("mi-kernel").unwrap().param("gamma", "1/median").single(None).unwrap();
+        let ctx = bagwise::Ctx::seeded(seed);
+        bagwise::gram(setup.method, &setup.grid.points[0], setup.scale, false, &data.bags, None, None, &ctx)
+            .unwrap()
+    };
+    assert!(gram(1).data() == gram(2).data());
+}

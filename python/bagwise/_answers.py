@@ -1,0 +1,180 @@
+"""What models say of bags: labels, values, probabilities, and the instances that decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False)
+class Predictions:
+    """What a model says of bags.
+
+    Attributes
+    ----------
+    bags : list of str
+        The bags.
+    label : ndarray of shape (n_bags,)
+        The class of each bag, or its value.
+    score : ndarray of shape (n_bags,) or (n_bags, n_classes)
+        Decision values: above 0 the second of two classes; of several classes one for each. The value itself for numbers.
+    probability : ndarray of shape (n_bags, n_classes) or None
+        The probability of each class, in the order of `classes`; None for numbers, and with ``probability=False``.
+    familiar : ndarray of shape (n_bags,)
+        False where the model is out of its depth: what it says of such a bag is a guess.
+    classes : ndarray of shape (n_classes,) or None
+        The classes; None for numbers.
+    """
+
+    bags: list[str]
+    label: NDArray[Any]
+    score: NDArray[np.float64]
+    probability: NDArray[np.float64] | None
+    familiar: NDArray[np.bool_]
+    classes: NDArray[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.bags)
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row per bag."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"label": self.label} if self.classes is not None else {"value": self.label}
+        if self.classes is not None and self.score.ndim == 1:
+            columns["score"] = self.score
+        elif self.classes is not None:
+            columns |= {f"score of {c}": self.score[:, i] for i, c in enumerate(self.classes.tolist())}
+        if self.probability is not None and self.classes is not None:
+            columns |= {f"probability of {c}": self.probability[:, i] for i, c in enumerate(self.classes.tolist())}
+        columns["familiar"] = self.familiar
+        return pd.DataFrame(columns, index=pd.Index(self.bags, name="bag"))
+
+    def __repr__(self) -> str:
+        strange = int((~self.familiar).sum())
+        return f"Predictions({len(self)} bags, {strange} of them unfamiliar)"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a machine says what it says of one bag.
+
+    Attributes
+    ----------
+    bag : str
+        The bag.
+    machine : str
+        What the machine tells apart, such as ``"1 vs 0"``; empty for real values.
+    bias : float or None
+        What belongs to no instance; None where a single instance decides.
+    parts : ndarray of shape (n_instances,)
+        With a bias, what each instance adds: bias and parts add up to the decision value exactly. Without, the
+        decision value of each instance.
+    chosen : int or None
+        The instance that decides, where a single one does.
+    """
+
+    bag: str
+    machine: str
+    bias: float | None
+    parts: NDArray[np.float64]
+    chosen: int | None
+
+    @property
+    def value(self) -> float:
+        """The decision value that is explained."""
+        if self.chosen is not None:
+            return float(self.parts[self.chosen])
+        return float((self.bias or 0.0) + self.parts.sum())
+
+    def top(self, count: int = 3) -> list[int]:
+        """The instances that speak most for the first class of `machine`, in that order."""
+        return [int(i) for i in np.argsort(-self.parts, kind="stable")[:count]]
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row per instance."""
+        return Explanations([self]).to_frame()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the part of every instance with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes(ax)
+        places = np.arange(len(self.parts))
+        decides = places == self.chosen
+        ax.bar(places, self.parts, color=np.where(decides, "tab:orange", "tab:blue").tolist())
+        ax.axhline(0.0, color="black", linewidth=0.8)
+        ax.set_xlabel("instance, counted from 0")
+        ax.set_ylabel("decision value" if self.bias is None else "part of the decision value")
+        told = f", {self.machine}" if self.machine else ""
+        ends = "" if self.bias is None else f", bias {self.bias:.3g}"
+        ax.set_title(f"{self.bag}{told}: {self.value:.3g}{ends}")
+        return ax
+
+
+class Explanations(list[Explanation]):
+    """A list of explanations, bag after bag, that can be a table."""
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row per bag, machine and instance: its part, and whether it is the one that decides."""
+        import pandas as pd
+
+        counts = [len(e.parts) for e in self]
+        return pd.DataFrame(
+            {
+                "bag": np.repeat(np.asarray([e.bag for e in self], dtype=object), counts),
+                "machine": np.repeat(np.asarray([e.machine for e in self], dtype=object), counts),
+                "instance": np.concatenate([np.arange(n) for n in counts]) if counts else [],
+                "part": np.concatenate([e.parts for e in self]) if counts else [],
+                "bias": np.repeat([np.nan if e.bias is None else e.bias for e in self], counts),
+                "decides": np.concatenate([np.arange(len(e.parts)) == e.chosen for e in self]) if counts else [],
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the parts of all instances with matplotlib: a column per bag, a point per instance.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if len(self) == 1:
+            return self[0].plot(ax)
+        ax = axes(ax)
+        for at, one in enumerate(self):
+            ax.plot(np.full(len(one.parts), at), one.parts, "o", color="tab:blue", alpha=0.5)
+            if one.chosen is not None:
+                ax.plot([at], [one.parts[one.chosen]], "o", color="tab:orange")
+        ax.axhline(0.0, color="black", linewidth=0.8)
+        several = len({e.machine for e in self}) > 1
+        names = [f"{e.bag}: {e.machine}" if several else e.bag for e in self]
+        ax.set_xticks(range(len(self)), names, rotation=90)
+        ax.set_ylabel("part of each instance")
+        return ax
+
+
+def axes(given: Any) -> Any:
+    """Axes of matplotlib to draw on, new ones if none are given."""
+    if given is not None:
+        return given
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install matplotlib") from error
+    return plt.subplots()[1]

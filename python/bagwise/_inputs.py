@@ -1,0 +1,273 @@
+"""What users have, as rows for the native bags: arrays of every kind, tensors, sparse matrices, several of them.
+
+Numbers are copied once, by the native constructor. What has to be converted first goes there in blocks, so that no second
+copy of all rows exists at any time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from bagwise._options import outside
+
+#: Columns, row pointers, column numbers and values of a sparse matrix.
+Sparse = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+#: Rows that are converted together: large enough for the speed of arrays, small beside what deserves the name of data.
+BLOCK = 4096
+
+
+@dataclass
+class Rows:
+    """Instances and the bags that they belong to."""
+
+    #: A matrix, the parts of a sparse one, or (with `single`) matrices one after the other.
+    instances: Any
+    offsets: NDArray[np.int64]
+    #: Names of the bags, where they have any.
+    ids: list[str] | None = None
+    #: The order of rows that brings bags together; as they are if None.
+    order: NDArray[np.int64] | None = None
+    #: For several matrices, whether they are kept in single precision.
+    single: bool | None = None
+
+
+def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mask: ArrayLike | None) -> Rows:
+    """The rows of whatever holds bags, frames excepted."""
+    # One kind of sparse matrix is a dictionary too.
+    if sparse.issparse(bags):
+        _refuse_padding(lengths, mask)
+        return _sparse_rows(bags, bag_ids)
+    if isinstance(bags, Mapping):
+        if bag_ids is not None:
+            raise ValueError("bag_ids belong to one matrix of all instances; a dictionary names its bags itself")
+        found = _joined(list(bags.values()), None)
+        found.ids = [str(name) for name in bags]
+        return found
+    if is_array(bags):
+        array = array_of(bags)
+        if array.ndim == 1 and array.dtype == object:
+            return _joined(list(array), bag_ids)
+        if array.ndim == 3:
+            return _padded(array, bag_ids, lengths, mask)
+        _refuse_padding(lengths, mask)
+        if array.ndim == 2:
+            if array.shape[1] == 0:
+                raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+            order, offsets, names = cut(len(array), bag_ids)
+            return _matrix_rows(array, order, offsets, names)
+        raise ValueError(
+            f"an array of {array.ndim} dimensions holds no bags. Reshape your data: give a list with a 2-D array per "
+            "bag, or one 2-D array and the bag of each row"
+        )
+    if isinstance(bags, (str, bytes)) or not isinstance(bags, Iterable):
+        raise TypeError(f"a {type(bags).__name__} holds no bags; give a list of 2-D arrays, (X, bag_ids) or a frame")
+    _refuse_padding(lengths, mask)
+    several = list(bags)
+    if several and all(isinstance(row, (list, tuple)) and row and np.isscalar(row[0]) for row in several):
+        # Rows of plain numbers are one matrix, as everywhere in scikit-learn.
+        return rows_of(np.asarray(several), bag_ids, None, None)
+    return _joined(several, bag_ids)
+
+
+def is_array(given: Any) -> bool:
+    """True for arrays and tensors, false for lists and sparse matrices."""
+    return isinstance(given, np.ndarray) or (
+        not isinstance(given, (list, tuple)) and (hasattr(given, "__array__") or hasattr(given, "detach"))
+    )
+
+
+def array_of(given: Any) -> NDArray[Any]:
+    """An array from what is one: tensors are fetched, masked values become NaN."""
+    if hasattr(given, "detach"):
+        given = given.detach().cpu()
+        # NumPy has no number of this kind.
+        return np.asarray((given.float() if str(given.dtype) == "torch.bfloat16" else given).numpy())
+    if isinstance(given, np.ma.MaskedArray):
+        if not np.ma.is_masked(given):
+            return np.asarray(given.data)
+        kind = given.dtype if given.dtype.kind == "f" else np.float64
+        return np.asarray(np.ma.filled(given.astype(kind), np.nan))
+    return np.asarray(given)
+
+
+def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], list[str] | None]:
+    """The order of rows that brings bags together (None: as they are), offsets, names."""
+    if bag_ids is None:
+        return None, np.arange(rows + 1, dtype=np.int64), None
+    if np.ma.is_masked(bag_ids):
+        raise ValueError("some rows have no bag: bag_ids are masked there; give every row the id of its bag")
+    given = array_of(bag_ids)
+    if given.shape != (rows,):
+        raise ValueError(f"bag_ids of shape {given.shape} for {rows} instances; give one id per row")
+    if given.dtype.kind in "OfMm" and gaps(given).any():
+        row = int(np.flatnonzero(gaps(given))[0])
+        raise ValueError(f"row {row} (counted from 0) has no bag; give every row the id of its bag")
+    if given.dtype.kind == "f" and bool((given == np.floor(given)).all()):
+        # What pandas made of whole numbers with gaps elsewhere.
+        given = given.astype(np.int64)
+    if given.dtype == object:
+        given = np.asarray([str(g) for g in given])
+    values, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(values))
+    codes = rank[codes.reshape(-1)]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))]).astype(np.int64)
+    names = [str(v) for v in values[np.argsort(first, kind="stable")]]
+    if bool(np.all(codes[1:] >= codes[:-1])):
+        return None, offsets, names
+    return np.argsort(codes, kind="stable").astype(np.int64), offsets, names
+
+
+def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are missing: None, NaN, and what pandas has for them."""
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind in "Mm":
+        return np.asarray(np.isnat(values))
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=np.bool_)
+    words = ("NAType", "NaTType")
+    found = [v is None or type(v).__name__ in words or (isinstance(v, float) and v != v) for v in values]
+    return np.asarray(found, dtype=np.bool_)
+
+
+def blocks(
+    columns: list[NDArray[Any]], order: NDArray[np.int64] | None, rows: int, single: bool
+) -> Iterator[NDArray[Any]]:
+    """Columns side by side, some rows at a time."""
+    kind = np.float32 if single else np.float64
+    for start in range(0, rows, BLOCK):
+        some: Any = slice(start, start + BLOCK) if order is None else order[start : start + BLOCK]
+        parts = [part if part.ndim == 2 else part[:, None] for part in (column[some] for column in columns)]
+        yield np.concatenate(parts, axis=1, dtype=kind, casting="unsafe")
+
+
+def numbers(array: NDArray[Any], what: str) -> NDArray[Any]:
+    """A matrix of single or double precision."""
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if np.iscomplexobj(array):
+        raise ValueError(f"Complex data not supported: {what} must hold real numbers")
+    if array.dtype.kind in "Mm":
+        raise ValueError(f"{what} must hold numbers, not dates; give the days since some date")
+    try:
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    except TypeError as error:
+        raise TypeError(f"{what} must hold numbers: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{what} must hold numbers: {error}") from error
+
+
+def sparse_of(parts: Sparse) -> Any:
+    """A sparse matrix from its parts."""
+    columns, indptr, indices, values = parts
+    if max(columns, len(values)) <= np.iinfo(np.int32).max:
+        # Many estimators of scikit-learn take no longer ones.
+        indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
+    return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
+
+
+def _is_single(array: NDArray[Any]) -> bool:
+    return array.dtype in (np.float32, np.float16)
+
+
+def _refuse_padding(lengths: Any, mask: Any) -> None:
+    if lengths is not None or mask is not None:
+        raise ValueError("lengths and mask belong to a 3-D array of bags that were padded to one size")
+
+
+def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
+    matrix: Any = sparse.csr_array(given)
+    if matrix.ndim != 2:
+        raise ValueError("a sparse array of instances has two dimensions")
+    if np.iscomplexobj(matrix.data):
+        raise ValueError("Complex data not supported")
+    order, offsets, names = cut(matrix.shape[0], bag_ids)
+    if order is not None:
+        matrix = matrix[order]
+    if not matrix.has_canonical_format:
+        # The sum is taken in place, and what was given is not ours.
+        matrix = matrix.copy() if given.format == "csr" else matrix
+        matrix.sum_duplicates()
+    parts: Sparse = (
+        int(matrix.shape[1]),
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int64, copy=False),
+        matrix.data.astype(np.float64, copy=False),
+    )
+    return Rows(parts, offsets, names)
+
+
+def _matrix_rows(
+    array: NDArray[Any], order: NDArray[np.int64] | None, offsets: NDArray[np.int64], names: list[str] | None
+) -> Rows:
+    if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
+        return Rows(array, offsets, names, order)
+
+    def parts() -> Iterator[NDArray[Any]]:
+        for start in range(0, len(array), BLOCK):
+            some: Any = slice(start, start + BLOCK) if order is None else order[start : start + BLOCK]
+            yield numbers(array[some], "the instances")
+
+    return Rows(parts(), offsets, names, None, _is_single(array))
+
+
+def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike | None, mask: ArrayLike | None) -> Rows:
+    """Bags that were filled up to one size; `lengths` or `mask` tell which rows are theirs."""
+    count, most = array.shape[:2]
+    if lengths is None and mask is None:
+        ends = array[:, -1, :]
+        empty = ((ends == 0) | (ends != ends)).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
+        if most > 1 and empty.any() and not empty.all():
+            warnings.warn(
+                f"{int(empty.sum())} of {count} bags end in a row without values, as padding does, and it is taken as an "
+                "instance; give lengths= or mask= if it is none",
+                stacklevel=outside(),
+            )
+        return _joined(list(array), bag_ids)
+    if lengths is not None and mask is not None:
+        raise ValueError("give lengths or mask, not both")
+    if lengths is not None:
+        sizes = array_of(lengths)
+        if sizes.shape != (count,) or sizes.dtype.kind not in "iu" or (sizes < 1).any() or (sizes > most).any():
+            raise ValueError(f"lengths must be {count} whole numbers from 1 to {most}, one per bag")
+        return _joined([bag[: int(size)] for bag, size in zip(array, sizes, strict=True)], bag_ids)
+    there = array_of(mask)
+    if there.shape != (count, most) or not np.isin(there, (0, 1)).all():
+        raise ValueError(f"mask must be {count} x {most} truth values, true where there is an instance")
+    there = there.astype(np.bool_)
+    if not there.any(axis=1).all():
+        bag = int(np.flatnonzero(~there.any(axis=1))[0])
+        raise ValueError(f"bag {bag} (counted from 0) has no instance in mask; true is where there is an instance")
+    return _joined([bag[own] for bag, own in zip(array, there, strict=True)], bag_ids)
+
+
+def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
+    if bag_ids is not None:
+        raise ValueError("bag_ids belong to one matrix of all instances; these are several")
+    if not bags:
+        raise ValueError("there are no bags; give at least one (0 sample(s))")
+    if all(sparse.issparse(b) for b in bags):
+        offsets = np.cumsum([0] + [b.shape[0] for b in bags]).astype(np.int64)
+        return Rows(_sparse_rows(sparse.vstack(bags, format="csr"), None).instances, offsets)
+    # Where arrays are arrays these are no copies.
+    arrays = [array_of(b.toarray() if sparse.issparse(b) else b) for b in bags]
+    for i, array in enumerate(arrays):
+        if array.ndim != 2:
+            raise ValueError(
+                f"bag {i} has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
+                "(one instance: bag.reshape(1, -1))"
+            )
+        if array.shape[1] != arrays[0].shape[1]:
+            raise ValueError(f"bag {i} has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree")
+    single = all(_is_single(a) for a in arrays)
+    offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
+    return Rows((numbers(a, f"bag {i}") for i, a in enumerate(arrays)), offsets, None, None, single)

@@ -1,0 +1,133 @@
+"""Labels, weights and groups of bags: matched with their bags, checked, and encoded for the native side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from bagwise._bags import Bags
+
+
+def aligned(values: Any, bags: Bags, what: str) -> Any:
+    """Values in the order of the bags: a pandas Series that is indexed by their ids is matched by these.
+
+    The index that pandas makes itself counts positions, as does one that knows none of the bags.
+    """
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not hasattr(values, "iloc") or not bags._has_ids:
+        return values
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return values
+    ids, labels = bags.ids, [str(label) for label in index]
+    # Bags that were drawn twice have a number behind their names.
+    if labels in (ids, [re.sub(r" \(\d+\)$", "", name) for name in ids]):
+        return values
+    known = {label: at for at, label in enumerate(labels)}
+    absent = [name for name in ids if name not in known]
+    if len(absent) == len(ids):
+        return values
+    if absent:
+        raise ValueError(
+            f"{what} is indexed by bag and has no entry for bag '{absent[0]}'; add it, or give {what}.to_numpy() if it is "
+            "in the order of the bags"
+        )
+    wanted = set(ids)
+    seen: set[str] = set()
+    for label in labels:
+        if label in wanted and label in seen:
+            raise ValueError(f"{what} has two entries for bag '{label}'; give one per bag")
+        seen.add(label)
+    return values.iloc[[known[name] for name in ids]]
+
+
+def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Codes and classes of labels."""
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    given = column_or_1d(y, warn=True)
+    check_classification_targets(given)
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise ValueError("Input y contains NaN or infinity; give every bag a label")
+    classes, codes = np.unique(given, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
+    return codes.reshape(-1).astype(np.float64), classes
+
+
+def weighed(
+    class_weight: Mapping[Any, float],
+    classes: NDArray[Any],
+    codes: NDArray[np.float64],
+    sample_weight: ArrayLike | None,
+) -> NDArray[np.float64]:
+    """Weights of bags times those of their classes, 1 for a class that is not named."""
+    here = classes.tolist()
+    strangers = [key for key in class_weight if key not in here]
+    # A fold may lack a class that is named, but then all that are there are named.
+    if strangers and any(c not in class_weight for c in here):
+        names, known = ", ".join(map(repr, strangers)), ", ".join(map(repr, here))
+        raise ValueError(f"class_weight names {names}, no class; the classes are {known}")
+    own = np.asarray([float(class_weight.get(c, 1.0)) for c in here])
+    weights = own[codes.astype(np.int64)]
+    return weights if sample_weight is None else weights * np.asarray(sample_weight, dtype=np.float64)
+
+
+def class_names(classes: NDArray[Any]) -> list[str]:
+    """Classes as text, as a file would have them."""
+    whole = classes.dtype.kind == "f" and bool((classes == np.floor(classes)).all())
+    return [str(int(c)) if whole else str(c) for c in classes.tolist()]
+
+
+def numbers_of(y: ArrayLike, who: str) -> NDArray[np.float64]:
+    """Real values of bags."""
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    values: NDArray[np.float64] = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("Input y contains NaN or infinity; give every bag a finite number")
+    if len(values) < 2:
+        raise ValueError(f"{who} cannot learn from one sample: n_samples = {len(values)}; give at least two bags")
+    return values
+
+
+def problem_parts(
+    bags: Bags, y: NDArray[np.float64], sample_weight: ArrayLike | None, groups: ArrayLike | None
+) -> tuple[NDArray[np.float64] | None, list[str] | None]:
+    """Weights and groups that fit bags and labels; the groups that bags bring along if none are given."""
+    if len(y) != len(bags):
+        hint = ""
+        if len(y) == bags.n_instances:
+            hint = "; y has one entry per bag, not per instance: bagwise.from_frame and Bags make bags of rows, to be split"
+        raise ValueError(f"{len(y)} labels for {len(bags)} bags{hint}")
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(len(bags), float(weights))
+        if weights.ndim != 1:
+            raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array")
+        if len(weights) != len(bags):
+            raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(len(bags),)}!")
+        if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
+            raise ValueError("sample_weight must be finite, nowhere below 0, and not zero for all: a weight above zero")
+    owners = None
+    groups = bags.groups if groups is None else groups
+    if groups is not None:
+        owners = [str(g) for g in np.asarray(groups).tolist()]
+        if len(owners) != len(bags):
+            raise ValueError(f"{len(owners)} groups for {len(bags)} bags")
+    return weights, owners
+
+
+def inner_folds(wanted: Any, bags: int, groups: list[str] | None) -> int:
+    """As many inner folds as wanted, or as there are bags or groups to deal out."""
+    if not isinstance(wanted, (int, np.integer)) or wanted < 2:
+        raise ValueError(f"inner is {wanted!r}; give a whole number of at least 2")
+    units = bags if groups is None else len(set(groups))
+    return max(2, min(int(wanted), units))

@@ -1,0 +1,263 @@
+"""Nothing is guessed in silence: labels, order, columns and parameters are what the user gave, or there is an error."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import bagwise
+from bagwise import Bags, Dataset, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
+
+
+def frame_of(data: Dataset) -> pd.DataFrame:
+    """The rows of a data set, named and with the bag of each."""
+    names = [f"x{i}" for i in range(data.bags.n_features)]
+    frame = pd.DataFrame(data.bags.instances, columns=names)
+    return frame.assign(bag=np.repeat([f"b{i}" for i in range(len(data.bags))], data.bags.sizes()))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["01", "1"], ["10", "2"], [False, True], [0, 1], [0.0, 1.0], [0.5, 1.5], ["1_0", "10"], ["nan", "x"]],
+    ids=str,
+)
+def test_labels_come_back_as_they_were(labels: list[Any], small: Dataset, tmp_path: Path) -> None:
+    y = np.asarray(labels)[small.y]
+    model = MIKernelClassifier(c=10).fit(small.bags, y) if y.dtype.kind != "f" or labels[0] != 0.5 else None
+    if model is None:
+        # Fractions are numbers to predict, not classes: scikit-learn says so.
+        with pytest.raises(ValueError, match="Unknown label type"):
+            MIKernelClassifier(c=10).fit(small.bags, y)
+        return
+    model.save(tmp_path / "m.bagwise")
+    for again in (bagwise.load(tmp_path / "m.bagwise"), MIKernelClassifier.load(tmp_path / "m.bagwise")):
+        assert again.classes_.dtype == model.classes_.dtype
+        assert again.classes_.tolist() == model.classes_.tolist()
+        assert np.array_equal(again.predict(small.bags), model.predict(small.bags))
+        assert again.predict(small.bags).dtype == y.dtype
+
+
+def test_labels_of_files_are_numbers_only_where_nothing_is_lost(tmp_path: Path) -> None:
+    for texts, found in ((("01", "02"), ["01", "02"]), (("2", "10"), [2, 10]), (("1_0", "3"), ["1_0", "3"])):
+        (tmp_path / "t.csv").write_text(f"bag,label,x\na,{texts[0]},1\nb,{texts[1]},2\n")
+        y = bagwise.read(tmp_path / "t.csv").y
+        assert y is not None and y.tolist() == found
+    # A frame has types of its own, which are kept.
+    frame = pd.DataFrame({"bag": ["a", "b"], "label": ["10", "2"], "x": [1.0, 2.0]})
+    y = bagwise.from_frame(frame, label="label").y
+    assert y is not None and y.tolist() == ["10", "2"]
+
+
+def test_a_series_is_matched_by_the_ids_of_bags(small: Dataset) -> None:
+    frame = frame_of(small)
+    y = pd.Series(small.y, index=[f"b{i}" for i in range(40)], name="label")
+    turned = y.sample(frac=1.0, random_state=0)
+    assert (turned.to_numpy() != y.to_numpy()).any()
+    model = MIKernelClassifier(c=10).fit(frame, y)
+    again = MIKernelClassifier(c=10).fit(frame, turned)
+    assert np.array_equal(model.decision_function(frame), again.decision_function(frame))
+    assert model.score(frame, turned) == model.score(frame, y) > 0.9
+    # More bags than there are here are no trouble; fewer are.
+    assert MIKernelClassifier(c=10).fit(frame[frame["bag"] != "b3"], turned).score(frame, turned) > 0.9
+    with pytest.raises(ValueError, match="y is indexed by bag and has no entry for bag 'b3'"):
+        MIKernelClassifier().fit(frame, turned.drop("b3"))
+    with pytest.raises(ValueError, match="y has two entries for bag 'b3'"):
+        MIKernelClassifier().fit(frame, pd.concat([turned, turned.loc[["b3"]]]))
+    weights = pd.Series(np.where(turned == 1, 5.0, 1.0), index=turned.index)
+    by_id = MIKernelClassifier(c=1).fit(frame, y, sample_weight=weights)
+    by_hand = MIKernelClassifier(c=1).fit(frame, y, sample_weight=np.where(small.y == 1, 5.0, 1.0))
+    assert np.array_equal(by_id.decision_function(frame), by_hand.decision_function(frame))
+    found = bagwise.evaluate(frame, turned, "simple-mi", folds=3, params={"c": 10, "gamma": 1})
+    same = bagwise.evaluate(frame, small.y, "simple-mi", folds=3, params={"c": 10, "gamma": 1})
+    assert found[0]["accuracy"] == same[0]["accuracy"]
+    groups = pd.Series(np.arange(40) % 8, index=y.index)
+    found = bagwise.evaluate(frame, y, "simple-mi", groups=groups.sample(frac=1.0, random_state=1), folds=4)
+    same = bagwise.evaluate(frame, y, "simple-mi", groups=np.arange(40) % 8, folds=4)
+    assert found[0]["accuracy"] == same[0]["accuracy"]
+    assert bagwise.fit(frame, turned, method="simple-mi").score(frame, y) > 0.8
+
+
+def test_a_series_of_positions_stays_one(small: Dataset) -> None:
+    # Bags without names of their own: whatever index the series has, as everywhere in scikit-learn.
+    model = MIKernelClassifier(c=10).fit(list(small.bags), pd.Series(small.y, index=np.arange(40)[::-1]))
+    assert model.score(small.bags, small.y) > 0.9
+    # The index that pandas makes itself counts positions, even where bags are called by numbers.
+    turned = np.arange(40)[::-1]
+    bags = Bags(list(small.bags), ids=[str(i) for i in turned])
+    assert MIKernelClassifier(c=10).fit(bags, pd.Series(small.y)).score(bags, small.y) > 0.9
+    by_id = pd.Series(small.y[::-1], index=pd.Index(np.arange(40), name="bag"))
+    assert MIKernelClassifier(c=10).fit(bags, by_id).score(bags, small.y) > 0.9
+
+
+def test_a_column_of_labels_is_no_feature(small: Dataset) -> None:
+    frame = frame_of(small)
+    for name in ("label", "group", "instance_label"):
+        told = frame.assign(**{name: np.repeat(small.y, small.bags.sizes())})
+        with pytest.raises(ValueError, match=f"column '{name}' .* bagwise.from_frame"):
+            Bags(told)
+        with pytest.raises(ValueError, match=f"column '{name}'"):
+            MIKernelClassifier().fit(told, small.y)
+    # What a model was not trained on is left out.
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    told = frame.assign(label=np.repeat(small.y, small.bags.sizes()), note="text")
+    assert np.array_equal(model.predict(told), model.predict(frame))
+
+
+def test_text_becomes_categories_with_a_word_and_dates_do_not() -> None:
+    frame = pd.DataFrame({"bag": ["a", "b", "b"], "kind": ["u", "v", "u"], "x": [1.0, 2.0, 3.0]})
+    for take in (Bags, bagwise.from_frame):
+        with pytest.warns(UserWarning, match="column 'kind' holds text and is taken as categories") as said:
+            take(frame)
+        assert said[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            take(frame.astype({"kind": "category"}))
+    days = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
+    for dates in (days, days.to_pydatetime().astype(object), [datetime.date(2024, 1, d) for d in (1, 2, 3)]):
+        with pytest.raises(ValueError, match="column 'when' holds dates"):
+            Bags(frame[["bag", "x"]].assign(when=dates))
+    with pytest.raises(ValueError, match="column 'what' holds values of type"):
+        Bags(frame[["bag", "x"]].assign(what=[{"a": 1}, {"b": 2}, {}]))
+
+
+def test_names_f1_to_fn_are_names_too(small: Dataset, tmp_path: Path) -> None:
+    frame = frame_of(small).rename(columns={"x0": "f1", "x1": "f2", "x2": "f3"})
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    assert model.feature_names_in_.tolist() == ["f1", "f2", "f3"]
+    turned = frame[["f3", "bag", "f1", "f2"]]
+    model.save(tmp_path / "m.bagwise")
+    for one in (model, pickle.loads(pickle.dumps(model)), bagwise.load(tmp_path / "m.bagwise")):
+        assert np.array_equal(one.decision_function(turned), model.decision_function(frame))
+    assert Bags(frame).feature_names == ["f1", "f2", "f3"]
+    assert pickle.loads(pickle.dumps(Bags(frame)))[:3].feature_names == ["f1", "f2", "f3"]
+    plain = MIKernelClassifier(c=10).fit(list(small.bags), small.y)
+    assert not hasattr(plain, "feature_names_in_") and Bags(list(small.bags)).feature_names is None
+    plain.save(tmp_path / "m.bagwise")
+    assert not hasattr(bagwise.load(tmp_path / "m.bagwise"), "feature_names_in_")
+
+
+def test_two_features_of_one_name_are_refused() -> None:
+    two = pd.DataFrame([["a", 1.0, 2.0]], columns=["bag", "x", "x"])
+    with pytest.raises(ValueError, match="two columns are called 'x'"):
+        Bags(two)
+    with pytest.raises(ValueError, match="two features are called 'x'"):
+        Bags([np.ones((1, 2))], feature_names=["x", "x"])
+
+
+def test_what_hides_in_cells_is_unfolded_or_refused() -> None:
+    rows = [np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0])]
+    for cells in (rows, [r.tolist() for r in rows]):
+        bags = Bags(pd.DataFrame({"bag": ["a", "a", "b"], "e": cells, "x": [7.0, 8.0, 9.0]}))
+        assert bags.feature_names == ["e_0", "e_1", "x"]
+        assert bags.instances.tolist() == [[1, 2, 7], [3, 4, 8], [5, 6, 9]]
+    with pytest.raises(ValueError, match="column 'e': row 1 .* has 3 numbers, row 0 has 2"):
+        Bags(pd.DataFrame({"bag": ["a", "a"], "e": [[1, 2], [1, 2, 3]]}))
+
+
+def test_arrow_tables_are_frames() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"bag": ["a", "b", "a"], "x": [1.0, 2.0, None], "e": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]})
+    bags = Bags(table, missing=True)
+    assert bags.ids == ["a", "b"] and bags.feature_names == ["x", "e_0", "e_1"]
+    assert np.array_equal(bags[0], [[1, 1, 2], [np.nan, 5, 6]], equal_nan=True)
+    data = bagwise.from_frame(table.append_column("y", pa.array([1, 0, 1])), label="y", missing=True)
+    assert data.y is not None and data.y.tolist() == [1, 0]
+
+
+def test_masked_values_are_missing() -> None:
+    masked = np.ma.masked_array([[1.0, 99.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    for given in (masked, [masked]):
+        with pytest.raises(ValueError, match="no finite value for 'f2'"):
+            Bags(given)
+        assert np.isnan(Bags(given, missing=True).instances[0, 1])
+    whole = np.ma.masked_array([[1, 99]], mask=[[False, True]])
+    assert np.isnan(Bags([whole], missing=True).instances[0, 1])
+
+
+def test_class_weights_of_unknown_classes_are_refused(small: Dataset) -> None:
+    for weight in ({"1": 5}, {True: 5, 2: 1}):
+        if weight == {True: 5, 2: 1}:
+            weight = {2: 1}
+        with pytest.raises(ValueError, match="class_weight names .*, no class; the classes are 0, 1"):
+            MIKernelClassifier(class_weight=weight).fit(small.bags, small.y)
+        with pytest.raises(ValueError, match="class_weight names"):
+            bagwise.fit(small.bags, small.y, method="simple-mi", class_weight=weight)
+    # A fold may lack a class that is named.
+    two = small.y.astype(int)
+    MIKernelClassifier(class_weight={0: 1, 1: 5, 2: 7}).fit(small.bags, two)
+
+
+def test_a_loaded_model_has_its_parameters(small: Dataset, tmp_path: Path) -> None:
+    given: dict[str, Any] = {
+        "c": 10,
+        "gamma": "2/median",
+        "scale": "zscore",
+        "class_weight": {0: 1, 1: 3},
+        "decision_threshold": "recall=0.9",
+        "inner": 3,
+        "precision": "f32",
+        "random_state": 7,
+        "memory": 3e9,
+        "multiclass": "one-vs-rest",
+    }
+    model = MIKernelClassifier(**given).fit(small.bags, small.y)
+    model.save(tmp_path / "m.bagwise")
+    again = bagwise.load(tmp_path / "m.bagwise")
+    assert again.get_params() == model.get_params()
+    assert type(again.c) is int and type(again.class_weight) is dict
+    assert repr(again) == repr(model)
+    # Trained again, it is the same model.
+    assert np.array_equal(
+        clone(again).fit(small.bags, small.y).decision_function(small.bags), model.decision_function(small.bags)
+    )
+    chosen = bagwise.fit(small.bags, small.y, method="simple-mi", params={"c": [1, 10]}, scale="minmax", inner=4)
+    chosen.save(tmp_path / "m.bagwise")
+    again = bagwise.load(tmp_path / "m.bagwise")
+    assert again.get_params() == chosen.get_params() and (again.scale, again.inner) == ("minmax", 4)
+    # Of a generator, its state is not kept: what was drawn from it is.
+    model = MIKernelClassifier(random_state=np.random.RandomState(3)).fit(small.bags, small.y)
+    model.save(tmp_path / "m.bagwise")
+    assert isinstance(bagwise.load(tmp_path / "m.bagwise").random_state, int)
+
+
+def test_a_model_of_the_command_line_tells_what_it_can(tmp_path: Path) -> None:
+    from bagwise import _native
+
+    path = str(tmp_path / "m.bagwise")
+    line = ["bagwise", "fit", "musk1", "--method", "mi-kernel", "-p", "c=10", "-p", "gamma=0.5", "-p", "norm=mean"]
+    assert _native.main([*line, "--scale", "zscore", "--seed", "3", "-o", path, "--quiet"]) == 0
+    model = bagwise.load(path)
+    assert (model.scale, model.random_state, model.c, model.gamma) == ("zscore", 3, 10, 0.5)
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_a_failed_refit_leaves_the_old_model_whole(small: Dataset) -> None:
+    model = MIKernelClassifier(c=10).fit(small.bags, small.y)
+    before = model.predict(small.bags)
+    y = np.where(small.y == 1, "yes", "no")
+    for spoil in ({"gamma": "wide"}, {"class_weight": {"maybe": 2}}, {"inner": 1}):
+        with pytest.raises(ValueError):
+            model.set_params(**spoil).fit(small.bags, y)
+        model.set_params(gamma="1/median", class_weight=None, inner=5)
+        assert model.classes_.tolist() == [0, 1] and np.array_equal(model.predict(small.bags), before)
+    with pytest.raises(ValueError):
+        model.fit(small.bags, y[:5])
+    assert np.array_equal(model.predict(small.bags), before)
+
+
+def test_regression_has_no_surprises_either(small: Dataset, tmp_path: Path) -> None:
+    frame = frame_of(small)
+    y = pd.Series(small.bags.sizes() + 0.5, index=[f"b{i}" for i in range(40)])
+    model = MIKernelRegressor(c=100, norm="none").fit(frame, y.sample(frac=1.0, random_state=0))
+    assert model.score(frame, y) > 0.5
+    model.save(tmp_path / "m.bagwise")
+    assert bagwise.load(tmp_path / "m.bagwise").get_params() == model.get_params()
+    assert SimpleMIClassifier().fit(frame, small.y).score(frame, small.y) > 0.5
