@@ -214,7 +214,8 @@ impl CsvRows<'_> {
                 return Ok(false);
             }
             // Blank lines, and rows of nothing, which spreadsheets leave behind their tables.
-            if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+            let is_wide = self.record.len() > MAX_COLUMNS;
+            if is_wide || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
                 return Ok(true);
             }
         }
