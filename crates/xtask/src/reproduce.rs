@@ -121,6 +121,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             experiments(&cli()?, &other_files()?, !full, false)?
         }
         Source::Function(function) => function(&cli()?)?,
+        // Learners are trained here, which takes hours without optimisation.
+        Source::Simulation(_) if cfg!(debug_assertions) => {
+            let again = ["run", "--release", "--quiet", "--package", "xtask", "--", "reproduce"];
+            let mut command = crate::run::cargo(&again);
+            command.args(args);
+            return crate::run::run(command);
+        }
         Source::Simulation(simulation) => simulation()?,
     };
     let page = format!(
