@@ -39,10 +39,10 @@ __all__ = [
 
 
 class MajorityClassifier(BagClassifier):
-    """Baseline: always the most frequent class, or the mean.
+    """Baseline: the most frequent class, or the mean.
 
-    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
-    beat it has learned nothing.
+    Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
+    does not beat it has learned nothing.
 
     On the command line this is ``majority``. Explanations: additive: all bias.
 
@@ -131,10 +131,10 @@ class MajorityClassifier(BagClassifier):
 
 
 class MajorityRegressor(BagRegressor):
-    """Baseline: always the most frequent class, or the mean.
+    """Baseline: the most frequent class, or the mean.
 
-    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
-    beat it has learned nothing.
+    Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
+    does not beat it has learned nothing.
 
     On the command line this is ``majority``. Explanations: additive: all bias.
 
@@ -199,19 +199,19 @@ class MajorityRegressor(BagRegressor):
 
 
 class SimpleMIClassifier(BagClassifier):
-    """Bag means (or minima and maxima) and an ordinary SVM.
+    """Bag means (or minima and maxima) and an SVM.
 
-    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
-    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+    A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
+    side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
     On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
 
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
+        The vector of a bag: mean, geometric (the centre of the range), or minmax (minima and maxima side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors.
+        Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -308,26 +308,27 @@ class SimpleMIClassifier(BagClassifier):
 
 
 class SimpleMIRegressor(BagRegressor):
-    """Bag means (or minima and maxima) and an ordinary SVM.
+    """Bag means (or minima and maxima) and an SVM.
 
-    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
-    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+    A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
+    side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
     On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
 
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
+        The vector of a bag: mean, geometric (the centre of the range), or minmax (minima and maxima side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors.
+        Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -405,8 +406,8 @@ class SimpleMIRegressor(BagRegressor):
 class SILClassifier(BagClassifier):
     """SVM on all instances with the labels of their bags.
 
-    Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output is
-    the largest of its instances'.
+    Every instance gets the label of its bag, and an SVM is trained on all instances. The output of a bag is the
+    largest output of its instances.
 
     On the command line this is ``sil``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -511,7 +512,8 @@ class MIKernelClassifier(BagClassifier):
     """Sum of the similarities of all instance pairs.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
+    support vector machine is trained on the bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
@@ -520,6 +522,13 @@ class MIKernelClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
@@ -576,12 +585,22 @@ class MIKernelClassifier(BagClassifier):
     """
 
     _method: ClassVar[str] = "mi-kernel"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
+        "norm": "norm",
+        "c": "c",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -597,6 +616,9 @@ class MIKernelClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.norm = norm
         self.c = c
         self.multiclass = multiclass
@@ -616,7 +638,8 @@ class MIKernelRegressor(BagRegressor):
     """Sum of the similarities of all instance pairs.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
+    support vector machine is trained on the bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
@@ -625,12 +648,20 @@ class MIKernelRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -669,12 +700,23 @@ class MIKernelRegressor(BagRegressor):
     """
 
     _method: ClassVar[str] = "mi-kernel"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
+        "norm": "norm",
+        "c": "c",
+        "tube": "tube",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
         tube: float = 0.01,
@@ -686,6 +728,9 @@ class MIKernelRegressor(BagRegressor):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.norm = norm
         self.c = c
         self.tube = tube
@@ -698,33 +743,34 @@ class MIKernelRegressor(BagRegressor):
 
 
 class DDClassifier(BagClassifier):
-    """The one place that positive bags come near and negative bags avoid.
+    """A point in instance space that positive bags come close to and negative bags avoid.
 
-    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
-    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
-    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
-    values nearness itself is the prediction.
+    A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
+    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
+    a threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -827,33 +873,34 @@ class DDClassifier(BagClassifier):
 
 
 class DDRegressor(BagRegressor):
-    """The one place that positive bags come near and negative bags avoid.
+    """A point in instance space that positive bags come close to and negative bags avoid.
 
-    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
-    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
-    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
-    values nearness itself is the prediction.
+    A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
+    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
+    a threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -932,32 +979,33 @@ class DDRegressor(BagRegressor):
 
 
 class EMDDClassifier(BagClassifier):
-    """Diverse density with the nearest instance of each bag standing for it.
+    """Diverse density with one instance per bag at a time.
 
-    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
-    the best of all starts predicts as in dd.
+    The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
+    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
+    positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1060,32 +1108,33 @@ class EMDDClassifier(BagClassifier):
 
 
 class EMDDRegressor(BagRegressor):
-    """Diverse density with the nearest instance of each bag standing for it.
+    """Diverse density with one instance per bag at a time.
 
-    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
-    the best of all starts predicts as in dd.
+    The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
+    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
+    positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1164,11 +1213,11 @@ class EMDDRegressor(BagRegressor):
 
 
 class DDSVMClassifier(BagClassifier):
-    """Distances to the concepts of both classes and an ordinary SVM.
+    """Distances to concepts of both classes and an SVM.
 
-    Diverse density is climbed from every instance of every positive bag, and with the labels swapped from the
-    others; distinct concepts above the middle of the log densities are kept. A bag becomes the vector of the
-    distances of its nearest instance to each, and a support vector machine with a Gaussian kernel learns on the
+    Diverse density is maximised from every instance of every positive bag, and again with the labels swapped.
+    Distinct concepts in the upper half of the range of log densities are kept. A bag becomes the vector of
+    distances from each concept to its nearest instance, and an SVM with a Gaussian kernel is trained on these
     vectors.
 
     On the command line this is ``dd-svm``. Explanations: not at all: nearest instances of many concepts decide together.
@@ -1179,16 +1228,16 @@ class DDSVMClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -1293,10 +1342,11 @@ class DDSVMClassifier(BagClassifier):
 
 
 class WMKSVMClassifier(BagClassifier):
-    """Weighted matrix kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
+    the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
@@ -1305,6 +1355,10 @@ class WMKSVMClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
         Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
@@ -1361,12 +1415,20 @@ class WMKSVMClassifier(BagClassifier):
     """
 
     _method: ClassVar[str] = "wmksvm"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "norm": "norm",
+        "c": "c",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -1382,6 +1444,8 @@ class WMKSVMClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.norm = norm
         self.c = c
         self.multiclass = multiclass
@@ -1398,10 +1462,11 @@ class WMKSVMClassifier(BagClassifier):
 
 
 class WMKSVMRegressor(BagRegressor):
-    """Weighted matrix kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
+    the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
@@ -1410,12 +1475,17 @@ class WMKSVMRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
         Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1454,12 +1524,21 @@ class WMKSVMRegressor(BagRegressor):
     """
 
     _method: ClassVar[str] = "wmksvm"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "norm": "norm",
+        "c": "c",
+        "tube": "tube",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
         tube: float = 0.01,
@@ -1471,6 +1550,8 @@ class WMKSVMRegressor(BagRegressor):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.norm = norm
         self.c = c
         self.tube = tube
@@ -1483,11 +1564,11 @@ class WMKSVMRegressor(BagRegressor):
 
 
 class InstanceMISVMClassifier(BagClassifier):
-    """SVM on all instances, whose labels it assigns again.
+    """SVM on all instances that revises their labels.
 
-    Instances start with the label of their bag. A support vector machine learns from all of them; in positive bags
-    the instances with output above 0 (at least the one with the largest) are then positive and the others negative;
-    and so on until the labels stay. A bag's output is the largest of its instances'.
+    Instances start with the label of their bag, and an SVM is trained on all of them. In positive bags, instances
+    with an output above 0 (and always the largest) then become positive and the others negative. This repeats until
+    no label changes. The output of a bag is the largest output of its instances.
 
     On the command line this is ``mi-svm``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1501,8 +1582,8 @@ class InstanceMISVMClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; larger follows the training rows more closely. It takes a number above 0.
     max_iter : int, default=50
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1598,9 +1679,9 @@ class InstanceMISVMClassifier(BagClassifier):
 class BagMISVMClassifier(BagClassifier):
     """SVM on one witness per positive bag and all negative instances.
 
-    A support vector machine learns from one witness of each positive bag (at first the mean of its instances) and
-    from all instances of negative bags; then the witness is the instance with the largest output; and so on until
-    the witnesses stay. A bag's output is the largest of its instances'.
+    An SVM is trained on one witness of each positive bag (at first the mean of its instances) and on all instances
+    of negative bags. The instance with the largest output becomes the new witness. This repeats until no witness
+    changes. The output of a bag is the largest output of its instances.
 
     On the command line this is ``mi-svm-bag``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1614,8 +1695,8 @@ class BagMISVMClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; larger follows the training rows more closely. It takes a number above 0.
     max_iter : int, default=50
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1713,7 +1794,8 @@ class MIRSVMClassifier(BagClassifier):
 
     Every bag is represented by one instance, at first a random one. A support vector machine learns from the
     representatives, and each bag is then represented by its instance with the largest output; and so on until the
-    representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.
+    representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is the
+    largest output of its instances.
 
     On the command line this is ``mirsvm``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1734,10 +1816,10 @@ class MIRSVMClassifier(BagClassifier):
     bias : {"free", "all", "printed"}, default="free"
         The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.
     max_iter : int, default=100
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     restarts : int, default=1
-        Random starts, of which the best search is kept. It takes a whole number from 1 to 10000.
+        Number of random starts; the best search is kept. It takes a whole number from 1 to 10000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1852,8 +1934,8 @@ class MiGraphClassifier(BagClassifier):
     """MiGraph: instances that resemble others of their bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
-    the bags.
+    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
+    take the place of the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
@@ -1862,8 +1944,16 @@ class MiGraphClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
+        Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
+        space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
@@ -1926,6 +2016,9 @@ class MiGraphClassifier(BagClassifier):
     _method: ClassVar[str] = "migraph"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
         "dist": "dist",
         "delta": "delta",
         "norm": "norm",
@@ -1936,6 +2029,9 @@ class MiGraphClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
         delta: float | str = "mean",
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
@@ -1953,6 +2049,9 @@ class MiGraphClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.dist = dist
         self.delta = delta
         self.norm = norm
@@ -1974,8 +2073,8 @@ class MiGraphRegressor(BagRegressor):
     """MiGraph: instances that resemble others of their bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
-    the bags.
+    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
+    take the place of the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
@@ -1984,8 +2083,16 @@ class MiGraphRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
+        Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
+        space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
@@ -1995,7 +2102,8 @@ class MiGraphRegressor(BagRegressor):
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2036,6 +2144,9 @@ class MiGraphRegressor(BagRegressor):
     _method: ClassVar[str] = "migraph"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
         "dist": "dist",
         "delta": "delta",
         "norm": "norm",
@@ -2047,6 +2158,9 @@ class MiGraphRegressor(BagRegressor):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
         delta: float | str = "mean",
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
@@ -2060,6 +2174,9 @@ class MiGraphRegressor(BagRegressor):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.dist = dist
         self.delta = delta
         self.norm = norm
@@ -2257,7 +2374,8 @@ class ISKRegressor(FeatureMap, BagRegressor):
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2349,8 +2467,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
-    on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
+    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
@@ -2359,6 +2477,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
         Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
     eps : float or str, default="mean"
@@ -2430,6 +2552,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
     _method: ClassVar[str] = "migraph-explicit"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
         "gamma_edge": "gamma_edge",
         "eps": "eps",
         "orient": "orient",
@@ -2443,6 +2567,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         gamma_edge: float | str = "gamma",
         eps: float | str = "mean",
         orient: Literal["both", "canonical", "index"] = "both",
@@ -2463,6 +2589,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.gamma_edge = gamma_edge
         self.eps = eps
         self.orient = orient
@@ -2488,8 +2616,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
-    on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
+    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
@@ -2498,6 +2626,10 @@ class ExplicitMIGraphRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
         Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
     eps : float or str, default="mean"
@@ -2516,7 +2648,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2557,6 +2690,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
     _method: ClassVar[str] = "migraph-explicit"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
         "gamma_edge": "gamma_edge",
         "eps": "eps",
         "orient": "orient",
@@ -2571,6 +2706,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         gamma_edge: float | str = "gamma",
         eps: float | str = "mean",
         orient: Literal["both", "canonical", "index"] = "both",
@@ -2587,6 +2724,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.gamma_edge = gamma_edge
         self.eps = eps
         self.orient = orient
@@ -2608,8 +2747,8 @@ class MGDDVClassifier(BagClassifier):
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
+    Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
@@ -2618,22 +2757,28 @@ class MGDDVClassifier(BagClassifier):
     gamma : float or str, default="1/d"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"equal", "both"}, default="equal"
+        For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2690,11 +2835,13 @@ class MGDDVClassifier(BagClassifier):
     _method: ClassVar[str] = "mg-ddv"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "label_kernel": "label-kernel",
         "search": "search",
         "distance": "distance",
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
     }
@@ -2703,11 +2850,13 @@ class MGDDVClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/d",
+        label_kernel: Literal["equal", "both"] = "equal",
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2723,11 +2872,13 @@ class MGDDVClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.label_kernel = label_kernel
         self.search = search
         self.distance = distance
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.multiclass = multiclass
@@ -2748,8 +2899,8 @@ class MGDDVRegressor(BagRegressor):
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
+    Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
@@ -2759,27 +2910,32 @@ class MGDDVRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2826,6 +2982,7 @@ class MGDDVRegressor(BagRegressor):
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
         "tube": "tube",
@@ -2841,6 +2998,7 @@ class MGDDVRegressor(BagRegressor):
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
@@ -2858,6 +3016,7 @@ class MGDDVRegressor(BagRegressor):
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.tube = tube
@@ -2872,9 +3031,9 @@ class MGDDVRegressor(BagRegressor):
 class MGACCClassifier(BagClassifier):
     """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
 
-    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
-    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
-    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
+    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
@@ -2883,22 +3042,28 @@ class MGACCClassifier(BagClassifier):
     gamma : float or str, default="1/d"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"equal", "both"}, default="equal"
+        For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2955,11 +3120,13 @@ class MGACCClassifier(BagClassifier):
     _method: ClassVar[str] = "mg-acc"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "label_kernel": "label-kernel",
         "search": "search",
         "distance": "distance",
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
     }
@@ -2968,11 +3135,13 @@ class MGACCClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/d",
+        label_kernel: Literal["equal", "both"] = "equal",
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -2988,11 +3157,13 @@ class MGACCClassifier(BagClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.label_kernel = label_kernel
         self.search = search
         self.distance = distance
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.multiclass = multiclass
@@ -3011,9 +3182,9 @@ class MGACCClassifier(BagClassifier):
 class MGACCRegressor(BagRegressor):
     """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
 
-    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
-    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
-    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
+    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
@@ -3023,27 +3194,32 @@ class MGACCRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -3090,6 +3266,7 @@ class MGACCRegressor(BagRegressor):
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
         "tube": "tube",
@@ -3105,6 +3282,7 @@ class MGACCRegressor(BagRegressor):
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
@@ -3122,6 +3300,7 @@ class MGACCRegressor(BagRegressor):
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.tube = tube
