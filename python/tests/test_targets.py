@@ -22,7 +22,7 @@ def test_many_whole_numbers_are_asked_about() -> None:
 def test_what_gives_the_target_away_is_warned_of() -> None:
     y = np.sin(1.7 * np.arange(40))
     bags = _bags()
-    for bag, value in zip(bags, y):
+    for bag, value in zip(bags, y, strict=True):
         bag[:, 1] = value > 0.2
     with pytest.warns(UserWarning, match="follows from the target"):
         bagwise.evaluate(bags, y, method="majority", folds=3)
