@@ -4,7 +4,8 @@
 //!
 //! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
 //! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
-//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
+//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all, `replace` says what it
+//! may overwrite.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
@@ -24,6 +25,7 @@ mod npy;
 mod npz;
 mod npz_sparse;
 mod parquet;
+mod replace;
 pub mod save;
 mod sparse;
 mod synthetic;
@@ -35,9 +37,11 @@ use std::path::{Path, PathBuf};
 
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
+pub use bagwise_core::files;
 pub use builtin::builtin_names;
 pub use npy::write_npy;
 pub use npz_sparse::write_npz;
+pub use replace::{GRAPHS_MARK, OutputKind, check_output};
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
@@ -206,6 +210,11 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     })
 }
 
+/// The file or folder that a name stands for, if it stands for one.
+pub fn path_of(name: &str) -> Option<PathBuf> {
+    if Path::new(name).exists() { Some(name.into()) } else { builtin::path(name) }
+}
+
 /// True if what a user typed names data that are here: a generator, a path, or a name that is found.
 pub fn is_here(name: &str) -> bool {
     name.starts_with("synthetic:") || Path::new(name).exists() || builtin::is_here(name)
@@ -277,11 +286,6 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
 /// Writes bytes to a file, whole or not at all.
 pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     save::whole(path, |file| file.write_all(bytes))
-}
-
-/// Whether a file could be written there: asked before a long computation, not after.
-pub fn check_writable(path: &Path) -> Result<()> {
-    save::possible(path)
 }
 
 fn not_recognised(path: &Path, head: &[u8]) -> Error {

@@ -27,6 +27,7 @@ use super::columns;
 use super::compress;
 use super::text::{Fault, Parsed, damaged, is_missing, shown, wrong};
 use super::{Column as Name, ReadOptions, Reader};
+use bagwise_core::files::require_regular;
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
 use thrift::{Input, ThriftValue};
@@ -57,6 +58,7 @@ impl Reader for Parquet {
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
         let source = path.display().to_string();
         let explain = |e| compress::explain(Place::of(&source), e);
+        require_regular(path)?;
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
