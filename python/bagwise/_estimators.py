@@ -55,6 +55,8 @@ class MajorityClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -62,8 +64,6 @@ class MajorityClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (none) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -108,10 +108,10 @@ class MajorityClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -120,10 +120,10 @@ class MajorityClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -144,8 +144,6 @@ class MajorityRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (none) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -187,7 +185,6 @@ class MajorityRegressor(BagRegressor):
         *,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -195,7 +192,6 @@ class MajorityRegressor(BagRegressor):
     ) -> None:
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -228,6 +224,8 @@ class SimpleMIClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -235,8 +233,6 @@ class SimpleMIClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -285,10 +281,10 @@ class SimpleMIClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -301,10 +297,10 @@ class SimpleMIClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -336,8 +332,6 @@ class SimpleMIRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -390,7 +384,6 @@ class SimpleMIRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -403,7 +396,6 @@ class SimpleMIRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -434,6 +426,8 @@ class SILClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -441,8 +435,6 @@ class SILClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -490,10 +482,10 @@ class SILClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -505,10 +497,10 @@ class SILClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -539,6 +531,8 @@ class MIKernelClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -546,8 +540,6 @@ class MIKernelClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -595,10 +587,10 @@ class MIKernelClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -610,10 +602,10 @@ class MIKernelClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -643,8 +635,6 @@ class MIKernelRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -690,7 +680,6 @@ class MIKernelRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -702,7 +691,6 @@ class MIKernelRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -744,6 +732,8 @@ class DDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -751,8 +741,6 @@ class DDClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -810,10 +798,10 @@ class DDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -828,10 +816,10 @@ class DDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -870,8 +858,6 @@ class DDRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -926,7 +912,6 @@ class DDRegressor(BagRegressor):
         threshold: float | str = "train",
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -940,7 +925,6 @@ class DDRegressor(BagRegressor):
         self.threshold = threshold
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -981,6 +965,8 @@ class EMDDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -988,8 +974,6 @@ class EMDDClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1047,10 +1031,10 @@ class EMDDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1065,10 +1049,10 @@ class EMDDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1106,8 +1090,6 @@ class EMDDRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1162,7 +1144,6 @@ class EMDDRegressor(BagRegressor):
         threshold: float | str = "train",
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1176,7 +1157,6 @@ class EMDDRegressor(BagRegressor):
         self.threshold = threshold
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1218,6 +1198,8 @@ class DDSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1225,8 +1207,6 @@ class DDSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1284,10 +1264,10 @@ class DDSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1302,10 +1282,10 @@ class DDSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1336,6 +1316,8 @@ class WMKSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1343,8 +1325,6 @@ class WMKSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1392,10 +1372,10 @@ class WMKSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1407,10 +1387,10 @@ class WMKSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1440,8 +1420,6 @@ class WMKSVMRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1487,7 +1465,6 @@ class WMKSVMRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1499,7 +1476,6 @@ class WMKSVMRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1534,6 +1510,8 @@ class InstanceMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1541,8 +1519,6 @@ class InstanceMISVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1593,10 +1569,10 @@ class InstanceMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1609,10 +1585,10 @@ class InstanceMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1647,6 +1623,8 @@ class BagMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1654,8 +1632,6 @@ class BagMISVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1706,10 +1682,10 @@ class BagMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1722,10 +1698,10 @@ class BagMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1769,6 +1745,8 @@ class MIRSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1776,8 +1754,6 @@ class MIRSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1842,10 +1818,10 @@ class MIRSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1862,10 +1838,10 @@ class MIRSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1903,6 +1879,8 @@ class MiGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1910,8 +1888,6 @@ class MiGraphClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1967,10 +1943,10 @@ class MiGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1984,10 +1960,10 @@ class MiGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2024,8 +2000,6 @@ class MiGraphRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2080,7 +2054,6 @@ class MiGraphRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2094,7 +2067,6 @@ class MiGraphRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2105,26 +2077,32 @@ class ISKClassifier(FeatureMap, BagClassifier):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2140,6 +2118,8 @@ class ISKClassifier(FeatureMap, BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2147,8 +2127,6 @@ class ISKClassifier(FeatureMap, BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2189,6 +2167,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2201,6 +2180,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2208,10 +2188,10 @@ class ISKClassifier(FeatureMap, BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2220,6 +2200,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
@@ -2227,10 +2208,10 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2241,26 +2222,32 @@ class ISKRegressor(FeatureMap, BagRegressor):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2275,8 +2262,6 @@ class ISKRegressor(FeatureMap, BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2315,6 +2300,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2328,6 +2314,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2335,7 +2322,6 @@ class ISKRegressor(FeatureMap, BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2344,6 +2330,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
@@ -2351,7 +2338,6 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2397,6 +2383,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2404,8 +2392,6 @@ class ExplicitMIGraphClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2467,10 +2453,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2487,10 +2473,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2535,8 +2521,6 @@ class ExplicitMIGraphRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2597,7 +2581,6 @@ class ExplicitMIGraphRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2614,7 +2597,6 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2661,6 +2643,8 @@ class MGDDVClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2668,8 +2652,6 @@ class MGDDVClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2731,10 +2713,10 @@ class MGDDVClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2751,10 +2733,10 @@ class MGDDVClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2802,8 +2784,6 @@ class MGDDVRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2866,7 +2846,6 @@ class MGDDVRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2884,7 +2863,6 @@ class MGDDVRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2930,6 +2908,8 @@ class MGACCClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2937,8 +2917,6 @@ class MGACCClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -3000,10 +2978,10 @@ class MGACCClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -3020,10 +2998,10 @@ class MGACCClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -3070,8 +3048,6 @@ class MGACCRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -3134,7 +3110,6 @@ class MGACCRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -3152,7 +3127,6 @@ class MGACCRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state

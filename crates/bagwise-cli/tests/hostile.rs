@@ -204,7 +204,7 @@ fn the_folder_of_a_run_is_one_that_a_run_wrote() {
     assert_eq!(fs::read(folder.path().join("theirs/predictions.csv")).unwrap(), b"{}\n");
     assert_eq!(names(&folder.path().join("theirs")), ["predictions.csv", "run.json"]);
     // In a folder of ours, files of other people under our names stay too.
-    for name in ["predictions.csv", "report.html"] {
+    for name in ["predictions.csv", "differences.csv", "report.html"] {
         done(folder.path(), COMPARE);
         let path = folder.path().join("run").join(name);
         fs::write(&path, "mine\n").unwrap();

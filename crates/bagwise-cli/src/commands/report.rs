@@ -112,7 +112,15 @@ fn files_of(run: &Path) -> Vec<String> {
     } else {
         (run.parent().unwrap_or(Path::new("")), run.to_path_buf())
     };
-    let names = ["run.json", "folds.json", "roster.json", "report.json", "predictions.csv", "summary.json"];
+    let names = [
+        "run.json",
+        "folds.json",
+        "roster.json",
+        "report.json",
+        "predictions.csv",
+        "differences.csv",
+        "summary.json",
+    ];
     let beside = names.into_iter().map(|name| folder.join(name));
     beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
 }

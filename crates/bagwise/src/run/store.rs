@@ -2,7 +2,7 @@
 //! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
 //!
 //! A folder holds `run.json` (whose run it is), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
-//! `predictions.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
+//! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use bagwise_io::save_whole;
 use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
 use serde::{Deserialize, Serialize};
 
-use super::Run;
+use super::{Run, Verdict};
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,7 @@ struct Owner {
 const OWNER: &str = "run.json";
 const RECORDS: &str = "records.jsonl";
 const PREDICTIONS: &str = "predictions.csv";
+const DIFFERENCES: &str = "differences.csv";
 
 /// The records of a run, those of earlier sessions included.
 pub(crate) struct RecordStore {
@@ -58,7 +59,10 @@ impl RecordStore {
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
         check_ours(&folder)?;
-        check_predictions(&folder.join(PREDICTIONS))?;
+        let mut columns = Vec::new();
+        write_predictions(&[], &mut columns)?;
+        check_table(&folder.join(PREDICTIONS), &columns)?;
+        check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
         std::fs::create_dir_all(&folder).map_err(|e| explain_write(&folder, e))?;
         let file = open_records(&folder.join(RECORDS), run)?;
         if owner(&folder).is_some_and(|owner| owner != run.fingerprint) {
@@ -116,13 +120,19 @@ impl RecordStore {
         records
     }
 
-    /// Ends a run whose results are known: its folder gets the predictions, and the cache forgets it.
-    pub(crate) fn finish(self, records: &[Record], roster: &GroundTruth) -> Result<Option<PathBuf>> {
+    /// Ends a run whose results are known: its folder gets predictions and differences, and the cache forgets it.
+    pub(crate) fn finish(
+        self,
+        records: &[Record],
+        roster: &GroundTruth,
+        verdict: &Verdict,
+    ) -> Result<Option<PathBuf>> {
         if let Some(folder) = &self.folder {
             let rows = prediction_rows(records, roster)?;
             let mut bytes = Vec::new();
             write_predictions(&rows, &mut bytes)?;
             save_whole(&folder.join(PREDICTIONS), &bytes)?;
+            save_whole(&folder.join(DIFFERENCES), &verdict.differences_csv()?)?;
         }
         if let Some(path) = self.cached {
             let _ = std::fs::remove_file(path);
@@ -151,11 +161,10 @@ fn open_records(path: &Path, run: &Run<'_>) -> Result<RecordFile> {
     RecordFile::open_checked(path, &run.fingerprint, |r| run.roster.check_record(r, Some(&run.folds)))
 }
 
-/// Refuses a file under the name of the predictions that no run wrote: its first line is another.
-fn check_predictions(path: &Path) -> Result<()> {
+/// Refuses a file under the name of a table of ours that no run wrote: it begins with other columns.
+fn check_table(path: &Path, own: &[u8]) -> Result<()> {
     let Ok(file) = File::open(path) else { return Ok(()) };
-    let (mut own, mut head) = (Vec::new(), Vec::new());
-    write_predictions(&[], &mut own)?;
+    let mut head = Vec::new();
     file.take(own.len() as u64).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
     if head.is_empty() || head == own {
         return Ok(());
