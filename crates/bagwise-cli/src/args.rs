@@ -27,6 +27,12 @@ pub(crate) struct General {
     /// Memory for Grams, caches and copies, such as 500MB or 16GB
     #[arg(long, global = true, value_name = "SIZE", default_value = "4GB", value_parser = bytes, help_heading = "General")]
     pub(crate) memory: u64,
+    /// Replace a file that bagwise did not write; an input is never replaced
+    #[arg(long, global = true, help_heading = "General")]
+    pub(crate) force: bool,
+    /// In CSV, put an apostrophe before text that a spreadsheet would run as a formula (=, +, -, @)
+    #[arg(long, global = true, help_heading = "General")]
+    pub(crate) csv_safe: bool,
     /// Print results and errors, nothing else
     #[arg(short, long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,

@@ -41,6 +41,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions, Task};
 use bagwise::judge::{Metric, ProtocolName};
 use bagwise::multiclass::Scheme;
@@ -245,12 +246,12 @@ impl Experiment {
         if path.is_dir() {
             bail!("{place}: this is a folder, not an experiment; {}", at_hand(path, path));
         }
-        let text = match std::fs::read_to_string(path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+        let text = match read_text(path) {
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 let beside = path.parent().unwrap_or(Path::new(""));
                 bail!("{place}: there is no such file; {}", at_hand(path, beside));
             }
-            other => other.with_context(|| format!("{place}: cannot be read"))?,
+            other => other?,
         };
         let mut experiment = Experiment::parse(&place.to_string(), &text, quick)?;
         experiment.title = experiment.title.trim().to_string();
@@ -378,6 +379,19 @@ fn misread(place: &str, text: &str, error: &toml::de::Error) -> Error {
     Error::data(place, found.join("; "), "docs/experiments.md tells what a file may hold")
 }
 
+/// The text of an experiment.
+fn read_text(path: &Path) -> bagwise::Result<String> {
+    const MOST: u64 = 16_000_000;
+    let bytes = read_bounded(path, "the file of an experiment", MOST)?;
+    String::from_utf8(bytes).map_err(|e| {
+        Error::data(
+            Place::of(path.display().to_string()),
+            format!("this is not UTF-8 text ({e})"),
+            "save it as UTF-8",
+        )
+    })
+}
+
 /// What could have been meant by a file that is not there: those in a folder, and in `experiments`.
 fn at_hand(path: &Path, folder: &Path) -> String {
     let mut found = Vec::new();
@@ -386,7 +400,7 @@ fn at_hand(path: &Path, folder: &Path) -> String {
         for entry in std::fs::read_dir(here).into_iter().flatten().flatten() {
             let file = folder.join(entry.file_name());
             // Many a folder has TOML files of other programs.
-            let ours = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("[[method]]"));
+            let ours = || read_text(&file).is_ok_and(|text| text.contains("[[method]]"));
             if file.extension().is_some_and(|e| e == "toml") && ours() {
                 found.push(file.display().to_string());
             }

@@ -74,6 +74,12 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START);
         }
     };
+    // A file that reaches the limit of its size is an error of the write then, not the end of the process.
+    #[cfg(unix)]
+    // SAFETY: an ignored signal runs no code.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
     let session = match Session::start(&cli.general) {
         Ok(session) => session,
         Err(error) => return output::failure(&error),

@@ -144,11 +144,17 @@ impl Rows {
         text
     }
 
-    fn to_csv(&self) -> Result<Vec<u8>> {
+    /// As CSV; `safe` disarms what a spreadsheet would take for a formula.
+    fn to_csv(&self, safe: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.header)?;
-        for row in &self.rows {
-            writer.write_record(row)?;
+        let is_formula =
+            |cell: &str| cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
+        for row in std::iter::once(&self.header).chain(&self.rows) {
+            let disarmed = |cell: &String| if is_formula(cell) { format!("'{cell}") } else { cell.clone() };
+            match safe {
+                true => writer.write_record(row.iter().map(disarmed))?,
+                false => writer.write_record(row)?,
+            }
         }
         writer.into_inner().context("could not finish the table")
     }
@@ -161,9 +167,9 @@ impl std::fmt::Display for Rows {
     /// Columns of numbers stand to the right.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut table = comfy_table::Table::new();
-        table.load_style(RULED).set_header(&self.header);
+        table.load_style(RULED).set_header(self.header.iter().map(|cell| visible(cell)));
         for row in &self.rows {
-            table.add_row(row);
+            table.add_row(row.iter().map(|cell| visible(cell)));
         }
         for (i, column) in table.column_iter_mut().enumerate() {
             let number = |row: &Vec<String>| row[i].is_empty() || row[i].parse::<f64>().is_ok();
@@ -179,13 +185,47 @@ impl std::fmt::Display for Rows {
 }
 
 /// Prints a result in the format asked for.
-pub(crate) fn print(result: &impl Output, format: Format) -> Result<()> {
+pub(crate) fn print(result: &impl Output, format: Format, csv_safe: bool) -> Result<()> {
     let bytes = match format {
-        Format::Table => result.text(Paint::stdout()).into_bytes(),
-        Format::Csv => result.csv().to_csv()?,
+        Format::Table => printable(&result.text(Paint::stdout())).into_bytes(),
+        Format::Csv => result.csv().to_csv(csv_safe)?,
         Format::Json => (result.json()? + "\n").into_bytes(),
     };
     to_stdout(&bytes)
+}
+
+/// Names come from files of anybody. What would command the terminal, or turn the direction of writing, is spelled out.
+fn is_command(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A cell without such characters: `\u{1b}` for an escape, `\n` for the end of a line.
+fn visible(cell: &str) -> String {
+    cell.chars().map(|c| if is_command(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+/// A text without such characters, but for the ends of its lines and the styles of [`Paint`].
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| is_command(c) && c != '\n') {
+        let (plain, after) = rest.split_at(at);
+        out += plain;
+        let style = ["0", BOLD, RED, YELLOW].iter().map(|style| format!("\x1b[{style}m"));
+        let length = match style.into_iter().find(|style| after.starts_with(style.as_str())) {
+            Some(style) => {
+                out += &style;
+                style.len()
+            }
+            None => {
+                let c = after.chars().next().expect("a character was found");
+                out.extend(c.escape_default());
+                c.len_utf8()
+            }
+        };
+        rest = &after[length..];
+    }
+    out + rest
 }
 
 /// Writes to stdout.
@@ -290,6 +330,9 @@ mod tests {
     fn csv_quotes_what_needs_it() {
         let mut rows = Rows::new(["a", "b"]);
         rows.push(vec!["x,y".into(), "say \"hi\"".into()]);
-        assert_eq!(String::from_utf8(rows.to_csv().unwrap()).unwrap(), "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n");
+        assert_eq!(
+            String::from_utf8(rows.to_csv(false).unwrap()).unwrap(),
+            "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n"
+        );
     }
 }

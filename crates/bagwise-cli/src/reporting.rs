@@ -3,21 +3,26 @@
 
 use std::path::{Path, PathBuf};
 
-use bagwise::Result;
-use bagwise::io::save_whole;
+use anyhow::Result;
+use bagwise::io::{OutputKind, save_whole};
 use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 
 use crate::output::quoted;
+use crate::session::Session;
+
+/// The report in the folder of a run.
+pub(crate) const REPORT: &str = "report.html";
 
 /// Draws `report.html` from the folder of a run; its path.
-pub(crate) fn draw(folder: &Path, options: &ReportOptions) -> Result<PathBuf> {
-    let path = folder.join("report.html");
+pub(crate) fn draw(folder: &Path, options: &ReportOptions, session: &Session) -> Result<PathBuf> {
+    let path = folder.join(REPORT);
+    session.check_output(&path, OutputKind::Report, &[])?;
     save_whole(&path, render(&[LoadedRun::read(folder)?], options)?.as_bytes())?;
     Ok(path)
 }
 
 /// Changes what is known of the run in a folder.
-pub(crate) fn add(folder: &Path, change: impl FnOnce(&mut Context)) -> Result<()> {
+pub(crate) fn add(folder: &Path, change: impl FnOnce(&mut Context)) -> bagwise::Result<()> {
     let mut context = Context::read(folder)?;
     change(&mut context);
     context.save(folder)

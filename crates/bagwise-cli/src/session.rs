@@ -1,11 +1,12 @@
 //! What all verbs share while they run: the library's surroundings (seed, memory, progress, the flag that Ctrl-C
 //! sets), the format of results, and how much is said on stderr.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
-use bagwise::io::ReadOptions;
+use bagwise::io::{OutputKind, ReadOptions, check_output, path_of};
 use bagwise::model::Model;
 use bagwise::{Ctx, Dataset};
 
@@ -28,6 +29,8 @@ pub(crate) struct Session {
     /// For the library.
     pub(crate) ctx: Ctx,
     format: Format,
+    csv_safe: bool,
+    force: bool,
     quiet: bool,
     bar: Option<Arc<Bar>>,
 }
@@ -56,7 +59,8 @@ impl Session {
             output::to_stderr("stopping; Ctrl-C again ends at once");
         })
         .context("could not listen for Ctrl-C")?;
-        Ok(Session { ctx, format: options.format, quiet: options.quiet, bar })
+        let General { format, csv_safe, force, quiet, .. } = *options;
+        Ok(Session { ctx, format, csv_safe, force, quiet, bar })
     }
 
     /// Reads a data set and passes on what its reader wants the user to know.
@@ -86,10 +90,18 @@ impl Session {
         self.read(name, &ReadOptions { unlabelled: true, features, allow_missing, ..options })
     }
 
+    /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
+    /// user insists, and `inputs`, as the user named them, are not replaced at all.
+    pub(crate) fn check_output(&self, path: &Path, kind: OutputKind, inputs: &[&str]) -> Result<()> {
+        let inputs: Vec<PathBuf> = inputs.iter().filter_map(|name| path_of(name)).collect();
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        Ok(check_output(path, kind, &inputs, self.force)?)
+    }
+
     /// Prints a result.
     pub(crate) fn print(&self, result: &impl Output) -> Result<()> {
         self.clear_progress();
-        output::print(result, self.format)
+        output::print(result, self.format, self.csv_safe)
     }
 
     /// Whether results are for programs, not for people.
@@ -112,7 +124,7 @@ impl Session {
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
             self.clear_progress();
-            output::to_stderr(text);
+            output::to_stderr(&output::printable(text));
         }
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Group => "--group COLUMN".into(),
         Setting::InstanceLabel => "--instance-label COLUMN".into(),
         Setting::Keep => "--keep".into(),
+        Setting::Overwrite => "--force".into(),
         Setting::Ignore(name) => named("--ignore", name),
         Setting::Categorical(name) => named("--categorical", name),
     }
@@ -74,6 +75,7 @@ mod tests {
             Setting::Group,
             Setting::InstanceLabel,
             Setting::Keep,
+            Setting::Overwrite,
             Setting::Ignore(None),
             Setting::Categorical(Some("a b".into())),
         ];

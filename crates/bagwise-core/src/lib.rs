@@ -10,6 +10,7 @@ mod ctx;
 mod dataset;
 mod duplicates;
 mod error;
+pub mod files;
 mod mat;
 mod message;
 mod rng;

@@ -58,6 +58,8 @@ pub enum Setting {
     InstanceLabel,
     /// Columns that are carried along.
     Keep,
+    /// That a file which bagwise did not write may be replaced.
+    Overwrite,
     /// Columns that are left out: this one, or those that the message is about.
     Ignore(Option<String>),
     /// Columns taken as categories: this one, or those that the message is about.

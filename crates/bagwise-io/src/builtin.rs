@@ -39,8 +39,13 @@ pub(crate) fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
 
 /// True if there are data of this name.
 pub(crate) fn is_here(name: &str) -> bool {
+    name == "musk1" || path(name).is_some()
+}
+
+/// The file that has the data of this name; none if they are in the program, or not here.
+pub(crate) fn path(name: &str) -> Option<PathBuf> {
     let bare = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && !name.starts_with('.');
-    name == "musk1" || bare && find(name, &searched()).is_some()
+    if bare && name != "musk1" { find(name, &searched()) } else { None }
 }
 
 /// The folders that are searched on this machine.

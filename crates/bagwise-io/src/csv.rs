@@ -207,6 +207,12 @@ impl CsvRows<'_> {
                     "close it; inside a quoted cell a quotation mark is written twice",
                 ));
             }
+            if self.record.as_slice().contains(&0) {
+                return Err(self.error(
+                    "the row has bytes of value 0",
+                    "is the file damaged, or no text? Write the table again as CSV in UTF-8",
+                ));
+            }
             if last.ends_with(b"\r") {
                 self.take_off_return();
             }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::assemble::{BagBuilder, SideColumns};
 use super::npy::{NpyHeader, read_at};
 use super::{ReadOptions, Reader, compress, labels};
+use bagwise_core::files::require_regular;
 use bagwise_core::{
     CarriedColumn, Dataset, Error, Feature, Instances, Message, Place, Result, RowSource, Setting, Stored,
 };
@@ -300,6 +301,7 @@ impl NpyRows {
 
 /// The header of a file, if it fits the size of the file.
 fn header(path: &Path) -> Result<NpyHeader> {
+    require_regular(path)?;
     let read = || {
         let mut file = File::open(path)?;
         let header = NpyHeader::read(&mut file)?;

@@ -5,7 +5,7 @@
 //! What formats share is in files of its own: `compress` opens a file and undoes gzip, zstd and bzip2, `dialect` finds how a
 //! table is written, `columns` gives columns their roles, `cells` turns text into numbers and categories, `arrays` turns
 //! arrays into columns, `assemble` turns rows into bags, `doubt` finds columns that are no measurements, `zip` is the
-//! container of `.npz`, `save` writes a file whole or not at all.
+//! container of `.npz`, `save` writes a file whole or not at all, `replace` says what it may overwrite.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
@@ -27,6 +27,7 @@ mod npy;
 mod npz;
 mod npz_sparse;
 mod parquet;
+mod replace;
 pub mod save;
 mod sketch;
 mod sparse;
@@ -39,10 +40,12 @@ use std::path::{Path, PathBuf};
 
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
+pub use bagwise_core::files;
 pub use builtin::builtin_names;
 pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use npy::write_npy;
 pub use npz_sparse::write_npz;
+pub use replace::{GRAPHS_MARK, OutputKind, check_output};
 pub use sketch::{ColumnSketch, TableSketch, sketch};
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
@@ -223,6 +226,11 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     })
 }
 
+/// The file or folder that a name stands for, if it stands for one.
+pub fn path_of(name: &str) -> Option<PathBuf> {
+    if Path::new(name).exists() { Some(name.into()) } else { builtin::path(name) }
+}
+
 /// True if what a user typed names data that are here: a generator, a path, or a name that is found.
 pub fn is_here(name: &str) -> bool {
     name.starts_with("synthetic:") || Path::new(name).exists() || builtin::is_here(name)
@@ -298,11 +306,6 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
 /// Writes bytes to a file, whole or not at all.
 pub fn save_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     save::whole(path, |file| file.write_all(bytes))
-}
-
-/// Whether a file could be written there: asked before a long computation, not after.
-pub fn check_writable(path: &Path) -> Result<()> {
-    save::possible(path)
 }
 
 fn not_recognised(path: &Path, head: &[u8]) -> Error {

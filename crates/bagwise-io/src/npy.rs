@@ -334,11 +334,19 @@ pub(crate) fn read_at(file: &File, mut place: u64, mut out: &mut [u8]) -> io::Re
     Ok(())
 }
 
+/// Where the numbers of a file of ours start. NumPy and others take the first multiple of 64 behind the header, 128 at
+/// most; the format allows more spaces, and by these we know our own.
+const MARKED_START: usize = 192;
+
 /// The front of a file with a matrix, rows first.
 pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &str) -> io::Result<()> {
+    header_of(out, descr, shape, 64)
+}
+
+fn header_of(out: &mut dyn Write, descr: &str, shape: &str, least: usize) -> io::Result<()> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, version and length take 10 bytes; numbers start at a multiple of 64, as the format asks.
-    let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    let padded = (10 + header.len() + 1).next_multiple_of(64).max(least) - 10;
     out.write_all(MAGIC)?;
     out.write_all(b"\x01\x00")?;
     out.write_all(&(padded as u16).to_le_bytes())?;
@@ -348,9 +356,17 @@ pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &str) -> io:
 /// Writes a matrix, row after row, whole or not at all.
 pub fn write_npy(path: &Path, mat: &Mat) -> Result<()> {
     save::whole(path, |file| {
-        write_header(file, "<f8", &format!("({}, {})", mat.rows(), mat.cols()))?;
+        header_of(file, "<f8", &format!("({}, {})", mat.rows(), mat.cols()), MARKED_START)?;
         mat.data().iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))
     })
+}
+
+/// True if a file that begins like this is one that [`write_npy`] wrote.
+pub(crate) fn is_marked(head: &[u8]) -> bool {
+    let front =
+        [MAGIC, b"\x01\x00", &(MARKED_START as u16 - 10).to_le_bytes(), b"{'descr': '<f8', "].concat();
+    let spaces = &head.get(128..MARKED_START - 1);
+    head.starts_with(&front) && spaces.is_some_and(|s| s.iter().all(|&b| b == b' '))
 }
 
 #[cfg(test)]
@@ -363,15 +379,16 @@ mod tests {
         let path = folder.path().join("g.npy");
         write_npy(&path, &Mat::from_rows(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])).unwrap();
         let bytes = std::fs::read(path).unwrap();
-        assert_eq!(bytes.len(), 128 + 48);
+        assert_eq!(bytes.len(), 192 + 48);
+        assert!(is_marked(&bytes));
         assert!(bytes.starts_with(
-            b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"
+            b"\x93NUMPY\x01\x00\xb6\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"
         ));
-        assert_eq!(bytes[127], b'\n');
-        assert_eq!(bytes[128 + 40..], 6f64.to_le_bytes());
+        assert_eq!(bytes[191], b'\n');
+        assert_eq!(bytes[192 + 40..], 6f64.to_le_bytes());
         let header = NpyHeader::read(&mut &bytes[..]).unwrap();
-        assert_eq!(header, NpyHeader { real: Real::F64, fortran: false, rows: 2, cols: 3, start: 128 });
-        assert!(header.check_size(176).is_ok());
+        assert_eq!(header, NpyHeader { real: Real::F64, fortran: false, rows: 2, cols: 3, start: 192 });
+        assert!(header.check_size(240).is_ok());
     }
 
     #[test]

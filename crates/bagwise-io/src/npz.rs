@@ -20,6 +20,7 @@ use std::path::Path;
 use super::arrays::{self, Arrays, Values, labels};
 use super::compress::{self, Refusal};
 use super::npy::{self, NpyForm, half};
+use super::replace::TABLE_MARK;
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
 use super::{Column, ReadOptions, Reader, Writer, csv, save};
@@ -420,7 +421,7 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
     for (name, list) in beside {
         values(&mut pack, name, list)?;
     }
-    pack.finish()
+    pack.finish(TABLE_MARK)
 }
 
 /// Adds a list.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::arrays::Values;
 use super::npz::{array, values};
+use super::replace::MAP_MARK;
 use super::save;
 use super::zip::Pack;
 use bagwise_core::{Csr, Error, Place, Result};
@@ -32,7 +33,7 @@ pub fn write_npz(path: &Path, rows: &Csr, names: &[String]) -> Result<()> {
             rows.indptr().iter().try_for_each(|&v| out.write_all(&(v as i32).to_le_bytes()))
         })?;
         values(&mut pack, "bags", &Values::texts(names.to_vec()))?;
-        pack.finish()
+        pack.finish(MAP_MARK)
     })
 }
 

@@ -1,83 +1,130 @@
 //! Writing a file whole or not at all: into a temporary file in the same folder, which takes the place of the
-//! old one when everything has been written. A name that ends in `.gz` is compressed.
+//! old one when everything has been written and is on the disk. A name that ends in `.gz` is compressed.
+//!
+//! A process that is killed leaves its temporary file behind. Its name says which program made it and for which target, so
+//! that the next one to write the same target removes it.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::has_ending;
+use bagwise_core::files::{explain_write as explain, folder_of, sync_folder_of};
 use bagwise_core::{Error, Place, Result};
+
+/// Temporary files of this age belong to no process that is still writing.
+const STALE: Duration = Duration::from_secs(3600);
+
+/// Random letters at the end of a temporary name.
+const LETTERS: usize = 6;
 
 /// Writes a file through `fill`.
 pub fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    whole_checked(path, fill, |_| Ok(()))
+}
+
+/// The same, if `check` finds what was written, in the file it is given, to be good. A pipe or device is not read back.
+pub fn whole_checked(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    check: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     let explain = |e: io::Error| explain(path, e);
-    check_ending(path)?;
+    check_name(path)?;
     let gzip = has_ending(path, "gz");
     match path.metadata() {
-        Ok(found) if found.is_dir() => Err(Error::data(
-            Place::of(path.display().to_string()),
-            "this is a folder",
-            "give the name of a file in it",
-        )),
         // A pipe or device cannot be replaced, only written to.
         Ok(found) if !found.is_file() => {
             let out = OpenOptions::new().write(true).open(path).map_err(explain)?;
             compressed(out, gzip, fill).map(drop).map_err(explain)
         }
         _ => {
+            remove_stale(path);
             let file = temporary(path).map_err(explain)?;
-            let file = compressed(file, gzip, fill).map_err(explain)?;
+            // Not to the wrapper, whose errors name the temporary file.
+            compressed(file.as_file(), gzip, fill).map_err(explain)?;
             file.as_file().sync_all().map_err(explain)?;
-            file.persist(path).map_err(|e| explain(e.error)).map(drop)
+            check(file.path())?;
+            file.persist(path).map_err(|e| explain(e.error))?;
+            sync_folder_of(path);
+            Ok(())
         }
     }
 }
 
-/// Whether [`whole`] will be able to write there, before the work whose result it would write.
+/// Whether [`whole`] will be able to write there, before the work whose result it would write. The target is not touched.
 pub fn possible(path: &Path) -> Result<()> {
+    check_name(path)?;
     match path.metadata() {
         // A pipe or device: not to be opened before there is something to say.
-        Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
-        // Its place is taken by a new file; what counts is the folder.
-        Ok(found) if found.is_file() => {
-            check_ending(path)?;
-            temporary(path).map(drop).map_err(|e| explain(path, e))
-        }
-        Ok(_) => whole(path, |_| Ok(())),
-        Err(_) => {
-            whole(path, |_| Ok(()))?;
-            std::fs::remove_file(path).map_err(|e| explain(path, e))
-        }
+        Ok(found) if !found.is_file() => Ok(()),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(explain(path, e)),
+        // A new file takes the place of one that is there; what counts is the folder.
+        _ => temporary(path).map(drop).map_err(|e| explain(path, e)),
     }
 }
 
 /// A file in the folder of another, whose place it may take.
 fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let prefix = temporary_prefix(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".bagwise-");
+    builder.prefix(&prefix).rand_bytes(LETTERS);
     #[cfg(unix)]
     {
         // As any new file: what the user's umask leaves of this.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder_of(path))
 }
 
-fn check_ending(path: &Path) -> Result<()> {
+/// How the names of temporary files for a target begin: of fixed length, since a target's name may be as long as names can
+/// be. Six letters follow.
+pub fn temporary_prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    // FNV-1a.
+    let sum = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |sum, &byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!(".bagwise-{sum:016x}-")
+}
+
+/// Removes what killed processes left of earlier attempts to write this target.
+fn remove_stale(path: &Path) {
+    let prefix = temporary_prefix(path);
+    let Ok(entries) = std::fs::read_dir(folder_of(path)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().and_then(|name| name.strip_prefix(&prefix)).is_some_and(|letters| {
+            letters.len() == LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric())
+        });
+        // Of a link only the link counts.
+        let Some(found) = entry.metadata().ok().filter(|m| ours && m.is_file()) else { continue };
+        let age = found.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
+        if age.is_some_and(|age| age > STALE) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn check_name(path: &Path) -> Result<()> {
+    let refuse =
+        |found: &str, remedy: &str| Err(Error::data(Place::of(path.display().to_string()), found, remedy));
+    if path.is_dir() {
+        return refuse("this is a folder", "give the name of a file in it");
+    }
+    if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return refuse("this is not the name of a file", "give one");
+    }
     if has_ending(path, "zst") {
-        return Err(Error::data(
-            Place::of(path.display().to_string()),
+        return refuse(
             "zstd is read, not written",
             "let the name end in .gz, or leave the file uncompressed",
-        ));
+        );
     }
     Ok(())
 }
@@ -97,24 +144,6 @@ fn compressed<W: Write>(
         out.into_inner().map_err(io::IntoInnerError::into_error)?
     };
     Ok(out)
-}
-
-fn explain(path: &Path, error: io::Error) -> Error {
-    let place = Place::of(path.display().to_string());
-    match error.kind() {
-        io::ErrorKind::NotFound => {
-            Error::data(place, "the folder does not exist", "create it, or write somewhere else")
-        }
-        io::ErrorKind::PermissionDenied => {
-            Error::data(place, "permission denied", "write where you may, or ask the folder's owner")
-        }
-        io::ErrorKind::StorageFull => Error::data(place, "the disk is full", "make room, or write elsewhere"),
-        // The temporary file's name would only confuse.
-        _ => Error::Io {
-            path: path.into(),
-            source: error.raw_os_error().map_or(error, io::Error::from_raw_os_error),
-        },
-    }
 }
 
 /// The shortest text that is read back as the same number. Very large and small ones get an exponent, since

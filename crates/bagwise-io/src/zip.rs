@@ -15,6 +15,7 @@ use flate2::bufread::DeflateDecoder;
 
 use super::compress::{self, DecompressBudget, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal};
 use super::text::shown;
+use bagwise_core::files::require_regular;
 use bagwise_core::{Place, Result, human_bytes};
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -69,6 +70,7 @@ impl Archive {
     /// Opens an archive and reads its directory.
     pub(crate) fn open(path: &Path) -> Result<Archive> {
         let explain = |e| compress::explain(Place::of(path.display().to_string()), e);
+        require_regular(path)?;
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         Archive::read(file).map_err(explain)
@@ -377,8 +379,8 @@ impl<'w> Pack<'w> {
         Ok(())
     }
 
-    /// Writes the directory.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    /// Writes the directory, and a remark at the end.
+    pub(crate) fn finish(mut self, remark: &str) -> io::Result<()> {
         let (start, size, count) = (self.at, self.directory.len() as u64, self.count);
         let directory = std::mem::take(&mut self.directory);
         self.put(&directory)?;
@@ -405,7 +407,8 @@ impl<'w> Pack<'w> {
         end.extend(few);
         end.extend(short(size));
         end.extend(short(start));
-        end.extend([0; 2]);
+        end.extend((remark.len() as u16).to_le_bytes());
+        end.extend(remark.as_bytes());
         self.put(&end)
     }
 }
@@ -440,7 +443,7 @@ mod tests {
         for (name, text) in [("a", "some text"), ("bé", ""), ("c", "more of the text")] {
             pack.member(name, text.len() as u64, |out| out.write_all(text.as_bytes())).unwrap();
         }
-        pack.finish().unwrap();
+        pack.finish("").unwrap();
         bytes
     }
 

@@ -4,18 +4,32 @@
 //! What may go wrong with the file, and what happens: a last line without its newline was being written when
 //! the run died: it is cut off, and its fit is done again. Any other line that cannot be read is damage, an
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
-//! error too, because mixing them would be wrong silently. Two processes cannot write to one file.
+//! error too, because mixing them would be wrong silently. So is a line that was edited, where whoever reads knows the bags
+//! and folds ([`GroundTruth::check_record`]). Two processes cannot write to one file.
+//!
+//! Lines reach the disk at least once a second ([`SYNC_EVERY`]), so that a power cut costs the fits of that second.
+//!
+//! [`GroundTruth::check_record`]: super::GroundTruth::check_record
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use bagwise_core::files::{check_bound, explain_write, read_bounded, require_regular, sync_folder_of};
 use bagwise_core::{Error, Place, Result};
+
+/// Bytes that a file of records may have: all of them are held in memory.
+const MOST: u64 = 4_000_000_000;
+const WHAT: &str = "a file of records";
+
+/// Records are written at once, and forced to the disk when so much time has passed since the last time.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// The parameter that says where a method draws its reference points; `all` means that it saw the bags it is judged by.
 pub const POOL: &str = "pool";
@@ -253,14 +267,32 @@ pub struct RecordFile {
     torn: u64,
     /// Where the next line starts.
     end: u64,
+    /// When the file was last forced to the disk, and whether lines were written since.
+    synced: Instant,
+    dirty: bool,
 }
 
 impl RecordFile {
     /// Opens the file, or makes it, for the run whose configuration has the fingerprint `run`.
     pub fn open(path: &Path, run: &str) -> Result<RecordFile> {
+        RecordFile::open_checked(path, run, |_| Ok(()))
+    }
+
+    /// The same, and refuses the file, with the line, if `check` refuses a record.
+    pub fn open_checked(path: &Path, run: &str, check: impl Fn(&Record) -> Result<()>) -> Result<RecordFile> {
         let io = |source| Error::Io { path: path.to_path_buf(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        require_regular(path)?;
+        let is_new = !path.exists();
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|e| explain_write(path, e))?;
+        if is_new {
+            sync_folder_of(path);
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -275,16 +307,18 @@ impl RecordFile {
             Err(TryLockError::Error(e)) => return Err(io(e)),
         }
         let mut bytes = Vec::new();
+        check_bound(path, WHAT, file.metadata().map_err(io)?.len(), MOST)?;
         file.read_to_end(&mut bytes).map_err(io)?;
         let whole = whole_lines(&bytes);
-        let records = parse(path, whole, Some(run))?;
+        let records = parse(path, whole, Some(run), &check)?;
         let torn = (bytes.len() - whole.len()) as u64;
         let end = whole.len() as u64;
         if torn > 0 {
             file.set_len(end).map_err(io)?;
         }
         file.seek(SeekFrom::Start(end)).map_err(io)?;
-        Ok(RecordFile { path: path.to_path_buf(), run: run.into(), file, records, torn, end })
+        let (synced, dirty) = (Instant::now(), torn > 0);
+        Ok(RecordFile { path: path.to_path_buf(), run: run.into(), file, records, torn, end, synced, dirty })
     }
 
     /// Writes a record and flushes it. One key can be written once.
@@ -300,10 +334,23 @@ impl RecordFile {
         if let Err(source) = written {
             // A full disk leaves a part of the line; the next one must not be glued to it.
             let _ = self.file.set_len(self.end).and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
-            return Err(Error::Io { path: self.path.clone(), source });
+            return Err(explain_write(&self.path, source));
         }
         self.end += line.len() as u64;
         self.records.insert(record.key.clone(), record);
+        self.dirty = true;
+        if self.synced.elapsed() >= SYNC_EVERY {
+            self.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Forces what was written to the disk.
+    pub fn sync(&mut self) -> Result<()> {
+        if self.dirty {
+            self.file.sync_data().map_err(|e| explain_write(&self.path, e))?;
+        }
+        (self.synced, self.dirty) = (Instant::now(), false);
         Ok(())
     }
 
@@ -338,15 +385,27 @@ impl RecordFile {
     }
 
     /// The records themselves, sorted by key.
-    pub fn into_records(self) -> Vec<Record> {
-        self.records.into_values().collect()
+    pub fn into_records(mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records).into_values().collect()
+    }
+}
+
+impl Drop for RecordFile {
+    /// A run that was stopped keeps what it has done.
+    fn drop(&mut self) {
+        let _ = self.sync();
     }
 }
 
 /// The records of a file, sorted by key, whatever their run; a torn last line is ignored and nothing is changed.
 pub fn read_records(path: &Path) -> Result<Vec<Record>> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    Ok(parse(path, whole_lines(&bytes), None)?.into_values().collect())
+    read_records_checked(path, |_| Ok(()))
+}
+
+/// The same, and refuses the file, with the line, if `check` refuses a record.
+pub fn read_records_checked(path: &Path, check: impl Fn(&Record) -> Result<()>) -> Result<Vec<Record>> {
+    let bytes = read_bounded(path, WHAT, MOST)?;
+    Ok(parse(path, whole_lines(&bytes), None, &check)?.into_values().collect())
 }
 
 /// Everything up to the last newline.
@@ -355,7 +414,12 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-fn parse(path: &Path, bytes: &[u8], run: Option<&str>) -> Result<BTreeMap<Key, Record>> {
+fn parse(
+    path: &Path,
+    bytes: &[u8],
+    run: Option<&str>,
+    check: &dyn Fn(&Record) -> Result<()>,
+) -> Result<BTreeMap<Key, Record>> {
     let mut records = BTreeMap::new();
     let lines = bytes.strip_suffix(b"\n").map(|body| body.split(|&b| b == b'\n')).into_iter().flatten();
     for (i, line) in lines.enumerate() {
@@ -386,6 +450,12 @@ fn parse(path: &Path, bytes: &[u8], run: Option<&str>) -> Result<BTreeMap<Key, R
                     run.unwrap_or_default()
                 ),
                 "repeat the settings it was started with, or start in a new folder",
+            );
+        }
+        if let Err(problem) = check(&record) {
+            return refuse(
+                problem.to_string(),
+                "delete the line to have its fit done again, or start in a new folder",
             );
         }
         let key = record.key.clone();

@@ -4,8 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::data_fingerprint;
+use super::metrics::Metric;
 use super::predictions::{Classified, Predictions};
-use super::record::Scored;
+use super::record::{Record, Scored};
+use super::split::FoldPlan;
 use bagwise_core::{Dataset, Error, Mat, Result, Target};
 
 /// The truth of each bag.
@@ -93,6 +95,86 @@ impl GroundTruth {
                 .as_ref()
                 .map(|g| g.codes.iter().map(|&c| g.names[c as usize].clone()).collect()),
         })
+    }
+
+    /// Refuses a roster, read from a file, whose lists do not fit each other.
+    pub fn check(&self) -> Result<()> {
+        let bags = self.bags.len();
+        let refuse = |what: String| Err(Error::Invalid(what));
+        let (known, classes) = match &self.truth {
+            Truth::Values(values) => {
+                if values.iter().any(|v| !v.is_finite()) {
+                    return refuse("a value is not a finite number".into());
+                }
+                (values.len(), 0)
+            }
+            Truth::Classes { codes, names } => {
+                if let Some(code) = codes.iter().find(|&&code| code as usize >= names.len()) {
+                    return refuse(format!(
+                        "a bag is of class {code}, and there are {} classes",
+                        names.len()
+                    ));
+                }
+                (codes.len(), names.len())
+            }
+        };
+        if known != bags {
+            return refuse(format!("the truth of {known} bags is given, and there are {bags}"));
+        }
+        if let Some(groups) = self.groups.as_ref().filter(|groups| groups.len() != bags) {
+            return refuse(format!("the groups of {} bags are given, and there are {bags}", groups.len()));
+        }
+        match self.positive {
+            Some(class) if classes != 2 || class > 1 => {
+                refuse(format!("class {class} of {classes} cannot be the positive one"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a record of these data that contradicts the bags, the folds or itself: one that was edited, or that belongs to
+    /// another run. Records of other data are not looked at.
+    pub fn check_record(&self, record: &Record, folds: Option<&FoldPlan>) -> Result<()> {
+        let (key, scored) = (&record.key, &record.scored);
+        let refuse = |what: String| Err(Error::Invalid(format!("fit of {key}: {what}")));
+        if key.data != self.data {
+            return Ok(());
+        }
+        if record.data != self.fingerprint {
+            return refuse("the record is of other data, though of the same name".into());
+        }
+        if let Some(folds) = folds {
+            let Some(fold) = folds.repeats.get(key.repeat).and_then(|folds| folds.get(key.fold)) else {
+                return refuse("the run has no such repeat or fold".into());
+            };
+            let judged = key.inner.is_none() && record.succeeded();
+            if judged && (scored.bags != fold.test || record.trained != fold.train.len()) {
+                return refuse("its bags are not those of the fold".into());
+            }
+        }
+        if !record.succeeded() {
+            return Ok(());
+        }
+        let predictions = self.predictions(scored)?;
+        for (name, &stored) in &record.metrics {
+            // A later bagwise may have metrics that this one does not know.
+            let Ok(metric) = name.parse::<Metric>() else { continue };
+            let value = metric.value(&predictions).filter(|v| v.is_finite());
+            let same = match (stored, value) {
+                // Sums may differ in their last bits between machines and versions; an edit does not.
+                (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0),
+                (a, b) => a.is_none() == b.is_none(),
+            };
+            if !same {
+                let shown = |v: Option<f64>| v.map_or("undefined".into(), |v| v.to_string());
+                return refuse(format!(
+                    "{name} is recorded as {}, and labels and scores give {}: the record was edited",
+                    shown(stored),
+                    shown(value)
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The group of each bag as a number, groups by name; none without groups.

@@ -159,6 +159,8 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::Group => "group=COLUMN".into(),
         Setting::InstanceLabel => "instance_label=COLUMN".into(),
         Setting::Keep => "keep=[COLUMN]".into(),
+        // Files are replaced here without asking, as NumPy does.
+        Setting::Overwrite => "--force on the command line".into(),
         Setting::Ignore(name) => format!("ignore=[{}]", column(name)),
         Setting::Categorical(name) => format!("categorical=[{}]", column(name)),
     }

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use bagwise::judge::{GroundTruth, Metric, Record, Truth, read_records};
+use bagwise::io::files::{read_bounded, require_regular};
+use bagwise::judge::{FoldPlan, GroundTruth, Metric, Record, Truth, read_records_checked};
 use bagwise::{Error, Place, Result};
 
 use crate::context::{CONTEXT_FILE, Context};
@@ -34,8 +35,15 @@ impl LoadedRun {
                 "give the folder of a comparison or evaluation, or its records.jsonl",
             ));
         }
-        let records = read_records(&file)?;
-        let roster: GroundTruth = json(&folder.join("roster.json"))?;
+        require_regular(&file)?;
+        let truth = folder.join("roster.json");
+        let roster: GroundTruth = json(&truth)?;
+        roster
+            .check()
+            .map_err(|e| Error::data(Place::of(truth.display().to_string()), e.to_string(), AS_WRITTEN))?;
+        let folds = folder.join("folds.json");
+        let folds: Option<FoldPlan> = if folds.exists() { Some(json(&folds)?) } else { None };
+        let records = read_records_checked(&file, |r| roster.check_record(r, folds.as_ref()))?;
         let context = Context::read(&folder)?;
         LoadedRun::new(records, roster, context).map_err(|e| match e {
             Error::Invalid(found) => Error::data(
@@ -85,13 +93,14 @@ impl Context {
     }
 }
 
+/// Bytes that a file beside the records may have: a name and a few numbers for each bag and fold.
+const MOST: u64 = 1_000_000_000;
+
+const AS_WRITTEN: &str = "use the files as bagwise wrote them, or run the comparison again";
+
 fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = read_bounded(path, "a file beside records", MOST)?;
     serde_json::from_slice(&bytes).map_err(|e| {
-        Error::data(
-            Place::of(path.display().to_string()),
-            format!("cannot be understood ({e})"),
-            "use the files as bagwise wrote them, or run the comparison again",
-        )
+        Error::data(Place::of(path.display().to_string()), format!("cannot be understood ({e})"), AS_WRITTEN)
     })
 }

@@ -165,6 +165,8 @@ fn head(page: &mut Markup, title: &str) {
         );
         page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+        // By this a later run knows that it may replace the file.
+        page.void("meta", &[("name", "generator"), ("content", concat!("bagwise ", env!("CARGO_PKG_VERSION")))]);
         page.leaf("title", &[], title);
         // An icon of its own, so that browsers do not go looking for one.
         page.void("link", &[("rel", "icon"), ("href", "data:,")]);

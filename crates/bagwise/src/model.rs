@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -24,8 +23,12 @@ use crate::multiclass::{BinaryTask, vote};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::state::refuse;
-use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting};
-use bagwise_io::compress;
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
+use bagwise_io::{compress, save};
+
+/// Bytes that a model may have, after decompression.
+const MOST: u64 = compress::MAX_TOTAL;
+const WHAT: &str = "a model";
 
 /// Models of this and older formats can be read.
 pub(crate) const FORMAT: u32 = 1;
@@ -156,6 +159,13 @@ impl Model {
                 for (known, found) in nearest.iter_mut().zip(answer.nearest) {
                     *known = (*known).or(found);
                 }
+            }
+            if let Some(b) = (0..ready.len()).find(|&b| outputs.row(b).iter().any(|v| !v.is_finite())) {
+                return Err(Error::data(
+                    Place::default(),
+                    format!("the score of bag '{}' is not a finite number", raw.ids()[b]),
+                    "its numbers are too large for this model: correct them, or leave the bag out",
+                ));
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
@@ -311,10 +321,24 @@ impl Model {
         }))
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file, whole or not at all, and only if it can be read back.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
         let bytes = self.to_bytes()?;
-        bagwise_io::save::whole(path.as_ref(), |file| file.write_all(&bytes))
+        save::whole_checked(
+            path,
+            |file| file.write_all(&bytes),
+            |written| match Model::load(written) {
+                Ok(_) => Ok(()),
+                Err(Error::Model { problem, .. }) => Err(Error::data(
+                    Place::of(path.display().to_string()),
+                    format!("the model could not be read back, so it is not written: {problem}"),
+                    Message::from("numbers of such sizes need scaling: train it again")
+                        .with([Setting::Scale(&["minmax", "zscore"])]),
+                )),
+                Err(other) => Err(other),
+            },
+        )
     }
 
     /// The file's bytes: equal for equal models.
@@ -344,8 +368,10 @@ impl Model {
             io::ErrorKind::Other => compress::explain(Place::of(path.display().to_string()), e),
             _ => Error::io(path, e),
         };
-        let file = File::open(path).map_err(explain)?;
-        compress::decode(file).and_then(|mut input| input.read_to_end(&mut bytes)).map_err(explain)?;
+        let file = files::open_bounded(path, WHAT, MOST)?;
+        let read = compress::decode(file).and_then(|input| input.take(MOST + 1).read_to_end(&mut bytes));
+        read.map_err(explain)?;
+        files::check_bound(path, WHAT, bytes.len() as u64, MOST)?;
         Model::from_bytes(&bytes).map_err(|e| match e {
             Error::Model { problem, .. } => {
                 Error::Model { place: Place::of(path.display().to_string()), problem }
@@ -374,6 +400,7 @@ impl Model {
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
         let header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
+        state.check_finite()?;
         state.check_widths(header.transform.output_width())?;
         let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {

@@ -62,6 +62,19 @@ impl State {
         Ok(())
     }
 
+    /// An error if a number is infinite or none: no method writes such, and one would answer with them.
+    pub(crate) fn check_finite(&self) -> Result<()> {
+        let finite = |tensor: &Tensor| match tensor {
+            Tensor::F64(_, values) => values.iter().all(|v| v.is_finite()),
+            Tensor::F32(_, values) => values.iter().all(|v| v.is_finite()),
+            Tensor::U64(..) => true,
+        };
+        match self.tensors.iter().find(|(_, tensor)| !finite(tensor)) {
+            Some((name, _)) => Err(refuse(format!("the array '{name}' holds a number that is not finite"))),
+            None => Ok(()),
+        }
+    }
+
     fn tensor(&self, name: &str) -> Result<&Tensor> {
         self.tensors.get(name).ok_or_else(|| refuse(format!("the array '{name}' is missing")))
     }

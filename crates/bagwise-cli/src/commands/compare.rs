@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use bagwise::io::save_whole;
+use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary};
 use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep};
 use bagwise_report::ReportOptions;
@@ -119,6 +119,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
+    if let Some(report) = args.output.as_ref().map(|folder| folder.join(reporting::REPORT))
+        && !args.no_report
+        && report.exists()
+    {
+        // Not after hours of work.
+        session.check_output(&report, OutputKind::Report, &[name])?;
+    }
     let mut data = session.read(name, &args.judging.read_options(&args.read))?;
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
@@ -143,7 +150,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     })?;
     if !args.no_report {
         let options = ReportOptions { hide_ids: args.hide_ids, title: None };
-        comparison.report = Some(reporting::draw(comparison.folder(), &options)?);
+        comparison.report = Some(reporting::draw(comparison.folder(), &options, session)?);
     }
     save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bagwise::io::OutputKind;
 
 use crate::args::Data;
 use crate::session::{Outcome, Session};
@@ -41,15 +42,10 @@ Examples:
   bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    session.check_output(&args.output, OutputKind::Table, &[&args.input])?;
     let mut options = args.data.read_options();
     options.unlabelled = args.unlabelled;
     let data = session.read(&args.input, &options)?;
-    let whole = |path: &std::path::Path| path.canonicalize().ok();
-    if let (Some(from), Some(to)) = (whole(std::path::Path::new(&args.input)), whole(&args.output))
-        && from == to
-    {
-        anyhow::bail!("{}: input and output are the same file; choose another name", args.output.display());
-    }
     bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
     session.say(&format!(
         "wrote {}: {} bags, {} instances, {} attributes",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::io::{check_writable, write_npz};
+use bagwise::io::{OutputKind, write_npz};
 use bagwise::model::Model;
 
 use crate::args::Data;
@@ -43,7 +43,9 @@ Examples:
   bagwise embed musk1 --model isk.bagwise --output new.npz";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    check_writable(&args.output)?;
+    let model = args.model.as_ref().map(|path| path.to_string_lossy());
+    let inputs: Vec<&str> = [args.data.as_str()].into_iter().chain(model.as_deref()).collect();
+    session.check_output(&args.output, OutputKind::FeatureMap, &inputs)?;
     let mut options = args.read.read_options();
     let (map, names, how) = match (&args.model, &args.method) {
         (Some(path), _) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
-use bagwise::io::check_writable;
+use bagwise::io::OutputKind;
 use bagwise::method::{Explanation, Representative, TracedRound};
 use bagwise::model::Model;
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(path) = &args.graph {
         // Before any work.
         GraphFormat::of(path)?;
-        check_writable(path)?;
+        session.check_output(path, OutputKind::Graphs, &[data, &args.model.to_string_lossy()])?;
     }
     let data = session.read_for(&model, data, args.read.read_options())?;
     let explanations = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-use bagwise::io::check_writable;
+use anyhow::Result;
+use bagwise::io::OutputKind;
 use bagwise::{AUTO, INNER_FOLDS, Model};
 
 use crate::args::Data;
@@ -46,14 +46,8 @@ Examples:
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    session.check_output(&args.output, OutputKind::Model, &[&args.data])?;
     let data = session.read(&args.data, &args.read.read_options())?;
-    check_writable(&args.output)?;
-    if args.output.is_file() && Model::load(&args.output).is_err() {
-        bail!(
-            "{}: there is a file of this name that is not a model; choose another name",
-            args.output.display()
-        );
-    }
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
     let setups = config.resolve(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use bagwise::io::{check_writable, write_npy};
+use bagwise::io::{OutputKind, write_npy};
 
 use crate::args::Data;
 use crate::learning::Seeing;
@@ -41,6 +41,8 @@ Examples:
   bagwise gram musk1 --against musk1 --method wmksvm --output test-train.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    let inputs: Vec<&str> = [&args.data].into_iter().chain(&args.against).map(String::as_str).collect();
+    session.check_output(&args.output, OutputKind::Gram, &inputs)?;
     let mut options = args.read.read_options();
     options.unlabelled = true;
     let against = args.against.as_ref().map(|name| session.read(name, &options)).transpose()?;
@@ -50,7 +52,6 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &options)?;
     let reference = against.as_ref().unwrap_or(&data);
     let (setup, point) = args.seeing.single(&args.method, reference, &args.read)?;
-    check_writable(&args.output)?;
     let ctx = args.seeing.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
     let gram = bagwise::gram(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use bagwise::io::{check_writable, save_whole};
+use bagwise::io::{OutputKind, save_whole};
 use bagwise_report::{Joint, LoadedRun, ReportOptions, joint, render};
 
 use crate::output::{Digits, Output, Rows};
@@ -40,11 +40,13 @@ Examples:
   bagwise report musk1-compare molecules-compare --format json";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    check_writable(&args.output)?;
     let mut folders = Vec::new();
     for path in &args.runs {
         folders.extend(runs_in(path)?);
     }
+    let inputs: Vec<String> = folders.iter().flat_map(|path| files_of(path)).collect();
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    session.check_output(&args.output, OutputKind::Report, &inputs)?;
     let runs = folders.iter().map(|path| LoadedRun::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
     let options = ReportOptions { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
@@ -101,6 +103,26 @@ impl Output for Numbers {
         }
         rows
     }
+}
+
+/// What belongs to a run, or to the folder that a file of records lies in; a report beside them may be drawn again.
+fn files_of(run: &Path) -> Vec<String> {
+    let (folder, records) = if run.is_dir() {
+        (run, run.join("records.jsonl"))
+    } else {
+        (run.parent().unwrap_or(Path::new("")), run.to_path_buf())
+    };
+    let names = [
+        "run.json",
+        "folds.json",
+        "roster.json",
+        "report.json",
+        "predictions.csv",
+        "differences.csv",
+        "summary.json",
+    ];
+    let beside = names.into_iter().map(|name| folder.join(name));
+    beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// A path itself, or, of a folder without records (that of `run`), the folders in it that have some, by name.

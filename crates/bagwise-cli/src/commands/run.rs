@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use bagwise::io::save_whole;
+use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{FitStatus, Metric, Protocol, ProtocolName, Record, that_saw_test_bags};
 use bagwise::{Evaluation, LEVEL};
 use bagwise_report::{LoadedRun, ReportOptions, render};
@@ -12,7 +12,11 @@ use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure};
 use crate::judging;
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
+
+const JSON: &str = "table.json";
+const MARKDOWN: &str = "table.md";
 
 /// Repeat a published experiment from a file, beside what its paper printed
 #[derive(clap::Args)]
@@ -44,6 +48,7 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let experiment = Experiment::read(&args.file, args.quick)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
+    check_folder(&folder, args, session)?;
     std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
@@ -72,10 +77,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if !args.no_report && !runs.is_empty() {
         table.report = Some(report(&experiment, &runs, &folder)?);
     }
-    save_whole(&folder.join("table.json"), table.json()?.as_bytes())?;
-    save_whole(&folder.join("table.md"), table.markdown().as_bytes())?;
+    save_whole(&folder.join(JSON), table.json()?.as_bytes())?;
+    save_whole(&folder.join(MARKDOWN), table.markdown().as_bytes())?;
     session.print(&table)?;
     Ok(outcome)
+}
+
+/// Refuses to overwrite tables and reports of somebody else; the folders of the single runs look after themselves.
+fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
+    let (json, markdown, report) = (folder.join(JSON), folder.join(MARKDOWN), folder.join(REPORT));
+    let inputs = [&*args.file.to_string_lossy()];
+    if json.exists() || markdown.exists() {
+        // The text has no mark of its own, and goes with the numbers.
+        let kept = if json.exists() { &json } else { &markdown };
+        session.check_output(kept, OutputKind::Results, &inputs)?;
+    }
+    if report.exists() && !args.no_report {
+        session.check_output(&report, OutputKind::Report, &inputs)?;
+    }
+    Ok(())
 }
 
 /// `NAME` or `NAME-quick`, after the file.
@@ -134,7 +154,7 @@ fn on_one(
 fn report(experiment: &Experiment, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
     let runs = runs.iter().map(|run| LoadedRun::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
     let options = ReportOptions { hide_ids: false, title: Some(experiment.title.clone()) };
-    let path = folder.join("report.html");
+    let path = folder.join(REPORT);
     save_whole(&path, render(&runs, &options)?.as_bytes())?;
     Ok(path)
 }

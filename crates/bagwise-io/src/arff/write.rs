@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Arff;
+use crate::replace::TABLE_MARK;
 use crate::{Writer, csv, plain_extension, save};
 use bagwise_core::{Dataset, Error, FeatureKind, Message, Place, Result, Setting, Target};
 
@@ -73,7 +74,7 @@ fn list(values: &[String], out: &mut String) {
 
 fn write(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     let bags = &data.bags;
-    let mut text = String::from("@relation ");
+    let mut text = format!("% {TABLE_MARK}\n@relation ");
     quote(&data.name, &mut text);
     text.push_str("\n\n@attribute bag_id ");
     list(bags.ids(), &mut text);

@@ -20,7 +20,7 @@ use super::compress;
 use super::npz::rows_first;
 use super::text::{Fault, Parsed, damaged, shown, wrong};
 use super::{Column, ReadOptions, Reader};
-use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result};
+use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result, files};
 use element::{Var, variables};
 
 /// Reads `.mat` files.
@@ -41,11 +41,21 @@ impl Reader for Matlab {
     }
 }
 
+/// The whole file is held in memory, and no variable of this version of the format is larger than 2 GB.
+const MOST: u64 = 4_000_000_000;
+const WHAT: &str = "a .mat file that is read";
+
 fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let source = path.display().to_string();
     let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
     let mut bytes = Vec::new();
-    compress::open(path)?.read_to_end(&mut bytes).map_err(|e| compress::explain(Place::of(&source), e))?;
+    files::require_regular(path)?;
+    if let Ok(found) = path.metadata() {
+        files::check_bound(path, WHAT, found.len(), MOST)?;
+    }
+    let read = compress::open(path)?.take(MOST + 1).read_to_end(&mut bytes);
+    read.map_err(|e| compress::explain(Place::of(&source), e))?;
+    files::check_bound(path, WHAT, bytes.len() as u64, MOST)?;
     let variables = variables(&bytes).map_err(refuse)?;
     // Claimed rows cost memory even where nothing is in them.
     let most = bytes.len().max(1 << 20);

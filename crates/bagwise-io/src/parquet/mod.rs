@@ -31,6 +31,7 @@ use super::compress;
 use super::doubt::{self, LeftOut};
 use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
+use bagwise_core::files::require_regular;
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
 use thrift::{Input, ThriftValue};
@@ -82,6 +83,7 @@ impl ParquetFile {
     fn open(path: &Path) -> Result<ParquetFile> {
         let name = path.display().to_string();
         let explain = |e| compress::explain(Place::of(&name), e);
+        require_regular(path)?;
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;

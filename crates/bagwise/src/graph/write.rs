@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use bagwise_core::{Dataset, Error, Place, Result};
-use bagwise_io::save;
+use bagwise_io::{GRAPHS_MARK, save};
 
 use super::Graph;
 
@@ -47,7 +47,7 @@ pub fn write_graphs(path: &Path, data: &Dataset, graphs: &[Graph], values: &[Vec
 }
 
 fn graph_ml(file: &mut dyn Write, data: &Dataset, graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
-    writeln!(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- {GRAPHS_MARK} -->")?;
     writeln!(file, "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">")?;
     for (name, of, kind) in [
         ("bag", "node", "string"),
@@ -84,7 +84,7 @@ fn graph_ml(file: &mut dyn Write, data: &Dataset, graphs: &[Graph], values: &[Ve
 }
 
 fn dot(file: &mut dyn Write, data: &Dataset, graphs: &[Graph], values: &[Vec<f64>]) -> io::Result<()> {
-    writeln!(file, "graph bags {{")?;
+    writeln!(file, "// {GRAPHS_MARK}\ngraph bags {{")?;
     for (b, (id, graph)) in data.bags.ids().iter().zip(graphs).enumerate() {
         let id = escaped(id, &[('\\', "\\\\"), ('"', "\\\"")]);
         writeln!(file, "  subgraph cluster_{b} {{\n    label=\"{id}\";")?;

@@ -4,9 +4,12 @@
 //! A folder holds `run.json` (whose run it is), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
 //! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use bagwise_core::files::{explain_write, read_bounded};
 use bagwise_core::{Error, Place, Result};
 use bagwise_io::save_whole;
 use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
@@ -35,6 +38,8 @@ struct Owner {
 
 const OWNER: &str = "run.json";
 const RECORDS: &str = "records.jsonl";
+const PREDICTIONS: &str = "predictions.csv";
+const DIFFERENCES: &str = "differences.csv";
 
 /// The records of a run, those of earlier sessions included.
 pub(crate) struct RecordStore {
@@ -54,8 +59,12 @@ impl RecordStore {
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
         check_ours(&folder)?;
-        std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
-        let file = RecordFile::open(&folder.join(RECORDS), &run.fingerprint)?;
+        let mut columns = Vec::new();
+        write_predictions(&[], &mut columns)?;
+        check_table(&folder.join(PREDICTIONS), &columns)?;
+        check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
+        std::fs::create_dir_all(&folder).map_err(|e| explain_write(&folder, e))?;
+        let file = open_records(&folder.join(RECORDS), run)?;
         if owner(&folder).is_some_and(|owner| owner != run.fingerprint) {
             return Err(Error::data(
                 Place::of(folder.display().to_string()),
@@ -77,7 +86,7 @@ impl RecordStore {
             remove_old(&folder);
             Some(folder.join(format!("{}.jsonl", run.fingerprint)))
         });
-        let file = path.as_ref().and_then(|path| RecordFile::open(path, &run.fingerprint).ok());
+        let file = path.as_ref().and_then(|path| open_records(path, run).ok());
         let cached = path.filter(|_| file.is_some());
         RecordStore { file, kept: Vec::new(), folder: None, cached }
     }
@@ -122,8 +131,8 @@ impl RecordStore {
             let rows = prediction_rows(records, roster)?;
             let mut bytes = Vec::new();
             write_predictions(&rows, &mut bytes)?;
-            save_whole(&folder.join("predictions.csv"), &bytes)?;
-            save_whole(&folder.join("differences.csv"), &verdict.differences_csv()?)?;
+            save_whole(&folder.join(PREDICTIONS), &bytes)?;
+            save_whole(&folder.join(DIFFERENCES), &verdict.differences_csv()?)?;
         }
         if let Some(path) = self.cached {
             let _ = std::fs::remove_file(path);
@@ -135,14 +144,35 @@ impl RecordStore {
 /// Refuses a folder with files that no run wrote.
 fn check_ours(folder: &Path) -> Result<()> {
     let Ok(mut entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    let ours = folder.join(OWNER).exists() || folder.join(RECORDS).exists();
-    if ours || entries.next().is_none() {
+    // A run that was killed right after its start has left nothing but an empty file of records.
+    let ours = || owner(folder).is_some() || folder.join(RECORDS).exists() && !folder.join(OWNER).exists();
+    if entries.next().is_none() || ours() {
         return Ok(());
     }
     Err(Error::data(
         Place::of(folder.display().to_string()),
         "the folder is not empty, and holds no run",
         "name a new folder",
+    ))
+}
+
+/// The records of a run, every one of them checked against its bags and folds.
+fn open_records(path: &Path, run: &Run<'_>) -> Result<RecordFile> {
+    RecordFile::open_checked(path, &run.fingerprint, |r| run.roster.check_record(r, Some(&run.folds)))
+}
+
+/// Refuses a file under the name of a table of ours that no run wrote: it begins with other columns.
+fn check_table(path: &Path, own: &[u8]) -> Result<()> {
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    let mut head = Vec::new();
+    file.take(own.len() as u64).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
+    if head.is_empty() || head == own {
+        return Ok(());
+    }
+    Err(Error::data(
+        Place::of(path.display().to_string()),
+        "bagwise did not write this file, and would overwrite it",
+        "move it, or name another folder",
     ))
 }
 
@@ -158,7 +188,7 @@ fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
 
 /// The fingerprint of the run that a folder holds.
 fn owner(folder: &Path) -> Option<String> {
-    let bytes = std::fs::read(folder.join(OWNER)).ok()?;
+    let bytes = read_bounded(&folder.join(OWNER), "the settings of a run", 1_000_000).ok()?;
     serde_json::from_slice::<Owner>(&bytes).ok().map(|owner| owner.run)
 }
 

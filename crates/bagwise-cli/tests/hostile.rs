@@ -1,0 +1,461 @@
+//! What hostile trials broke: files that must not be overwritten, files that are no files, folders and models that
+//! were edited, names that talk to the terminal. Every case ended with a lost file, a hang, a crash or a wrong answer once.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use bagwise::method::Tensor;
+use bagwise::model::{pack, unpack};
+use common::{bagwise, done, shell, text};
+use serde_json::Value;
+
+const FIT: &str = "fit d.csv --method mi-kernel -p gamma=0.5 -p norm=mean -p c=1 --inner 2 -o m.bagwise";
+const GRAM: &str = "gram d.csv --method mi-kernel -p gamma=0.5 -p norm=mean --output";
+const EMBED: &str = "embed d.csv --method isk -p psi=4 -p epsilon=1 --output";
+const COMPARE: &str = "compare d.csv --methods majority --folds 4 -o run";
+
+/// Sixteen bags of two classes, all numbers times `size`.
+fn table(size: f64) -> String {
+    let mut rows = String::from("bag,label,x,z\n");
+    for bag in 0..16 {
+        for row in 0..=bag % 3 {
+            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
+            rows += &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) * size);
+        }
+    }
+    rows
+}
+
+/// A folder with a table.
+fn scene() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("d.csv"), table(1.0)).unwrap();
+    folder
+}
+
+/// A folder with a table and the folder `run` of a comparison.
+fn scene_with_run() -> tempfile::TempDir {
+    let folder = scene();
+    done(folder.path(), COMPARE);
+    folder
+}
+
+fn run(folder: &Path, line: &str) -> Output {
+    bagwise(folder, &line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Runs a line that must be refused in one line with exit code 2; what it says.
+fn refused(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
+    said_no(line, &output)
+}
+
+fn said_no(line: &str, output: &Output) -> String {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "bagwise {line}\n{said}");
+    let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "bagwise {line}\n{said}");
+    errors[0].to_string()
+}
+
+/// Names of what a folder holds, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Rewrites a file of JSON.
+fn edit(path: &Path, change: impl FnOnce(&mut Value)) {
+    let mut value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    change(&mut value);
+    fs::write(path, value.to_string()).unwrap();
+}
+
+/// Rewrites one line of records.
+fn edit_record(folder: &Path, line: usize, change: impl FnOnce(&mut Value)) {
+    let path = folder.join("run/records.jsonl");
+    let page = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = page.lines().map(String::from).collect();
+    let mut record: Value = serde_json::from_str(&lines[line - 1]).unwrap();
+    change(&mut record);
+    lines[line - 1] = record.to_string();
+    fs::write(path, lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a_truth_that_does_not_fit_its_bags_is_refused() {
+    let changes: [(&str, fn(&mut Value)); 5] = [
+        ("one class less than bags", |r| {
+            r["truth"]["classes"]["codes"].as_array_mut().unwrap().pop();
+        }),
+        ("a class without a name", |r| r["truth"]["classes"]["codes"][3] = 7.into()),
+        ("a positive class that is none", |r| r["positive"] = 9.into()),
+        ("fewer groups than bags", |r| r["groups"] = vec!["g"; 3].into()),
+        ("values for classes, too few", |r| r["truth"] = serde_json::json!({ "values": [1.0, 2.0] })),
+    ];
+    for (name, change) in changes {
+        let folder = scene_with_run();
+        edit(&folder.path().join("run/roster.json"), change);
+        let said = refused(folder.path(), "report run -o page.html");
+        assert!(said.contains("roster.json"), "{name}: {said}");
+        assert!(!folder.path().join("page.html").exists());
+    }
+}
+
+/// Each verb that writes a file, before the name of that file, and what it may not replace.
+#[test]
+fn what_bagwise_did_not_write_is_not_overwritten_unless_forced() {
+    let folder = scene_with_run();
+    let at = |name: &str| folder.path().join(name);
+    done(folder.path(), FIT);
+    done(folder.path(), "fit d.csv --method migraph-explicit --inner 2 -p c=1 -o g.bagwise");
+    let fit = FIT.strip_suffix(" m.bagwise").unwrap();
+    for (verb, name) in [
+        (GRAM, "notes.txt"),
+        (GRAM, "foreign.npy"),
+        (GRAM, "m.bagwise"),
+        (EMBED, "notes.txt"),
+        (EMBED, "foreign.npz"),
+        (EMBED, "m.bagwise"),
+        (fit, "notes.txt"),
+        ("report run -o", "notes.txt"),
+        ("report run -o", "m.bagwise"),
+        ("report run", "report.html"),
+        ("convert d.csv", "foreign.csv"),
+        ("convert d.csv", "foreign.npz"),
+        ("convert d.csv", "foreign.arff"),
+        ("explain g.bagwise d.csv --graph", "foreign.dot"),
+        ("explain g.bagwise d.csv --graph", "foreign.graphml"),
+    ] {
+        if name != "m.bagwise" {
+            fs::write(at(name), "mine\n").unwrap();
+        }
+        let before = fs::read(at(name)).unwrap();
+        let line = format!("{verb} {name}");
+        let line = if name == "report.html" { verb.to_string() } else { line };
+        let said = refused(folder.path(), &line);
+        assert!(said.contains(name) && said.contains("--force"), "{line}: {said}");
+        assert_eq!(fs::read(at(name)).unwrap(), before, "{line}");
+        // And then it is done all the same, and again without a word.
+        done(folder.path(), &format!("{line} --force"));
+        assert_ne!(fs::read(at(name)).unwrap(), before, "{line}");
+        if !name.ends_with(".csv") {
+            done(folder.path(), &line);
+        }
+        if name == "m.bagwise" {
+            fs::write(at(name), before).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_input_is_not_overwritten_even_when_forced() {
+    let folder = scene_with_run();
+    done(folder.path(), FIT);
+    done(folder.path(), "fit d.csv --method isk -p psi=4 -p epsilon=1 -p c=1 --inner 2 -o i.bagwise");
+    symlink("d.csv", folder.path().join("link.csv")).unwrap();
+    let fit = FIT.strip_suffix(" m.bagwise").unwrap();
+    for (line, name) in [
+        (format!("{GRAM} d.csv"), "d.csv"),
+        (format!("{GRAM} ./link.csv"), "d.csv"),
+        (format!("{GRAM} again.csv --against again.csv"), "again.csv"),
+        (format!("{EMBED} d.csv"), "d.csv"),
+        ("embed d.csv --model i.bagwise --output i.bagwise".into(), "i.bagwise"),
+        (format!("{fit} d.csv"), "d.csv"),
+        ("convert d.csv d.csv".into(), "d.csv"),
+        ("explain m.bagwise d.dot --input-format csv --graph d.dot".into(), "d.dot"),
+        ("report run -o run/records.jsonl".into(), "run/records.jsonl"),
+        ("report run/records.jsonl -o run/records.jsonl".into(), "run/records.jsonl"),
+        ("report run -o run/roster.json".into(), "run/roster.json"),
+        ("report run -o run/folds.json".into(), "run/folds.json"),
+    ] {
+        let path = folder.path().join(name);
+        if name == "again.csv" || name == "d.dot" {
+            fs::copy(folder.path().join("d.csv"), &path).unwrap();
+        }
+        let before = fs::read(&path).unwrap();
+        for force in ["", " --force"] {
+            let said = refused(folder.path(), &format!("{line}{force}"));
+            assert!(force.is_empty() || !said.contains("--force"), "{line}: {said}");
+            assert_eq!(fs::read(&path).unwrap(), before, "{line}{force}");
+        }
+    }
+}
+
+#[test]
+fn the_folder_of_a_run_is_one_that_a_run_wrote() {
+    let folder = scene();
+    // Another program's run.json does not make the folder ours.
+    for name in ["run.json", "predictions.csv"] {
+        fs::create_dir_all(folder.path().join("theirs")).unwrap();
+        fs::write(folder.path().join("theirs").join(name), "{}\n").unwrap();
+    }
+    let said = refused(folder.path(), "compare d.csv --methods majority --folds 4 -o theirs");
+    assert!(said.contains("theirs"), "{said}");
+    assert_eq!(fs::read(folder.path().join("theirs/predictions.csv")).unwrap(), b"{}\n");
+    assert_eq!(names(&folder.path().join("theirs")), ["predictions.csv", "run.json"]);
+    // In a folder of ours, files of other people under our names stay too.
+    for name in ["predictions.csv", "differences.csv", "report.html"] {
+        done(folder.path(), COMPARE);
+        let path = folder.path().join("run").join(name);
+        fs::write(&path, "mine\n").unwrap();
+        let said = refused(folder.path(), COMPARE);
+        assert!(said.contains(name), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), b"mine\n");
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn whether_a_file_can_be_written_is_found_out_without_touching_it() {
+    let folder = scene();
+    // Creating the target, even for a moment, would replace this link.
+    symlink("nowhere/else.bagwise", folder.path().join("m.bagwise")).unwrap();
+    let said = refused(folder.path(), &FIT.replace("c=1", "c=-1"));
+    assert!(said.contains(" c "), "{said}");
+    assert!(folder.path().join("m.bagwise").symlink_metadata().is_ok(), "the link is gone");
+    assert_eq!(names(folder.path()), ["d.csv", "m.bagwise"]);
+}
+
+/// A file that is as large as it says, and takes no room.
+fn huge(path: &Path) {
+    fs::File::create(path).unwrap().set_len(40_000_000_000).unwrap();
+}
+
+/// The same as `refused`, in little memory and time.
+fn refused_soon(folder: &Path, line: &str) -> String {
+    let output = shell(folder, &format!("ulimit -v 6000000; timeout 20 \"$BAGWISE\" --threads 1 {line}"));
+    said_no(line, &output)
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_is_read() {
+    let folder = scene_with_run();
+    for (name, line) in [
+        ("h.bagwise", "predict h.bagwise d.csv"),
+        ("h.mat", "inspect h.mat"),
+        ("h.toml", "run h.toml"),
+        ("run/records.jsonl", "report run -o page.html"),
+        ("run/records.jsonl", COMPARE),
+        ("run/roster.json", "report run -o page.html"),
+        ("run/report.json", "report run -o page.html"),
+    ] {
+        let path = folder.path().join(name);
+        let before = fs::read(&path).ok();
+        huge(&path);
+        let said = refused_soon(folder.path(), line);
+        let file = Path::new(name).file_name().unwrap().to_str().unwrap();
+        assert!(said.contains(file) && said.contains("40.0 GB"), "{line}: {said}");
+        fs::remove_file(&path).unwrap();
+        if let Some(before) = before {
+            fs::write(path, before).unwrap();
+        }
+    }
+}
+
+#[test]
+fn pipes_and_devices_are_no_models_runs_or_arrays() {
+    let folder = scene_with_run();
+    let pipe = |name: &str| {
+        let path = folder.path().join(name);
+        let _ = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
+    };
+    for (name, line) in [
+        ("p.bagwise", "predict p.bagwise d.csv"),
+        ("p.npz", "inspect p.npz"),
+        ("p.parquet", "inspect p.parquet"),
+        ("p.mat", "inspect p.mat"),
+        ("p.toml", "run p.toml"),
+        ("bags/one.npy", "convert bags out.npz --unlabelled"),
+        ("run/roster.json", "report run -o page.html"),
+    ] {
+        fs::create_dir_all(folder.path().join("bags")).unwrap();
+        let path = pipe(name);
+        let said = refused_soon(folder.path(), line);
+        assert!(said.contains("not a regular file"), "{line}: {said}");
+        fs::remove_file(path).unwrap();
+    }
+    for line in ["predict /dev/zero d.csv", "run /dev/zero", "report /dev/zero -o page.html"] {
+        let said = refused_soon(folder.path(), line);
+        assert!(said.contains("not a regular file"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_model_that_cannot_be_read_back_is_not_written() {
+    let folder = scene();
+    fs::write(folder.path().join("d.csv"), table(1e300)).unwrap();
+    let line = "fit d.csv --method mi-kernel --scale none --inner 2 -o m.bagwise";
+    let said = refused(folder.path(), line);
+    assert!(said.contains("m.bagwise") && said.contains("--scale"), "{said}");
+    assert_eq!(names(folder.path()), ["d.csv"]);
+}
+
+#[test]
+fn names_do_not_talk_to_the_terminal() {
+    let folder = scene();
+    done(folder.path(), FIT);
+    let evil = table(1.0).replace("b3,", "e\u{1b}]0;pwned\u{7}\u{1b}[31mvil\u{202e},");
+    fs::write(folder.path().join("evil.csv"), &evil).unwrap();
+    for line in ["predict m.bagwise evil.csv", "explain m.bagwise evil.csv"] {
+        let output = done(folder.path(), line);
+        let page = text(&output.stdout);
+        let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!page.contains(bad), "{line}: {page:?}");
+        assert!(page.contains("e\\u{1b}]0;pwned\\u{7}\\u{1b}[31mvil\\u{202e}"), "{line}: {page}");
+        // Programs get the name as it is.
+        let csv = done(folder.path(), &format!("{line} --format csv"));
+        assert!(text(&csv.stdout).contains("e\u{1b}]0;pwned\u{7}\u{1b}[31mvil\u{202e}"), "{line}");
+    }
+    // A heading is quoted in warnings.
+    fs::write(folder.path().join("evil.csv"), evil.replace("z\n", "\u{1b}[2Jz\n").replace(",0\n", ",red\n"))
+        .unwrap();
+    let output = run(folder.path(), "inspect evil.csv");
+    assert!(!text(&output.stderr).contains('\u{1b}'), "{}", text(&output.stderr));
+}
+
+#[test]
+fn formulas_in_csv_are_disarmed_on_demand() {
+    let folder = scene();
+    done(folder.path(), FIT);
+    let evil = table(1.0).replace("b3,", "=1+1,").replace("b4,", "@SUM(A1),").replace("b5,", "-2,");
+    fs::write(folder.path().join("evil.csv"), evil).unwrap();
+    let plain = done(folder.path(), "predict m.bagwise evil.csv --format csv");
+    let safe = done(folder.path(), "predict m.bagwise evil.csv --format csv --csv-safe");
+    let (plain, safe) = (text(&plain.stdout), text(&safe.stdout));
+    assert!(plain.contains("\n=1+1,") && plain.contains("\n@SUM(A1),"), "{plain}");
+    // Numbers stay numbers, scores below zero among them.
+    assert_eq!(safe, plain.replace("\n=1+1,", "\n'=1+1,").replace("\n@SUM(A1),", "\n'@SUM(A1),"));
+    assert!(safe.contains("\n-2,"), "{safe}");
+}
+
+#[test]
+fn a_model_that_is_not_finite_is_refused() {
+    let folder = scene();
+    done(folder.path(), FIT);
+    let path = folder.path().join("m.bagwise");
+    let (header, state) = unpack(&fs::read(&path).unwrap()).unwrap();
+    let mut tried = 0;
+    for name in state.tensors.keys() {
+        for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let mut broken = state.clone();
+            match broken.tensors.get_mut(name).unwrap() {
+                Tensor::F64(_, v) => v.iter_mut().for_each(|v| *v = value),
+                Tensor::F32(_, v) => v.iter_mut().for_each(|v| *v = value as f32),
+                Tensor::U64(..) => continue,
+            }
+            fs::write(&path, pack(&header, broken).unwrap()).unwrap();
+            let said = refused(folder.path(), "predict m.bagwise d.csv");
+            assert!(said.contains("not a usable model"), "{name} {value}: {said}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 0);
+}
+
+#[test]
+fn a_score_that_is_not_finite_is_no_answer() {
+    let folder = scene();
+    // A model of usual numbers, asked about unusual ones.
+    let line = "fit d.csv --method simple-mi -p kernel=linear -p c=100 --scale none --inner 2 -o m.bagwise";
+    done(folder.path(), line);
+    fs::write(folder.path().join("far.csv"), "bag,x,z\nok,1,1\nfar,1.7e308,1e307\n").unwrap();
+    let said = refused(folder.path(), "predict m.bagwise far.csv");
+    assert!(said.contains("the score of bag 'far' is not a finite number"), "{said}");
+}
+
+#[test]
+fn edited_records_are_refused_with_their_line() {
+    let changes: [(&str, fn(&mut Value)); 6] = [
+        ("a label", |r| {
+            let label = &mut r["scored"]["labels"][0];
+            *label = (1 - label.as_u64().unwrap()).into();
+        }),
+        ("a metric", |r| r["metrics"]["accuracy"] = 1.0.into()),
+        ("a fold", |r| r["key"]["fold"] = 999.into()),
+        ("a repeat", |r| r["key"]["repeat"] = 5.into()),
+        ("a bag of another fold", |r| {
+            let bags = r["scored"]["bags"].as_array().unwrap().clone();
+            let other = (0..16u64).find(|b| !bags.contains(&Value::from(*b))).unwrap();
+            r["scored"]["bags"][0] = other.into();
+        }),
+        ("a bag that is none", |r| r["scored"]["bags"][0] = 4000.into()),
+    ];
+    for (name, change) in changes {
+        let folder = scene_with_run();
+        edit_record(folder.path(), 3, change);
+        for line in ["report run -o page.html", COMPARE] {
+            let said = refused(folder.path(), line);
+            assert!(said.contains("records.jsonl, line 3"), "{name}, {line}: {said}");
+        }
+        assert!(!folder.path().join("page.html").exists());
+    }
+}
+
+#[test]
+fn a_file_that_grows_too_large_is_an_error_with_its_own_name() {
+    let folder = scene();
+    for line in ["convert musk1 out.csv", "compare musk1 --methods majority -o out"] {
+        // 20 blocks of 512 bytes; the shell's own kill would be signal 25.
+        let output = shell(folder.path(), &format!("ulimit -f 20; \"$BAGWISE\" {line}"));
+        let said = said_no(line, &output);
+        assert!(said.contains("out") && !said.contains(".bagwise-"), "{line}: {said}");
+        assert!(said.contains("too large") || said.contains("larger"), "{line}: {said}");
+    }
+    assert_eq!(names(folder.path()).iter().filter(|n| n.starts_with(".bagwise")).count(), 0);
+    let full = shell(folder.path(), &format!("\"$BAGWISE\" {GRAM} /dev/full"));
+    let said = said_no("gram to a full device", &full);
+    assert!(said.contains("/dev/full") && said.contains("full"), "{said}");
+}
+
+#[test]
+fn a_zero_byte_far_into_a_table_is_found() {
+    let folder = scene();
+    let mut rows = String::from("bag,label,x,z\n");
+    for row in 0..20_000 {
+        rows += &format!("b{},{},{row},1\n", row / 2, row / 2 % 2);
+    }
+    assert!(rows.len() > 3 * 65_536);
+    let line = rows[..200_000].matches('\n').count() + 2;
+    let start = 200_000 + rows[200_000..].find('\n').unwrap() + 1;
+    let (before, after) = rows.split_at(start + 1);
+    // Inside the name of a bag, where any text goes.
+    fs::write(folder.path().join("zero.csv"), format!("{before}\0{after}")).unwrap();
+    let said = refused(folder.path(), "inspect zero.csv");
+    assert!(said.contains(&format!("zero.csv, line {line}")), "{line}: {said}");
+}
+
+#[test]
+fn old_temporary_files_of_the_same_target_are_removed() {
+    let folder = scene();
+    let line = format!("{GRAM} k.npy");
+    done(folder.path(), &line);
+    let left = |name: &str, age: u64| -> PathBuf {
+        let path = folder.path().join(name);
+        fs::write(&path, "half").unwrap();
+        let then = SystemTime::now() - Duration::from_secs(age);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+        path
+    };
+    let prefix = bagwise::io::save::temporary_prefix(Path::new("k.npy"));
+    let of_other = bagwise::io::save::temporary_prefix(Path::new("other.npy"));
+    assert!(prefix.starts_with(".bagwise-") && prefix != of_other);
+    let old = left(&format!("{prefix}aaaaaa"), 7200);
+    let young = left(&format!("{prefix}bbbbbb"), 60);
+    let other = left(&format!("{of_other}cccccc"), 7200);
+    let foreign = left(".bagwise-notes", 7200);
+    done(folder.path(), &line);
+    assert!(!old.exists());
+    assert!(young.exists() && other.exists() && foreign.exists());
+}

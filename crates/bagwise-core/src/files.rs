@@ -1,0 +1,112 @@
+//! Files that are read as a whole or from their end: models, records, rosters, settings, archives. They must be regular
+//! files, because a pipe has no end to start from and may never give a byte, and those that are held in memory have a
+//! largest size, which is looked at before anything is read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::{Error, Place, Result, human_bytes};
+
+/// Refuses a pipe, device or socket before it is opened: opening a pipe waits for its writer. What is not there is left to
+/// whoever opens it.
+pub fn require_regular(path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() && !found.is_dir() => Err(Error::data(
+            Place::of(path.display().to_string()),
+            "this is not a regular file but a pipe, a device or a socket",
+            "copy its content to a file, and give that",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a regular file of at most `most` bytes; `what` says what it should be: "a model".
+pub fn open_bounded(path: &Path, what: &str, most: u64) -> Result<File> {
+    require_regular(path)?;
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let found = file.metadata().map_err(|e| Error::io(path, e))?;
+    check_bound(path, what, found.len(), most)?;
+    Ok(file)
+}
+
+/// Refuses what has more than `most` bytes.
+pub fn check_bound(path: &Path, what: &str, bytes: u64, most: u64) -> Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(Error::data(
+        Place::of(path.display().to_string()),
+        format!("there are {} here, and {what} has at most {}", human_bytes(bytes), human_bytes(most)),
+        "is this the right file?",
+    ))
+}
+
+/// The bytes of a regular file of at most `most` bytes.
+pub fn read_bounded(path: &Path, what: &str, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open_bounded(path, what, most)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
+    // It may have grown.
+    check_bound(path, what, bytes.len() as u64, most)?;
+    Ok(bytes)
+}
+
+/// Makes the name of a new file survive a power cut. Not every system and file system can, and none of them loses the file
+/// without a power cut, so a failure is not reported.
+pub fn sync_folder_of(path: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// The folder that a path is in; the current one if it names none.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// What a failed write means to whoever asked for the file `path`: the names of temporary files are left out.
+pub fn explain_write(path: &Path, error: io::Error) -> Error {
+    let place = Place::of(path.display().to_string());
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::data(place, "the folder does not exist", "create it, or write somewhere else")
+        }
+        io::ErrorKind::PermissionDenied => {
+            Error::data(place, "permission denied", "write where you may, or ask the folder's owner")
+        }
+        io::ErrorKind::StorageFull => Error::data(place, "the disk is full", "make room, or write elsewhere"),
+        io::ErrorKind::QuotaExceeded => {
+            Error::data(place, "your share of the disk is used up", "make room, or write elsewhere")
+        }
+        io::ErrorKind::FileTooLarge => Error::data(
+            place,
+            "the file would become larger than the system allows",
+            "raise the limit on file sizes, or write elsewhere",
+        ),
+        _ => Error::Io {
+            path: path.into(),
+            source: error.raw_os_error().map_or(error, io::Error::from_raw_os_error),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_is_looked_at_first() {
+        let path = std::env::temp_dir().join(format!("bagwise-files-{}", std::process::id()));
+        std::fs::write(&path, "12345").unwrap();
+        assert_eq!(read_bounded(&path, "a test", 5).unwrap(), b"12345");
+        let said = read_bounded(&path, "a test", 4).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(said.contains("there are 5 bytes here, and a test has at most 4 bytes"), "{said}");
+        assert!(matches!(read_bounded(&path, "a test", 4), Err(Error::Io { .. })));
+        assert!(read_bounded(Path::new("/dev/null"), "a test", 4).is_err() || !cfg!(unix));
+    }
+}

@@ -1,0 +1,121 @@
+//! What may be overwritten: the one rule for every command that writes a file. A file is replaced if bagwise wrote it, which
+//! its content says, and if it is of the kind that is to be written; anything else only if the user insists. An input is never
+//! replaced.
+//!
+//! Where a format has a place for a remark, what we write carries one: a comment in ARFF and graphs, the comment of an
+//! archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer than it
+//! must be ([`super::npy`]). CSV and sparse text have no such place, so they are never taken for ours.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::{compress, npy, save};
+use bagwise_core::{Error, Message, Place, Result, Setting};
+
+/// The remark in graphs.
+pub const GRAPHS_MARK: &str = "written by bagwise: graphs";
+
+/// The remark in ARFF, and the comment of an archive of bags.
+pub(crate) const TABLE_MARK: &str = "written by bagwise: bags";
+
+/// The comment of an archive with a feature map.
+pub(crate) const MAP_MARK: &str = "written by bagwise: feature map";
+
+/// A kind of file that bagwise writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A trained model.
+    Model,
+    /// A Gram matrix (`.npy`).
+    Gram,
+    /// Sparse vectors (`.npz`).
+    FeatureMap,
+    /// Bags, in any format.
+    Table,
+    /// Graphs of bags.
+    Graphs,
+    /// A report (HTML).
+    Report,
+    /// The results of an experiment (JSON).
+    Results,
+}
+
+impl OutputKind {
+    fn name(self) -> &'static str {
+        match self {
+            OutputKind::Model => "a model",
+            OutputKind::Gram => "a Gram matrix",
+            OutputKind::FeatureMap => "a feature map",
+            OutputKind::Table => "a table with a mark of bagwise",
+            OutputKind::Graphs => "a file of graphs",
+            OutputKind::Report => "a report",
+            OutputKind::Results => "a table of results",
+        }
+    }
+
+    /// Whether the beginning (decompressed) and the end of a file are those of this kind, from bagwise.
+    fn is(self, head: &[u8], tail: &[u8]) -> bool {
+        let says = |text: &str| head.windows(text.len()).any(|piece| piece == text.as_bytes());
+        match self {
+            // Eight bytes of length stand before.
+            OutputKind::Model => {
+                head.get(8..).is_some_and(|json| json.starts_with(b"{\"__metadata__\":{\"bagwise\":"))
+            }
+            OutputKind::Gram => npy::is_marked(head),
+            OutputKind::FeatureMap => tail.ends_with(MAP_MARK.as_bytes()),
+            OutputKind::Table => {
+                let parquet =
+                    tail.ends_with(b"PAR1") && tail.windows(16).any(|piece| piece == b"bagwise version ");
+                head.starts_with(format!("% {TABLE_MARK}").as_bytes())
+                    || tail.ends_with(TABLE_MARK.as_bytes())
+                    || parquet
+            }
+            OutputKind::Graphs => says(GRAPHS_MARK),
+            OutputKind::Report => says("<meta name=\"generator\" content=\"bagwise "),
+            OutputKind::Results => head.starts_with(b"{\n  \"title\": ") && says("\"source\": "),
+        }
+    }
+}
+
+/// Whether a file of this kind may be written there, before the work whose result it would be: the folder can be written to,
+/// no input is lost, and nothing that bagwise did not write, unless `force` says so.
+pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool) -> Result<()> {
+    save::possible(path)?;
+    let Ok(found) = path.metadata() else { return Ok(()) };
+    let refuse = |found: String, remedy: Message| {
+        Err(Error::data(Place::of(path.display().to_string()), found, remedy))
+    };
+    if inputs.iter().any(|input| is_part_of(path, input)) {
+        return refuse("input and output are the same file".into(), "choose another name".into());
+    }
+    // There is nothing to lose in a pipe, a device or an empty file.
+    if force || !found.is_file() || found.len() == 0 || wrote(path, kind) {
+        return Ok(());
+    }
+    refuse(
+        format!("there is a file of this name that is not {}", kind.name()),
+        Message::from("choose another name, or replace it").with([Setting::Overwrite]),
+    )
+}
+
+/// True if a file is the input, or in the folder that is the input.
+fn is_part_of(path: &Path, input: &Path) -> bool {
+    match (path.canonicalize(), input.canonicalize()) {
+        (Ok(path), Ok(input)) => path.starts_with(input),
+        _ => false,
+    }
+}
+
+/// True if bagwise wrote this file, as one of this kind.
+fn wrote(path: &Path, kind: OutputKind) -> bool {
+    const LOOK: u64 = 4096;
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    let read = compress::open(path).map(|input| input.take(LOOK).read_to_end(&mut head));
+    let read_end = File::open(path).and_then(|mut file| {
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(LOOK)))?;
+        file.take(LOOK).read_to_end(&mut tail)
+    });
+    matches!(read, Ok(Ok(_))) && read_end.is_ok() && kind.is(&head, &tail)
+}
