@@ -9,7 +9,7 @@ mod answers;
 mod train;
 
 pub use answers::Answers;
-pub use train::{TrainOptions, TrainedRule, best, learn, train};
+pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 
