@@ -150,10 +150,9 @@ impl Markers {
 
     /// True if a text stands for no value in a column of numbers. In one of text it is a category: strands are + and -.
     pub(crate) fn perhaps(text: &[u8]) -> bool {
-        const TEXTS: [&[u8]; 8] = [b"-", b"--", b".", b"None", b"none", b"na", b"n.a.", b"N.A."];
-        matches!(text.first(), Some(b'-' | b'.' | b'N' | b'n')) && text.len() <= 4 && TEXTS.contains(&text)
-            || text == "–".as_bytes()
-            || text == "—".as_bytes()
+        const TEXTS: [&[u8]; 10] =
+            [b"-", b"--", b".", b"None", b"none", b"na", b"n.a.", b"N.A.", b"\xe2\x80\x93", b"\xe2\x80\x94"];
+        matches!(text, [b'-' | b'.' | b'N' | b'n' | 0xe2, ..] if text.len() <= 4 && TEXTS.contains(&text))
     }
 }
 

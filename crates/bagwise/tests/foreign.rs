@@ -84,7 +84,9 @@ fn tables_of_pandas_and_pyarrow() {
         );
         assert_eq!(labels(&data), ["1", "0", "1"], "{file}");
         assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1], "{file}");
-        assert!(data.warnings.is_empty(), "{:?}", data.warnings);
+        // The one with an index that counts nothing.
+        let indexed = data.warnings.iter().any(|w| w.to_string().contains("the index of a data frame"));
+        assert_eq!((indexed, data.warnings.len()), (file == "pandas_zstd.parquet", usize::from(indexed)));
     }
     let options = ReadOptions { allow_missing: true, ..ReadOptions::default() };
     let mixed = load_with("pandas_mixed.parquet", &options);

@@ -293,7 +293,13 @@ impl Page {
         }
         let is_dictionary = matches!(encoding, 2 | 8);
         let plain = match (encoding, dictionary) {
-            (0, _) => plain(&self.body, leaf.kind, there)?,
+            (0, _) => {
+                let is_text = leaf.kind == ValueKind::Text && leaf.max_def == 0 && leaf.max_rep == 0;
+                if is_text && has_levels(&self.body, there) {
+                    return damaged("texts that cannot be missing have levels before them");
+                }
+                plain(&self.body, leaf.kind, there)?
+            }
             (3, _) if leaf.kind == ValueKind::Bool => {
                 let (length, rest) = or_cut(self.body.split_first_chunk::<4>())?;
                 let levels = or_cut(rest.get(..u32::from_le_bytes(*length) as usize))?;
@@ -394,6 +400,22 @@ impl Page {
     }
 }
 
+/// True if plain texts stand behind levels that their column does not have, as fastparquet may write them: read as they
+/// are they would be shifted by one.
+fn has_levels(body: &[u8], count: usize) -> bool {
+    let texts = |mut rest: &[u8]| {
+        for _ in 0..count {
+            let (length, after) = rest.split_first_chunk::<4>()?;
+            rest = after.get(u32::from_le_bytes(*length) as usize..)?;
+        }
+        Some(rest.len())
+    };
+    let behind = body
+        .split_first_chunk::<4>()
+        .and_then(|(length, rest)| rest.get(u32::from_le_bytes(*length) as usize..).and_then(texts));
+    texts(body) != Some(0) && behind == Some(0)
+}
+
 /// Plain values.
 fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
     if kind == ValueKind::Bool {
@@ -410,17 +432,9 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
             rest = after;
             items.push(item);
         }
-        // Levels before values that cannot be missing, as fastparquet writes them, would shift all texts by one.
-        if !rest.is_empty() {
-            return damaged("a page has more bytes than its texts");
-        }
         return byte_strings(items.into_iter(), kind);
     };
-    let length = or_cut(count.checked_mul(size))?;
-    if bytes.len() > length {
-        return damaged("a page has more bytes than its values");
-    }
-    let bytes = or_cut(bytes.get(..length))?;
+    let bytes = or_cut(count.checked_mul(size).and_then(|length| bytes.get(..length)))?;
     if let ValueKind::Decimal { .. } = kind {
         return decimals(bytes.chunks_exact(size), kind);
     }
