@@ -378,6 +378,16 @@ pub trait Prepared: Send + Sync {
     /// Decision values of bags of the prepared set.
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
 
+    /// The same for several fits of one point, bags x fits.
+    fn scores_of_all(&self, fits: &[&SolvedFit], bags: &[usize], ctx: &Ctx) -> Result<Mat> {
+        let mut all = Mat::zeros(bags.len(), fits.len());
+        for (k, fit) in fits.iter().enumerate() {
+            let scores = self.scores(fit, bags, ctx)?;
+            scores.into_iter().enumerate().for_each(|(row, score)| all.set(row, k, score));
+        }
+        Ok(all)
+    }
+
     /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
     fn fits_are_heavy(&self) -> bool {
         false

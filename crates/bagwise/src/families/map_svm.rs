@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
+use crate::families::kernel_svm::{BagMachine, dense, expand, expansions, nearest_others, sparse};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
 use crate::state::{Tensor, refuse};
@@ -323,7 +323,7 @@ enum MapRule {
     /// Outputs x columns.
     Weights(Mat),
     /// Outputs x training bags, and the maps of these.
-    Bags { coefficients: Mat, maps: Csr },
+    Bags { coefficients: Csr, maps: Csr },
 }
 
 /// `f_k(S) = biases[k] + w_k u(S)`.
@@ -365,10 +365,11 @@ impl MapModel {
             if coefficients.cols() != maps.rows() {
                 return Err(refuse("maps and coefficients differ in number"));
             }
-            MapRule::Bags { coefficients, maps }
+            MapRule::Bags { coefficients: sparse(&coefficients), maps }
         };
         let outputs = match &rule {
-            MapRule::Weights(m) | MapRule::Bags { coefficients: m, .. } => m.rows(),
+            MapRule::Weights(weights) => weights.rows(),
+            MapRule::Bags { coefficients, .. } => coefficients.rows(),
         };
         Ok(MapModel { map, rule, biases: state.vector("biases", outputs)? })
     }
@@ -383,10 +384,9 @@ impl MapModel {
             MapRule::Weights(weights) => weights.row(output).to_vec(),
             MapRule::Bags { coefficients, maps } => {
                 let mut weights = vec![0.0; self.map.columns()];
-                for (b, coefficient) in
-                    coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0)
-                {
-                    let (columns, values) = maps.row(b);
+                let (bags, own) = coefficients.row(output);
+                for (&b, coefficient) in bags.iter().zip(own) {
+                    let (columns, values) = maps.row(b as usize);
                     columns.iter().zip(values).for_each(|(&c, v)| weights[c as usize] += coefficient * v);
                 }
                 weights
@@ -521,7 +521,7 @@ impl Predictor for MapModel {
         match &self.rule {
             MapRule::Weights(weights) => state.put_mat("weights", weights),
             MapRule::Bags { coefficients, maps } => {
-                state.put_mat("coefficients", coefficients);
+                state.put_mat("coefficients", &dense(coefficients));
                 let mut own = State::default();
                 own.put_sparse(maps);
                 state.nest("maps", own);

@@ -163,7 +163,7 @@ fn standard_error(
     metric: Metric,
 ) -> Result<f64> {
     let mut values = Vec::with_capacity(inner.len());
-    let calibration = Calibration::fit(&learner.target.select(train), out_of_fold, &learner.tasks);
+    let calibration = learner.calibrated_for(metric, &learner.target.select(train), out_of_fold);
     for fold in inner {
         let rows: Vec<usize> = train
             .iter()
