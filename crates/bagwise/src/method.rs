@@ -393,6 +393,12 @@ pub trait Prepared: Send + Sync {
         false
     }
 
+    /// The first point of the prepared grid that has the same machines as this one for every training problem, as points that
+    /// differ in the width of a linear kernel have. Tuning fits the first and copies it.
+    fn twin(&self, point: usize) -> usize {
+        point
+    }
+
     /// True if an output of a model is the same, to the last bit, whichever other fits the model is made from: fits of
     /// several points that share their representation can then be asked in one.
     fn joins_points(&self) -> bool {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use bagwise_svm::Machine;
 
 use crate::families::svm::{self, SvmParams};
+use crate::families::width::twins;
 use crate::graph::Graph;
 use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
@@ -38,6 +39,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     /// As [`Method::refuses`].
     fn refuses(&self, _method: &str, _points: &[Point], _scale: Scale) -> Option<Error> {
         None
+    }
+
+    /// True if the kernel of a point has no width, so that points that differ in it are the same.
+    fn ignores_width(&self, _point: &Point) -> bool {
+        false
     }
 
     /// Multiply-adds of the Grams, roughly.
@@ -155,7 +161,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         let (distinct, representation) = representations(self.params(), points);
         let grams = self.kernel.grams(bags, &distinct, scope, ctx)?;
         let machines = points.iter().map(SvmParams::read).collect::<Result<_>>()?;
-        Ok(Box::new(KernelPrepared { grams, machines, representation }))
+        let twins = twins(points, |p| self.kernel.ignores_width(p));
+        Ok(Box::new(KernelPrepared { grams, machines, representation, twins }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -179,6 +186,7 @@ struct KernelPrepared {
     machines: Vec<SvmParams>,
     /// The Gram of each point.
     representation: Vec<usize>,
+    twins: Vec<usize>,
 }
 
 /// A machine on a Gram and the prepared bags it was trained on.
@@ -289,6 +297,10 @@ impl Prepared for KernelPrepared {
             }
         }
         Ok(all)
+    }
+
+    fn twin(&self, point: usize) -> usize {
+        self.twins[point]
     }
 
     fn joins_points(&self) -> bool {

@@ -142,6 +142,19 @@ pub(crate) struct MappedBags {
 }
 
 impl MappedBags {
+    /// True if both have the same maps, and machines learn on them in the same way.
+    fn is_same(&self, other: &MappedBags) -> bool {
+        let (own, others) = (&self.map, &other.map);
+        self.on_maps == other.on_maps
+            && own.psi == others.psi
+            && Arc::ptr_eq(&own.partitions, &others.partitions)
+            && match (&self.source, &other.source) {
+                (MapSource::Cells { weights: a, .. }, MapSource::Cells { weights: b, .. }) => a == b,
+                (MapSource::Maps(a), MapSource::Maps(b)) => a == b,
+                _ => false,
+            }
+    }
+
     /// The Gram of maps.
     pub(crate) fn make_gram(&self, ctx: &Ctx) -> Result<&Mat> {
         if let Some(gram) = self.gram.get() {
@@ -198,6 +211,18 @@ pub(crate) struct MapPrepared {
     /// Which of the mapped bags are those of each point.
     pub(crate) representation: Vec<usize>,
     pub(crate) mapped: Vec<MappedBags>,
+    /// For each point, the first with the same machines.
+    pub(crate) twins: Vec<usize>,
+}
+
+/// For each point, the first whose bags have the same maps and whose machine is the same: where no two instances of a bag
+/// are similar, every threshold of similarity gives the same weights.
+pub(crate) fn twins(mapped: &[MappedBags], representation: &[usize], machines: &[SvmParams]) -> Vec<usize> {
+    let same = |r: usize| (0..r).find(|&s| mapped[s].is_same(&mapped[r])).unwrap_or(r);
+    let same: Vec<usize> = (0..mapped.len()).map(same).collect();
+    let alike =
+        |p: usize, q: usize| same[representation[p]] == same[representation[q]] && machines[p] == machines[q];
+    (0..machines.len()).map(|p| (0..p).find(|&q| alike(p, q)).unwrap_or(p)).collect()
 }
 
 /// A machine on prepared bags, by their Gram or by their maps.
@@ -264,6 +289,10 @@ impl Prepared for MapPrepared {
             }
             MapSolution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
         })
+    }
+
+    fn twin(&self, point: usize) -> usize {
+        self.twins[point]
     }
 
     fn joins_points(&self) -> bool {

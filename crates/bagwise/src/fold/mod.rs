@@ -84,6 +84,19 @@ impl PreparedFold {
         &*self.prepared[machine.min(self.prepared.len() - 1)]
     }
 
+    /// For each of some groups of points, the first of them whose machines it shares.
+    fn originals(&self, groups: &[Vec<usize>]) -> Vec<usize> {
+        let twin = |&point: &usize| {
+            let first = self.prepared[0].twin(point);
+            if self.prepared.iter().all(|p| p.twin(point) == first) { first } else { point }
+        };
+        let original = |g: usize| {
+            let twins: Vec<usize> = groups[g].iter().map(twin).collect();
+            groups[..g].iter().position(|earlier| *earlier == twins).unwrap_or(g)
+        };
+        (0..groups.len()).map(original).collect()
+    }
+
     /// True if all machines share what was prepared.
     pub fn is_shared(&self) -> bool {
         self.prepared.len() == 1

@@ -1,6 +1,7 @@
 //! Choosing a point of a grid by inner folds: all points are trained on every inner fold in frames that share as much as
 //! memory allows, and judged by their outputs for the bags they had not seen.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -190,14 +191,22 @@ impl TrainingTask<'_> {
         summary: Option<Metric>,
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
-        let jobs: Vec<(&Fold, usize)> =
-            inner.iter().flat_map(|f| (0..groups.len()).map(move |g| (f, g))).collect();
+        let original = frame.originals(groups);
+        let jobs: Vec<(&Fold, usize)> = inner
+            .iter()
+            .flat_map(|f| (0..groups.len()).map(move |g| (f, g)))
+            .filter(|&(_, g)| original[g] == g)
+            .collect();
         let first = |g: usize| groups[..g].iter().map(Vec::len).sum::<usize>();
         let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> = Self::each_job(frame, jobs, |(fold, g)| {
             let outputs = self.outputs_of_fold(frame, &groups[g], fold, summary, ctx)?;
             Ok((fold, first(g)..first(g + 1), outputs))
         })?;
-        Ok(self.collect_out_of_fold(train, first(groups.len()), results))
+        let mut all = self.collect_out_of_fold(train, first(groups.len()), results);
+        for g in (0..groups.len()).filter(|&g| original[g] != g) {
+            (0..groups[g].len()).for_each(|i| all[first(g) + i] = all[first(original[g]) + i].clone());
+        }
+        Ok(all)
     }
 
     /// The same where labels are learned from: every inner fold has a frame of its own.
