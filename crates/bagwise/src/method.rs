@@ -393,8 +393,9 @@ pub trait Prepared: Send + Sync {
         false
     }
 
-    /// The first point of the prepared grid that has the same machines as this one for every training problem, as points that
-    /// differ in the width of a linear kernel have. Tuning fits the first and copies it.
+    /// The first point of the prepared grid that has the same machines as this one for every training problem, and the same
+    /// scores for all prepared bags, as points that differ in the width of a linear kernel have. Tuning fits the first and
+    /// copies its scores. New bags may tell such points apart.
     fn twin(&self, point: usize) -> usize {
         point
     }

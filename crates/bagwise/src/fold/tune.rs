@@ -1,7 +1,6 @@
 //! Choosing a point of a grid by inner folds: all points are trained on every inner fold in frames that share as much as
 //! memory allows, and judged by their outputs for the bags they had not seen.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -209,7 +208,8 @@ impl TrainingTask<'_> {
         Ok(all)
     }
 
-    /// The same where labels are learned from: every inner fold has a frame of its own.
+    /// The same where labels are learned from: every inner fold has a frame of its own. Here tested bags are new to the
+    /// frame, and points that agree on its bags may differ on them.
     fn cross_fit_by_fold(
         &self,
         points: &[Point],
