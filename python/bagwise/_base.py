@@ -45,6 +45,19 @@ def model_from(path: str | os.PathLike[str]) -> _native.Model:
     return _native.Model.load(path)
 
 
+def _decisions(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """One decision value per bag, or one per class with that of the predicted class the largest.
+
+    Where pairs of classes vote, several may have as many votes; the first of them is predicted, whatever the values say.
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    tied = np.flatnonzero(scores.argmax(axis=1) != codes)
+    largest = scores[tied].argmax(axis=1)
+    scores[tied, largest], scores[tied, codes[tied]] = scores[tied, codes[tied]], scores[tied, largest]
+    return scores
+
+
 class BagEstimator(BaseEstimator):  # type: ignore[misc]
     """A method of the registry as a scikit-learn estimator; use its subclasses."""
 
@@ -56,7 +69,6 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
     # Parameters that every estimator has; each class sets them.
     scale: str | None
     missing: str
-    inner: int
     precision: str
     memory: float
     random_state: Any
@@ -117,7 +129,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             some = np.flatnonzero(weights)
             bags, y, weights = bags[some], y[some], weights[some]
             owners = None if owners is None else [owners[i] for i in some]
-        inner = inner_folds(self.inner, len(bags), owners)
+        inner = inner_folds(getattr(self, "inner", 2), len(bags), owners)
         surroundings = self._around()
         note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
         names = None if classes is None else class_names(classes)
@@ -217,7 +229,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return Predictions(
             new.ids,
             scores[:, 0] if classes is None else classes[codes],
-            scores[:, 0] if scores.shape[1] == 1 else scores,
+            _decisions(scores, codes),
             probabilities if told else None,
             familiar,
             classes,
@@ -374,6 +386,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     multiclass: str | None
     class_weight: Any
     decision_threshold: float | str | None
+    inner: int
     probability: bool
 
     classes_: NDArray[Any]
@@ -495,8 +508,8 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         ndarray of shape (n_bags,) or (n_bags, n_classes)
             One value per bag for two classes, else one per class.
         """
-        scores: NDArray[np.float64] = self._answer(bags)[0]
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        scores, codes = self._answer(bags)[:2]
+        return _decisions(scores, codes)
 
 
 class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
@@ -506,6 +519,10 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = self._method == "majority"
         return tags
+
+    def _learning(self, **further: Any) -> dict[str, Any]:
+        # Inner folds would have nothing to tell: there are no probabilities and no threshold.
+        return super()._learning(probability=False, **further)
 
     def fit(
         self: _Self,
@@ -525,7 +542,7 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_bags,), optional
             What an error on each bag costs, relative to the others.
         groups : array-like of shape (n_bags,), optional
-            Groups that are kept whole in inner folds.
+            Not needed here, where nothing is chosen by folds; :func:`bagwise.fit` keeps groups whole.
 
         Returns
         -------

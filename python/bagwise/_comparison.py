@@ -27,7 +27,14 @@ class Comparison(Sequence[dict[str, Any]]):
     protocol : str
         How methods were judged.
     sentence : str
-        What came out: the best, its interval, what cannot be told from it.
+        What came out: the best, its interval, whether it beats the baseline, what may be as good, and what to take.
+    differences : list of dict
+        Every method against the best, then every method against ``"majority"`` if that took part: ``method``, ``against``,
+        ``difference`` (the method's value minus the other's), the ends ``low`` and ``high`` of its interval, ``p`` (adjusted for
+        the number of methods) and ``verdict`` ("clearly better", "no clear difference", "clearly worse", ...). Numbers that do
+        not exist are NaN.
+    recommended : str
+        The simplest method that is not clearly worse than the best.
     optimistic : bool
         Whether the numbers are too good for new bags: parameters were chosen on the reported folds, or a method drew on
         test bags.
@@ -50,6 +57,12 @@ class Comparison(Sequence[dict[str, Any]]):
         self.protocol: str = found["protocol"]
         self.optimistic: bool = found["optimistic"]
         self.saw_test_bags: list[str] = found["saw_test_bags"]
+        self.recommended: str = found["recommended"]
+        numbers = ("difference", "low", "high", "p")
+        self.differences: list[dict[str, Any]] = [
+            {key: _float(value) if key in numbers else value for key, value in row.items()}
+            for row in found["differences"]
+        ]
         self.warnings: list[str] = found.get("warnings", [])
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]

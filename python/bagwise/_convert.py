@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._data import Dataset, Raw, raw_of
+from bagwise._inputs import array_of
 
 _HDF5 = (".h5", ".hdf5")
 _TORCH = (".pt", ".pth")
@@ -205,9 +206,7 @@ def _is_matrix(found: Any) -> bool:
 def _array(found: Any) -> NDArray[Any]:
     """A data set of HDF5, a tensor or a list as an array; bytes become text."""
     if hasattr(found, "detach"):
-        found = found.detach().cpu()
-        # NumPy has no number of this kind.
-        found = (found.float() if str(found.dtype) == "torch.bfloat16" else found).numpy()
+        found = array_of(found)
     elif _is_array(found) and not isinstance(found, np.ndarray):
         found = found[()]
     array = np.asarray(found)

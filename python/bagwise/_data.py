@@ -98,6 +98,11 @@ def read(
     ignore: Iterable[str | int] = (),
     categorical: Iterable[str | int] = (),
     header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing_values: Iterable[str | float] = (),
     task: str = "auto",
     missing: bool = False,
     format: str | None = None,
@@ -123,6 +128,16 @@ def read(
         Columns to take as categories although they hold numbers.
     header : bool, optional
         Whether the first row names the columns; found by looking if not given.
+    delimiter : str, optional
+        What separates the cells of a table: a character, or "tab" or "space"; found by looking if not given.
+    decimal : {".", ","}, optional
+        The decimal mark of a table; found by looking if not given.
+    thousands : {",", ".", " ", "'"}, optional
+        What groups the digits of numbers in a table; found by looking if not given.
+    encoding : {"utf-8", "utf-16", "cp1252"}, optional
+        The encoding of a table; found by looking if not given.
+    missing_values : iterable of str or float
+        Texts or numbers that stand for no value, besides the usual ones.
     task : {"auto", "classification", "regression"}, default="auto"
         What the label is; auto means classes unless some label has a fraction.
     missing : bool, default=False
@@ -161,6 +176,11 @@ def read(
         ignore=ignore,
         categorical=categorical,
         header=header,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        missing_values=missing_values,
         task=task,
         missing=missing,
         format=format,
@@ -196,6 +216,11 @@ def raw_of(
     ignore: Iterable[str | int] = (),
     categorical: Iterable[str | int] = (),
     header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing_values: Iterable[str | float] = (),
     task: str = "auto",
     missing: bool = False,
     format: str | None = None,
@@ -222,6 +247,11 @@ def raw_of(
         "ignore": columns(ignore),
         "categorical": columns(categorical),
         "header": header,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": encoding,
+        "missing_values": [missing_values] if isinstance(missing_values, str) else [str(v) for v in missing_values],
         "task": task,
         "missing": missing,
         "format": format,

@@ -39,10 +39,10 @@ __all__ = [
 
 
 class MajorityClassifier(BagClassifier):
-    """Baseline: always the most frequent class, or the mean.
+    """Baseline: the most frequent class, or the mean.
 
-    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
-    beat it has learned nothing.
+    Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
+    does not beat it has learned nothing.
 
     On the command line this is ``majority``. Explanations: additive: all bias.
 
@@ -55,6 +55,8 @@ class MajorityClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -62,8 +64,6 @@ class MajorityClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (none) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -108,10 +108,10 @@ class MajorityClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -120,10 +120,10 @@ class MajorityClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -131,10 +131,10 @@ class MajorityClassifier(BagClassifier):
 
 
 class MajorityRegressor(BagRegressor):
-    """Baseline: always the most frequent class, or the mean.
+    """Baseline: the most frequent class, or the mean.
 
-    Answers every bag with the most frequent class of the training bags (or the mean of their values). What does not
-    beat it has learned nothing.
+    Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
+    does not beat it has learned nothing.
 
     On the command line this is ``majority``. Explanations: additive: all bias.
 
@@ -144,8 +144,6 @@ class MajorityRegressor(BagRegressor):
         Scaling of features, fitted on training bags; what suits the method (none) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -187,7 +185,6 @@ class MajorityRegressor(BagRegressor):
         *,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -195,7 +192,6 @@ class MajorityRegressor(BagRegressor):
     ) -> None:
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -203,19 +199,19 @@ class MajorityRegressor(BagRegressor):
 
 
 class SimpleMIClassifier(BagClassifier):
-    """Bag means (or minima and maxima) and an ordinary SVM.
+    """Bag means (or minima and maxima) and an SVM.
 
-    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
-    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+    A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
+    side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
     On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
 
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
+        The vector of a bag: mean, geometric (the centre of the range), or minmax (minima and maxima side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors.
+        Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
@@ -228,6 +224,8 @@ class SimpleMIClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -235,8 +233,6 @@ class SimpleMIClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -285,10 +281,10 @@ class SimpleMIClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -301,10 +297,10 @@ class SimpleMIClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -312,32 +308,31 @@ class SimpleMIClassifier(BagClassifier):
 
 
 class SimpleMIRegressor(BagRegressor):
-    """Bag means (or minima and maxima) and an ordinary SVM.
+    """Bag means (or minima and maxima) and an SVM.
 
-    A bag becomes the mean of its instances, their geometric centre (min + max) / 2, or their minima and maxima side
-    by side; a support vector machine with a Gaussian or linear kernel learns on these vectors.
+    A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
+    side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
     On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
 
     Parameters
     ----------
     embed : {"mean", "geometric", "minmax"}, default="mean"
-        The vector of a bag: mean, geometric (the centre of minima and maxima), or minmax (both side by side).
+        The vector of a bag: mean, geometric (the centre of the range), or minmax (minima and maxima side by side).
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the vectors.
+        Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -390,7 +385,6 @@ class SimpleMIRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -403,7 +397,6 @@ class SimpleMIRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -413,8 +406,8 @@ class SimpleMIRegressor(BagRegressor):
 class SILClassifier(BagClassifier):
     """SVM on all instances with the labels of their bags.
 
-    Every instance has the label of its bag; a support vector machine learns from all instances. A bag's output is
-    the largest of its instances'.
+    Every instance gets the label of its bag, and an SVM is trained on all instances. The output of a bag is the
+    largest output of its instances.
 
     On the command line this is ``sil``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -434,6 +427,8 @@ class SILClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -441,8 +436,6 @@ class SILClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -490,10 +483,10 @@ class SILClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -505,10 +498,10 @@ class SILClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -519,7 +512,8 @@ class MIKernelClassifier(BagClassifier):
     """Sum of the similarities of all instance pairs.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
+    support vector machine is trained on the bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
@@ -528,6 +522,13 @@ class MIKernelClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
@@ -539,6 +540,8 @@ class MIKernelClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -546,8 +549,6 @@ class MIKernelClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -584,36 +585,49 @@ class MIKernelClassifier(BagClassifier):
     """
 
     _method: ClassVar[str] = "mi-kernel"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
+        "norm": "norm",
+        "c": "c",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.norm = norm
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -624,7 +638,8 @@ class MIKernelRegressor(BagRegressor):
     """Sum of the similarities of all instance pairs.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt); a support vector machine learns on the bags.
+    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
+    support vector machine is trained on the bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
@@ -633,18 +648,24 @@ class MIKernelRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -679,30 +700,42 @@ class MIKernelRegressor(BagRegressor):
     """
 
     _method: ClassVar[str] = "mi-kernel"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
+        "norm": "norm",
+        "c": "c",
+        "tube": "tube",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         norm: Literal["none", "mean", "sqrt"] = "sqrt",
         c: float = 100,
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.norm = norm
         self.c = c
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -710,33 +743,34 @@ class MIKernelRegressor(BagRegressor):
 
 
 class DDClassifier(BagClassifier):
-    """The one place that positive bags come near and negative bags avoid.
+    """A point in instance space that positive bags come close to and negative bags avoid.
 
-    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
-    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
-    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
-    values nearness itself is the prediction.
+    A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
+    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
+    a threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -744,6 +778,8 @@ class DDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -751,8 +787,6 @@ class DDClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -810,10 +844,10 @@ class DDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -828,10 +862,10 @@ class DDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -839,39 +873,38 @@ class DDClassifier(BagClassifier):
 
 
 class DDRegressor(BagRegressor):
-    """The one place that positive bags come near and negative bags avoid.
+    """A point in instance space that positive bags come close to and negative bags avoid.
 
-    A concept is a point h with a weight w for every attribute; D(x) = sum of w^2 (h - x)^2, and a bag is near by
-    max exp(-D(x)). The concept that makes the labels of the training bags most probable (noisy-or) is found by
-    climbing from every instance of every positive bag. Bags from a threshold of nearness on are positive; for real
-    values nearness itself is the prediction.
+    A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
+    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
+    a threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -926,7 +959,6 @@ class DDRegressor(BagRegressor):
         threshold: float | str = "train",
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -940,7 +972,6 @@ class DDRegressor(BagRegressor):
         self.threshold = threshold
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -948,32 +979,33 @@ class DDRegressor(BagRegressor):
 
 
 class EMDDClassifier(BagClassifier):
-    """Diverse density with the nearest instance of each bag standing for it.
+    """Diverse density with one instance per bag at a time.
 
-    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
-    the best of all starts predicts as in dd.
+    The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
+    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
+    positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -981,6 +1013,8 @@ class EMDDClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -988,8 +1022,6 @@ class EMDDClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1047,10 +1079,10 @@ class EMDDClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1065,10 +1097,10 @@ class EMDDClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1076,38 +1108,37 @@ class EMDDClassifier(BagClassifier):
 
 
 class EMDDRegressor(BagRegressor):
-    """Diverse density with the nearest instance of each bag standing for it.
+    """Diverse density with one instance per bag at a time.
 
-    The concept of dd, found by alternation: in every bag the instance nearest to the concept is chosen, the concept
-    climbs the density of the chosen ones, until that gains nothing. Started from ten instances of positive bags;
-    the best of all starts predicts as in dd.
+    The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
+    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
+    positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     concept : {"positive", "either"}, default="either"
-        Classes: the side that comes near the concept is the positive one, or whichever fits training better.
+        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
+        better.
     threshold : float or str, default="train"
-        Classes: nearness exp(-D) from which a bag has the concept; train takes the most accurate on training bags.
-        It takes train | a number not below 0.
+        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
+        on the training bags. It takes train | a number not below 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1162,7 +1193,6 @@ class EMDDRegressor(BagRegressor):
         threshold: float | str = "train",
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1176,7 +1206,6 @@ class EMDDRegressor(BagRegressor):
         self.threshold = threshold
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1184,11 +1213,11 @@ class EMDDRegressor(BagRegressor):
 
 
 class DDSVMClassifier(BagClassifier):
-    """Distances to the concepts of both classes and an ordinary SVM.
+    """Distances to concepts of both classes and an SVM.
 
-    Diverse density is climbed from every instance of every positive bag, and with the labels swapped from the
-    others; distinct concepts above the middle of the log densities are kept. A bag becomes the vector of the
-    distances of its nearest instance to each, and a support vector machine with a Gaussian kernel learns on the
+    Diverse density is maximised from every instance of every positive bag, and again with the labels swapped.
+    Distinct concepts in the upper half of the range of log densities are kept. A bag becomes the vector of
+    distances from each concept to its nearest instance, and an SVM with a Gaussian kernel is trained on these
     vectors.
 
     On the command line this is ``dd-svm``. Explanations: not at all: nearest instances of many concepts decide together.
@@ -1199,16 +1228,16 @@ class DDSVMClassifier(BagClassifier):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -1218,6 +1247,8 @@ class DDSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1225,8 +1256,6 @@ class DDSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1284,10 +1313,10 @@ class DDSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1302,10 +1331,10 @@ class DDSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1313,10 +1342,11 @@ class DDSVMClassifier(BagClassifier):
 
 
 class WMKSVMClassifier(BagClassifier):
-    """Weighted matrix kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
+    the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
@@ -1325,6 +1355,10 @@ class WMKSVMClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
         Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
@@ -1336,6 +1370,8 @@ class WMKSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1343,8 +1379,6 @@ class WMKSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1381,36 +1415,46 @@ class WMKSVMClassifier(BagClassifier):
     """
 
     _method: ClassVar[str] = "wmksvm"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "norm": "norm",
+        "c": "c",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.norm = norm
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1418,10 +1462,11 @@ class WMKSVMClassifier(BagClassifier):
 
 
 class WMKSVMRegressor(BagRegressor):
-    """Weighted matrix kernel: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag; a support vector machine learns on the bags.
+    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
+    the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
@@ -1430,18 +1475,21 @@ class WMKSVMRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
         Normalisation: none, as printed, or by the self-similarities (sqrt).
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1476,30 +1524,39 @@ class WMKSVMRegressor(BagRegressor):
     """
 
     _method: ClassVar[str] = "wmksvm"
-    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "norm": "norm", "c": "c", "tube": "tube"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "norm": "norm",
+        "c": "c",
+        "tube": "tube",
+    }
 
     def __init__(
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         norm: Literal["none", "sqrt"] = "none",
         c: float = 100,
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.norm = norm
         self.c = c
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1507,11 +1564,11 @@ class WMKSVMRegressor(BagRegressor):
 
 
 class InstanceMISVMClassifier(BagClassifier):
-    """SVM on all instances, whose labels it assigns again.
+    """SVM on all instances that revises their labels.
 
-    Instances start with the label of their bag. A support vector machine learns from all of them; in positive bags
-    the instances with output above 0 (at least the one with the largest) are then positive and the others negative;
-    and so on until the labels stay. A bag's output is the largest of its instances'.
+    Instances start with the label of their bag, and an SVM is trained on all of them. In positive bags, instances
+    with an output above 0 (and always the largest) then become positive and the others negative. This repeats until
+    no label changes. The output of a bag is the largest output of its instances.
 
     On the command line this is ``mi-svm``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1525,8 +1582,8 @@ class InstanceMISVMClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; larger follows the training rows more closely. It takes a number above 0.
     max_iter : int, default=50
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1534,6 +1591,8 @@ class InstanceMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1541,8 +1600,6 @@ class InstanceMISVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1593,10 +1650,10 @@ class InstanceMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1609,10 +1666,10 @@ class InstanceMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1622,9 +1679,9 @@ class InstanceMISVMClassifier(BagClassifier):
 class BagMISVMClassifier(BagClassifier):
     """SVM on one witness per positive bag and all negative instances.
 
-    A support vector machine learns from one witness of each positive bag (at first the mean of its instances) and
-    from all instances of negative bags; then the witness is the instance with the largest output; and so on until
-    the witnesses stay. A bag's output is the largest of its instances'.
+    An SVM is trained on one witness of each positive bag (at first the mean of its instances) and on all instances
+    of negative bags. The instance with the largest output becomes the new witness. This repeats until no witness
+    changes. The output of a bag is the largest output of its instances.
 
     On the command line this is ``mi-svm-bag``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1638,8 +1695,8 @@ class BagMISVMClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; larger follows the training rows more closely. It takes a number above 0.
     max_iter : int, default=50
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1647,6 +1704,8 @@ class BagMISVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1654,8 +1713,6 @@ class BagMISVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1706,10 +1763,10 @@ class BagMISVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1722,10 +1779,10 @@ class BagMISVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1737,7 +1794,8 @@ class MIRSVMClassifier(BagClassifier):
 
     Every bag is represented by one instance, at first a random one. A support vector machine learns from the
     representatives, and each bag is then represented by its instance with the largest output; and so on until the
-    representatives stay, return, or max-iter is reached. A bag's output is the largest of its instances'.
+    representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is the
+    largest output of its instances.
 
     On the command line this is ``mirsvm``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -1758,10 +1816,10 @@ class MIRSVMClassifier(BagClassifier):
     bias : {"free", "all", "printed"}, default="free"
         The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.
     max_iter : int, default=100
-        Machines trained before a search that neither converges nor cycles is stopped. It takes a whole number from
-        1 to 100000.
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
     restarts : int, default=1
-        Random starts, of which the best search is kept. It takes a whole number from 1 to 10000.
+        Number of random starts; the best search is kept. It takes a whole number from 1 to 10000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1769,6 +1827,8 @@ class MIRSVMClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1776,8 +1836,6 @@ class MIRSVMClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1842,10 +1900,10 @@ class MIRSVMClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -1862,10 +1920,10 @@ class MIRSVMClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1876,8 +1934,8 @@ class MiGraphClassifier(BagClassifier):
     """MiGraph: instances that resemble others of their bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
-    the bags.
+    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
+    take the place of the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
@@ -1886,8 +1944,16 @@ class MiGraphClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
+        Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
+        space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
@@ -1903,6 +1969,8 @@ class MiGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -1910,8 +1978,6 @@ class MiGraphClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -1950,6 +2016,9 @@ class MiGraphClassifier(BagClassifier):
     _method: ClassVar[str] = "migraph"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
         "dist": "dist",
         "delta": "delta",
         "norm": "norm",
@@ -1960,6 +2029,9 @@ class MiGraphClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
         delta: float | str = "mean",
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
@@ -1967,16 +2039,19 @@ class MiGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.dist = dist
         self.delta = delta
         self.norm = norm
@@ -1984,10 +2059,10 @@ class MiGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -1998,8 +2073,8 @@ class MiGraphRegressor(BagRegressor):
     """MiGraph: instances that resemble others of their bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta; a support vector machine learns on
-    the bags.
+    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
+    take the place of the Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
@@ -2008,8 +2083,16 @@ class MiGraphRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+    distance : {"euclidean", "text"}, default="euclidean"
+        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
+        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
-        Dissimilarity inside a bag: gauss 1 - k, rkhs sqrt(2 - 2 k), euclid, or sq (squared Euclidean).
+        Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
+        space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
         a number. It takes mean | mean_all | a number not below 0.
@@ -2019,13 +2102,12 @@ class MiGraphRegressor(BagRegressor):
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2062,6 +2144,9 @@ class MiGraphRegressor(BagRegressor):
     _method: ClassVar[str] = "migraph"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
+        "distance": "distance",
         "dist": "dist",
         "delta": "delta",
         "norm": "norm",
@@ -2073,6 +2158,9 @@ class MiGraphRegressor(BagRegressor):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
+        distance: Literal["euclidean", "text"] = "euclidean",
         dist: Literal["gauss", "rkhs", "euclid", "sq"] = "gauss",
         delta: float | str = "mean",
         norm: Literal["eq5", "sqrt", "sqrtsum", "none"] = "eq5",
@@ -2080,13 +2168,15 @@ class MiGraphRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
+        self.distance = distance
         self.dist = dist
         self.delta = delta
         self.norm = norm
@@ -2094,7 +2184,6 @@ class MiGraphRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2105,26 +2194,32 @@ class ISKClassifier(FeatureMap, BagClassifier):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2140,6 +2235,8 @@ class ISKClassifier(FeatureMap, BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2147,8 +2244,6 @@ class ISKClassifier(FeatureMap, BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2189,6 +2284,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2201,6 +2297,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2208,10 +2305,10 @@ class ISKClassifier(FeatureMap, BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2220,6 +2317,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
@@ -2227,10 +2325,10 @@ class ISKClassifier(FeatureMap, BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2241,26 +2339,32 @@ class ISKRegressor(FeatureMap, BagRegressor):
     """Isolation set-kernel: instances are similar if random partitions seldom part them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell, a cell being all that is nearest to one of psi
-    training instances, so that the kernel adapts to the density of the data; W(x) is one over the number of
-    instances of the bag with K > epsilon to x. A support vector machine learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
+    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
+    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
+    learns on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Centres of a partitioning: more make smaller cells. Values above the number of training instances are left
-        out of a list; auto is 64, or a quarter of the training instances if that is less. It takes auto | a whole
-        number from 1 to 65535.
+        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
+        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
+        takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
         Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
         all instances alike. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
+    partition : {"voronoi", "forest", "sphere"}, default="voronoi"
+        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
+        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
+        far as the nearest other of the psi: what is farther away lies in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
         How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs.
+        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
+        trees have no distance.
     solver : {"auto", "gram", "map"}, default="auto"
         Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
         tolerance; auto takes maps from 1000 bags on.
@@ -2270,13 +2374,12 @@ class ISKRegressor(FeatureMap, BagRegressor):
     c : float, default=8
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2315,6 +2418,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         "psi": "psi",
         "epsilon": "epsilon",
         "t": "t",
+        "partition": "partition",
         "distance": "distance",
         "solver": "solver",
         "pool": "pool",
@@ -2328,6 +2432,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         psi: float | str = "auto",
         epsilon: float | str = 1,
         t: int = 200,
+        partition: Literal["voronoi", "forest", "sphere"] = "voronoi",
         distance: Literal["euclidean", "text"] = "euclidean",
         solver: Literal["auto", "gram", "map"] = "auto",
         pool: Literal["train", "all"] = "train",
@@ -2335,7 +2440,6 @@ class ISKRegressor(FeatureMap, BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2344,6 +2448,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.psi = psi
         self.epsilon = epsilon
         self.t = t
+        self.partition = partition
         self.distance = distance
         self.solver = solver
         self.pool = pool
@@ -2351,7 +2456,6 @@ class ISKRegressor(FeatureMap, BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2363,8 +2467,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
-    on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
+    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
@@ -2373,6 +2477,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
         Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
     eps : float or str, default="mean"
@@ -2397,6 +2505,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2404,8 +2514,6 @@ class ExplicitMIGraphClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2444,6 +2552,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
     _method: ClassVar[str] = "migraph-explicit"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
         "gamma_edge": "gamma_edge",
         "eps": "eps",
         "orient": "orient",
@@ -2457,6 +2567,8 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         gamma_edge: float | str = "gamma",
         eps: float | str = "mean",
         orient: Literal["both", "canonical", "index"] = "both",
@@ -2467,16 +2579,18 @@ class ExplicitMIGraphClassifier(BagClassifier):
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.gamma_edge = gamma_edge
         self.eps = eps
         self.orient = orient
@@ -2487,10 +2601,10 @@ class ExplicitMIGraphClassifier(BagClassifier):
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2502,8 +2616,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is made in time proportional to the edges; a support vector machine learns
-    on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
+    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
@@ -2512,6 +2626,10 @@ class ExplicitMIGraphRegressor(BagRegressor):
     gamma : float or str, default="1/median"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+    degree : int, default=2
+        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
         Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
     eps : float or str, default="mean"
@@ -2530,13 +2648,12 @@ class ExplicitMIGraphRegressor(BagRegressor):
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2573,6 +2690,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
     _method: ClassVar[str] = "migraph-explicit"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "kernel": "kernel",
+        "degree": "degree",
         "gamma_edge": "gamma_edge",
         "eps": "eps",
         "orient": "orient",
@@ -2587,6 +2706,8 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self,
         *,
         gamma: float | str = "1/median",
+        kernel: Literal["rbf", "linear", "poly"] = "rbf",
+        degree: int = 2,
         gamma_edge: float | str = "gamma",
         eps: float | str = "mean",
         orient: Literal["both", "canonical", "index"] = "both",
@@ -2597,13 +2718,14 @@ class ExplicitMIGraphRegressor(BagRegressor):
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.kernel = kernel
+        self.degree = degree
         self.gamma_edge = gamma_edge
         self.eps = eps
         self.orient = orient
@@ -2614,7 +2736,6 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2626,8 +2747,8 @@ class MGDDVClassifier(BagClassifier):
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
+    Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
@@ -2636,22 +2757,28 @@ class MGDDVClassifier(BagClassifier):
     gamma : float or str, default="1/d"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"equal", "both"}, default="equal"
+        For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2661,6 +2788,8 @@ class MGDDVClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2668,8 +2797,6 @@ class MGDDVClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2708,11 +2835,13 @@ class MGDDVClassifier(BagClassifier):
     _method: ClassVar[str] = "mg-ddv"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "label_kernel": "label-kernel",
         "search": "search",
         "distance": "distance",
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
     }
@@ -2721,40 +2850,44 @@ class MGDDVClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/d",
+        label_kernel: Literal["equal", "both"] = "equal",
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.label_kernel = label_kernel
         self.search = search
         self.distance = distance
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2766,8 +2899,8 @@ class MGDDVRegressor(BagRegressor):
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each believed in proportion to its density. For real values the bracket is the expected similarity of
-    two labels. Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
+    Concepts are learned again in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
@@ -2777,33 +2910,36 @@ class MGDDVRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2846,6 +2982,7 @@ class MGDDVRegressor(BagRegressor):
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
         "tube": "tube",
@@ -2861,12 +2998,12 @@ class MGDDVRegressor(BagRegressor):
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -2879,12 +3016,12 @@ class MGDDVRegressor(BagRegressor):
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -2894,9 +3031,9 @@ class MGDDVRegressor(BagRegressor):
 class MGACCClassifier(BagClassifier):
     """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
 
-    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
-    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
-    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
+    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
@@ -2905,22 +3042,28 @@ class MGACCClassifier(BagClassifier):
     gamma : float or str, default="1/d"
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
+    label_kernel : {"equal", "both"}, default="equal"
+        For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2930,6 +3073,8 @@ class MGACCClassifier(BagClassifier):
     decision_threshold : float or str, optional
         Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
         ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
     probability : bool, default=True
         Whether the model learns probabilities. Without, it is trained once instead of once more
         for every inner fold, and has no `predict_proba`.
@@ -2937,8 +3082,6 @@ class MGACCClassifier(BagClassifier):
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -2977,11 +3120,13 @@ class MGACCClassifier(BagClassifier):
     _method: ClassVar[str] = "mg-acc"
     _parameters: ClassVar[dict[str, str]] = {
         "gamma": "gamma",
+        "label_kernel": "label-kernel",
         "search": "search",
         "distance": "distance",
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
     }
@@ -2990,40 +3135,44 @@ class MGACCClassifier(BagClassifier):
         self,
         *,
         gamma: float | str = "1/d",
+        label_kernel: Literal["equal", "both"] = "equal",
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
         class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         decision_threshold: float | str | None = None,
+        inner: int = 5,
         probability: bool = True,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma = gamma
+        self.label_kernel = label_kernel
         self.search = search
         self.distance = distance
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.decision_threshold = decision_threshold
+        self.inner = inner
         self.probability = probability
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state
@@ -3033,9 +3182,9 @@ class MGACCClassifier(BagClassifier):
 class MGACCRegressor(BagRegressor):
     """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
 
-    The kernel of mg-ddv with concepts believed in proportion to the training bags they classify correctly (max over
-    instances of exp(-D) at least 1/2 meaning positive), or, for real values, by how far their squared error lies
-    below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
+    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
@@ -3045,33 +3194,36 @@ class MGACCRegressor(BagRegressor):
         Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
         squared distance of training instances), or N/d (over the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        Similarity of two labels of [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
-        Where concepts come from: climbs of the diverse density, or EM-DD.
+        How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Concepts have a weight for every attribute, found together with their place, or one for all.
+        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
+        all.
     rho : float, default=1
-        Squared weight of an attribute at the start (unweighted: for good), times the number of attributes. It takes
-        a number above 0.
+        Squared weight of an attribute at the start of the search, times the number of attributes; with
+        distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default="all"
-        Climb from all instances of positive bags, or from so many, drawn by the seed. It takes all | a whole number
+        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
         from 1 to 1000000.
     iterations : int, default=30
-        Steps after which a climb ends at the latest; more hardly changes what is learned. It takes a whole number
-        from 1 to 10000.
+        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+    hypotheses : {"all", "best"}, default="all"
+        Average over all concepts found, each with its weight, or take the one with the highest density alone
+        (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or share those of the whole training part (outer):
-        faster, but gamma, c, threshold and probabilities then rest on bags whose labels the concepts have seen.
+        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
+        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
+        have seen.
     c : float, default=100
         Cost of an error; larger follows the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Errors up to this size cost nothing, in units of the target. It takes a number above 0.
+        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
+        units of the target. It takes a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
         What happens to values that are NaN: an error, or the median of the training bags.
-    inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
@@ -3114,6 +3266,7 @@ class MGACCRegressor(BagRegressor):
         "rho": "rho",
         "starts": "starts",
         "iterations": "iterations",
+        "hypotheses": "hypotheses",
         "reuse": "reuse",
         "c": "c",
         "tube": "tube",
@@ -3129,12 +3282,12 @@ class MGACCRegressor(BagRegressor):
         rho: float = 1,
         starts: float | str = "all",
         iterations: int = 30,
+        hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
         c: float = 100,
         tube: float = 0.01,
         scale: str | None = None,
         missing: Literal["refuse", "median"] = "refuse",
-        inner: int = 5,
         precision: Literal["f64", "f32"] = "f64",
         memory: float = MEMORY,
         random_state: Any = 0,
@@ -3147,12 +3300,12 @@ class MGACCRegressor(BagRegressor):
         self.rho = rho
         self.starts = starts
         self.iterations = iterations
+        self.hypotheses = hypotheses
         self.reuse = reuse
         self.c = c
         self.tube = tube
         self.scale = scale
         self.missing = missing
-        self.inner = inner
         self.precision = precision
         self.memory = memory
         self.random_state = random_state

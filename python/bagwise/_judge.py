@@ -194,7 +194,8 @@ def compare(
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
 
-    Parameters are chosen by inner folds on training bags, so the estimates are honest. Methods without a clear difference from the best (paired corrected t-test) are marked.
+    Parameters are chosen by inner folds on training bags, so the estimates are honest. Every method is
+    compared with the best and with ``"majority"``: see :attr:`Comparison.differences`.
 
     Parameters
     ----------
@@ -333,7 +334,7 @@ task, level, random_state, n_jobs, memory, precision, folder, verbose
     params : dict, optional
         Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------
@@ -479,7 +480,7 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; auto takes the simplest that is as good as the best.
+        The method; auto takes the simplest that is not clearly worse than the best.
     groups : array-like of shape (n_bags,), optional
         Groups that are kept whole in inner folds; those of the bags if not given.
     sample_weight : array-like of shape (n_bags,), optional
@@ -492,7 +493,7 @@ def fit(
     inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is within a standard error of it.
+        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------

@@ -33,7 +33,7 @@ _STATISTICS: dict[str, Callable[[NDArray[Any]], Any]] = {
 }
 
 
-class PerInstance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """A transformer of scikit-learn, applied to the instances of bags.
 
     It is fitted on the instances of the training bags only, all with the same weight; bags, their names, groups and kept
@@ -90,8 +90,9 @@ class PerInstance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object)
 
-    # Bags are no array, and have no other container to be put in.
-    set_output = None
+    def set_output(self: _PerInstance, *, transform: Any = None) -> _PerInstance:
+        """Nothing changes: bags stay bags, whatever container a pipeline asks for."""
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "transformer_")

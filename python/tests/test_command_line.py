@@ -96,6 +96,11 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     here = bagwise.compare(data.bags, data.y, groups=data.groups, methods=["mi-kernel"], params=params, folds=4)
     found = {row["method"]: row["accuracy"] for row in here}
     assert found == {m["method"]: m["accuracy"]["mean"] for m in there["methods"]}
+    assert here.recommended == there["recommended"]
+    for row in here.differences:
+        line = next(m for m in there["methods"] if m["method"] == row["method"])
+        found = line["against_baseline" if row["against"] == "majority" and here.best != "majority" else "against_best"]
+        assert {k: row[k] for k in found} == {k: v for k, v in found.items() if v is not None}
     frame = here.to_frame()
     assert list(frame.index) == [row["method"] for row in here] and frame.loc[here.best, "against_best"] == "best"
     assert "mi-kernel" in repr(here) and here.sentence.endswith(".")

@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -169,6 +170,15 @@ def test_without_probabilities_there_are_none(small: Dataset, tmp_path: Path) ->
     assert np.array_equal(strict.predict(small.bags), same.predict(small.bags))
 
 
+def test_regressors_are_trained_once(small: Dataset) -> None:
+    y = small.bags.sizes() + 0.5
+    model = MIKernelRegressor(c=10, gamma=1).fit(small.bags, y)
+    assert "inner" not in model.get_params()
+    point = {name: value for name, value in model.get_params().items() if name in model._parameters}
+    chosen = bagwise.fit(small.bags, y, method="mi-kernel", params=point, task="regression")
+    assert np.array_equal(model.predict(small.bags), chosen.predict(small.bags))
+
+
 def test_rounds_are_counted(small: Dataset) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -191,6 +201,10 @@ def test_transformers_of_instances(small: Dataset) -> None:
     search = GridSearchCV(line, {"perinstance__transformer__n_components": [1, 3]}, cv=3).fit(small.bags, small.y)
     assert search.score(small.bags, small.y) > 0.9
     assert isinstance(clone(line), type(line))
+    line.set_output(transform="pandas")
+    assert isinstance(line[0].fit_transform(small.bags), Bags)
+    with sklearn.config_context(transform_output="pandas"):
+        assert line.fit(small.bags, small.y).score(small.bags, small.y) > 0.9
     # Only training bags are looked at.
     half = PerInstance(StandardScaler()).fit(small.bags[:20])
     assert np.allclose(half.transformer_.mean_, small.bags[:20].instances.mean(axis=0))

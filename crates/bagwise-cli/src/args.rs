@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use bagwise::io::{Column, ReadOptions, Task};
+use bagwise::io::{Column, Encoding, ReadOptions, Task};
 
 use crate::output::quoted;
 
@@ -80,6 +80,27 @@ pub(crate) struct Data {
     /// The first row is data
     #[arg(long, overrides_with = "header", help_heading = "Reading")]
     pub(crate) no_header: bool,
+    /// What separates the cells of a table: a character, tab or space [default: found by looking]
+    #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::delimiter(text), help_heading = "Reading")]
+    pub(crate) delimiter: Option<char>,
+    /// Decimal mark of a table, . or , [default: found by looking]
+    #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::decimal(text), help_heading = "Reading")]
+    pub(crate) decimal: Option<char>,
+    /// What groups the digits of a table's numbers: . , ' or space [default: found by looking]
+    #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::thousands(text), help_heading = "Reading")]
+    pub(crate) thousands: Option<char>,
+    /// Encoding of a table: utf-8, utf-16 or cp1252 [default: found by looking]
+    #[arg(long, value_name = "NAME", help_heading = "Reading")]
+    pub(crate) encoding: Option<Encoding>,
+    /// Texts or numbers that stand for no value, besides the usual ones
+    #[arg(
+        long,
+        value_name = "TEXT,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Reading"
+    )]
+    pub(crate) missing_values: Vec<String>,
     /// Table with the bags' names, labels and groups, where the data are a folder of .npy files
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub(crate) labels: Option<PathBuf>,
@@ -155,6 +176,21 @@ impl Data {
                 words += &format!(" --{flag}");
             }
         }
+        for (flag, given) in
+            [("delimiter", self.delimiter), ("decimal", self.decimal), ("thousands", self.thousands)]
+        {
+            let word = given.map(|c| if c == '\t' { "tab".into() } else { c.to_string() });
+            words += &word.map_or(String::new(), |word| format!(" --{flag} {}", quoted(&word)));
+        }
+        words += match self.encoding {
+            None => "",
+            Some(Encoding::Utf8) => " --encoding utf-8",
+            Some(Encoding::Utf16) => " --encoding utf-16",
+            Some(Encoding::Windows1252) => " --encoding cp1252",
+        };
+        if !self.missing_values.is_empty() {
+            words += &format!(" --missing-values {}", quoted(&self.missing_values.join(",")));
+        }
         for (flag, path) in [("labels", &self.labels), ("coords", &self.coords)] {
             if let Some(path) = path {
                 words += &format!(" --{flag} {}", quoted(&path.display().to_string()));
@@ -185,6 +221,11 @@ impl Data {
                 (_, true) => Some(false),
                 _ => None,
             },
+            delimiter: self.delimiter,
+            decimal: self.decimal,
+            thousands: self.thousands,
+            encoding: self.encoding,
+            missing_values: self.missing_values.clone(),
             task: match self.task {
                 TaskArg::Auto => Task::Auto,
                 TaskArg::Classification => Task::Classification,

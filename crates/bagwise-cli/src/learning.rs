@@ -53,7 +53,7 @@ pub(crate) struct Choosing {
     /// What parameters (and methods) are chosen by [default: accuracy, or mse for numbers]
     #[arg(long, value_name = "METRIC")]
     pub(crate) optimize: Option<Metric>,
-    /// Of all methods (auto) take the best, even if a simpler one is within a standard error of it
+    /// Of all methods (auto) take the best, even if a simpler one is not clearly worse
     #[arg(long)]
     pub(crate) best: bool,
     /// Where the positive class begins, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number

@@ -11,6 +11,10 @@ use common::{bagwise, text};
 const GOOD: &str = "bag,label,x,z\na,0,1,2\na,0,3,4\nb,1,5,6\nb,1,7,8\n";
 const SPARSE: &str = "a 0 1:1 2:0.5\na 0 3:1\nb 1 1:2\nb 1 2:2\n";
 
+/// What keeps a table from being learned from, but not from being looked at.
+const GOES_ON: [&str; 4] =
+    ["has no value for", "is a missing value", "no column is called bag", "could be a heading or data"];
+
 /// A damaged file, the options it is read with, and the line the message must name.
 struct Case {
     name: &'static str,
@@ -63,8 +67,8 @@ fn cases() -> Vec<Case> {
         case("too large for a number", mend("5,6", "1e999,6"), Some(4)),
         case("text for a number", mend("5,6", "five,6"), Some(4)),
         case("hexadecimal", mend("7,8", "0x1f,8"), Some(5)),
-        case("decimal comma", mend("5,6", "\"5,5\",6"), Some(4)),
-        case("number among text", mend("1,2", "red,2"), Some(3)),
+        case("decimal comma", mend("5,6", "\"5,5\",6.5"), Some(4)),
+        case("text before numbers", mend("1,2", "red,2"), Some(2)),
         case("header twice the same", mend("x,z", "x,x"), Some(1)),
         case("column without a name", mend("x,z", "x,"), Some(1)),
         case("labels clash in a bag", mend("a,0,3", "a,1,3"), Some(3)),
@@ -169,12 +173,18 @@ fn every_damaged_table_ends_in_one_message_and_leaves_nothing() {
     for case in &cases {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(case.file), &case.bytes).unwrap();
-        for verb in [&["inspect", case.file][..], &["convert", case.file, "out.csv"]] {
+        let mut goes_on = false;
+        for verb in [&["convert", case.file, "out.csv"][..], &["inspect", case.file]] {
             let output = bagwise(folder.path(), &[verb, case.options].concat());
             let said = String::from_utf8_lossy(&output.stderr);
+            if goes_on && output.status.code() == Some(0) && !output.stdout.is_empty() {
+                continue;
+            }
             if let Some(problem) = problem(&output, &said, case, folder.path()) {
                 wrong.push(format!("{} ({}): {problem}\n  {}", case.name, verb[0], said.trim_end()));
             }
+            // What inspect counts or asks about instead.
+            goes_on = GOES_ON.iter().any(|found| said.contains(found));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), 2 * cases.len(), wrong.join("\n"));

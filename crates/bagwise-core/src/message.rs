@@ -34,6 +34,18 @@ pub enum Setting {
     InputFormat,
     /// That the first row names the columns.
     Header,
+    /// That the first row is data.
+    NoHeader,
+    /// What separates the cells of a table.
+    Delimiter,
+    /// The decimal mark of a table.
+    Decimal,
+    /// What groups the digits of large numbers in a table.
+    Thousands,
+    /// The encoding of a table.
+    Encoding,
+    /// Texts that stand for no value: this one, or those that the message is about.
+    MissingValues(Option<String>),
     /// The table of labels beside a folder of bags.
     Labels,
     /// The column of bag ids.
@@ -123,7 +135,10 @@ impl Message {
                 Part::Text(text) => *text = change(std::mem::take(text)),
                 Part::With(settings) => {
                     for setting in settings {
-                        if let Setting::Ignore(Some(name)) | Setting::Categorical(Some(name)) = setting {
+                        if let Setting::Ignore(Some(name))
+                        | Setting::Categorical(Some(name))
+                        | Setting::MissingValues(Some(name)) = setting
+                        {
                             *name = change(std::mem::take(name));
                         }
                     }

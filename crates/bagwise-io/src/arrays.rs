@@ -12,11 +12,12 @@ use std::sync::Arc;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
 use super::columns::{self, Roles};
-use super::text::{is_missing, shown};
+use super::doubt::{self, LeftOut};
+use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    CarriedColumn, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Target,
-    columns_of,
+    CarriedColumn, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting,
+    Target, columns_of,
 };
 
 /// What stands beside the features, an entry per instance or per bag.
@@ -26,6 +27,8 @@ pub(crate) enum Values {
     Numbers(Vec<f64>),
     /// Whole numbers, which may be too large for a double.
     Whole(Vec<i64>),
+    /// The same, some of them missing.
+    Gaps(Vec<Option<i64>>),
     /// Texts, as positions in a list.
     Texts { texts: Vec<String>, codes: Vec<u32> },
 }
@@ -41,6 +44,7 @@ impl Values {
         match self {
             Values::Numbers(v) => v.len(),
             Values::Whole(v) => v.len(),
+            Values::Gaps(v) => v.len(),
             Values::Texts { codes, .. } => codes.len(),
         }
     }
@@ -54,6 +58,7 @@ impl Values {
                 Cow::Owned(text)
             }
             Values::Whole(v) => Cow::Owned(v[i].to_string()),
+            Values::Gaps(v) => v[i].map_or(Cow::Borrowed(""), |v| Cow::Owned(v.to_string())),
             Values::Texts { texts, codes } => Cow::Borrowed(&texts[codes[i] as usize]),
         }
     }
@@ -63,7 +68,28 @@ impl Values {
         match self {
             Values::Numbers(v) => Some(v[i]),
             Values::Whole(v) => Some(v[i] as f64),
+            Values::Gaps(v) => Some(v[i].map_or(f64::NAN, |v| v as f64)),
             Values::Texts { .. } => None,
+        }
+    }
+
+    /// The first entry that is a whole number which double precision does not hold.
+    pub(crate) fn first_rounded(&self) -> Option<usize> {
+        match self {
+            Values::Whole(v) => v.iter().position(|&v| is_rounded(v)),
+            Values::Gaps(v) => v.iter().position(|v| v.is_some_and(is_rounded)),
+            _ => None,
+        }
+    }
+
+    /// Whole numbers as those that may be missing.
+    fn with_gaps(&mut self) -> Option<&mut Vec<Option<i64>>> {
+        if let Values::Whole(v) = self {
+            *self = Values::Gaps(std::mem::take(v).into_iter().map(Some).collect());
+        }
+        match self {
+            Values::Gaps(v) => Some(v),
+            _ => None,
         }
     }
 
@@ -77,11 +103,11 @@ impl Values {
                 texts.extend(more);
                 codes.extend(others.iter().map(|c| base + c));
             }
-            (_, more) => {
-                // Whole numbers here, with gaps there.
-                let all =
-                    (0..self.len()).map(|i| self.number(i)).chain((0..more.len()).map(|i| more.number(i)));
-                *self = Values::Numbers(all.map(|v| v.unwrap_or(f64::NAN)).collect());
+            (_, mut more) => {
+                // Whole numbers here, with gaps there. A column has one type, so that it is nothing else.
+                if let (Some(all), Some(more)) = (self.with_gaps(), more.with_gaps()) {
+                    all.append(more);
+                }
             }
         }
     }
@@ -91,12 +117,18 @@ impl Values {
         match self {
             Values::Numbers(v) => Values::Numbers(of_row.iter().map(|&b| v[b as usize]).collect()),
             Values::Whole(v) => Values::Whole(of_row.iter().map(|&b| v[b as usize]).collect()),
+            Values::Gaps(v) => Values::Gaps(of_row.iter().map(|&b| v[b as usize]).collect()),
             Values::Texts { texts, codes } => Values::Texts {
                 texts: texts.clone(),
                 codes: of_row.iter().map(|&b| codes[b as usize]).collect(),
             },
         }
     }
+}
+
+/// True if double precision holds another number instead.
+pub(crate) fn is_rounded(value: i64) -> bool {
+    (value as f64) as i128 != i128::from(value)
 }
 
 /// A matrix of instances and the arrays that belong to it.
@@ -110,6 +142,8 @@ pub(crate) struct Arrays<'s> {
     pub(crate) offsets: Option<Vec<usize>>,
     /// The other arrays by name.
     pub(crate) beside: Vec<(String, Values)>,
+    /// Arrays of the file that nobody asked for.
+    pub(crate) unused: Vec<String>,
 }
 
 /// Names that other programs use, and what they are here.
@@ -119,6 +153,20 @@ const ALSO: [(&str, &str); 5] =
 /// True if an array of this name has a role without being told.
 pub(crate) fn is_usual(name: &str) -> bool {
     columns::is_usual_heading(name) || ALSO.iter().any(|(also, _)| also.eq_ignore_ascii_case(name))
+}
+
+/// True if an array of this name has this role (bag, label or group) without being told.
+pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
+    let also = ALSO.iter().any(|(also, of)| *of == role && also.eq_ignore_ascii_case(name));
+    also || columns::is_usual_for(name, role)
+}
+
+/// True if the options name an array.
+fn is_named(options: &ReadOptions, name: &str) -> bool {
+    let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+    let lists = options.keep.iter().chain(&options.ignore);
+    let is = |column: &Column| matches!(column, Column::Name(n) if n == name);
+    single.into_iter().flatten().any(is) || lists.into_iter().any(is)
 }
 
 impl Arrays<'_> {
@@ -136,7 +184,9 @@ impl Arrays<'_> {
     /// The data set.
     pub(crate) fn finish(mut self, options: &ReadOptions) -> Result<Dataset> {
         let mut options = options.clone();
+        self.one_label(&options)?;
         self.rename(&mut options);
+        self.one_of_each(&options);
         if let Some(offsets) = self.offsets.take() {
             self.bags_by_offsets(offsets, &mut options)?;
         } else {
@@ -157,18 +207,7 @@ impl Arrays<'_> {
         let roles = columns::find(&Place::of(self.source), Some(&names), names.len(), &options)?;
         let column = |c: usize| -> Result<Cow<'_, Values>> {
             Ok(match c.checked_sub(cols) {
-                None => {
-                    let rows = 0..self.instances.rows();
-                    Cow::Owned(Values::Numbers(match &self.instances {
-                        Instances::F64(m) => rows.map(|r| m.get(r, c)).collect(),
-                        Instances::F32(m) => rows.map(|r| m.get(r, c).into()).collect(),
-                        other => {
-                            let mut values = Vec::with_capacity(rows.len());
-                            other.each_row(rows, |_, row| values.push(row[c]))?;
-                            values
-                        }
-                    }))
-                }
+                None => Cow::Owned(Values::Numbers(doubt::column(&self.instances, c)?)),
                 Some(beside) => Cow::Borrowed(&self.beside[beside].1),
             })
         };
@@ -179,41 +218,68 @@ impl Arrays<'_> {
             instance_label: roles.instance_label.map(column).transpose()?,
             kept: (roles.keep.iter().map(|&c| Ok((names[c].clone(), column(c)?)))).collect::<Result<_>>()?,
         };
-        let of_matrix = roles.features.iter().all(|&c| c < cols);
-        if of_matrix && !roles.categorical.contains(&true) {
-            let features = roles.features.iter().map(|&c| Feature::numeric(&names[c])).collect();
-            let whole = roles.features.iter().copied().eq(0..cols);
+        let Roles { features, categorical, mut warnings, .. } = roles;
+        if !self.unused.is_empty() {
+            self.unused.truncate(12);
+            let found = format!("arrays that are not used: {}", self.unused.join(", "));
+            let said = Message::from(found).and("; carry one along that has an entry per instance");
+            warnings.push(said.with([Setting::Keep]));
+        }
+        if !categorical.contains(&true) {
+            let named = features.iter().map(|&c| Feature::numeric(&names[c])).collect();
+            let whole = features.iter().copied().eq(0..cols);
             let instances = match whole {
                 true => self.instances.clone(),
-                false => columns_of(&self.instances, &roles.features)?,
+                false => columns_of(&self.instances, &features)?,
             };
-            return taken.finish(self.source, instances, features, &options, roles.warnings);
+            return taken.finish(self.source, instances, named, &[], &options, Vec::new(), warnings);
         }
-        let Roles { features, categorical, mut warnings, .. } = roles;
+        let markers = Markers::new(&options.missing_values);
         let picked: Vec<SelectedColumn> = features
             .iter()
             .zip(categorical)
-            .map(|(&c, is)| Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is)))
+            .map(|(&c, is)| Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is, &markers)))
             .collect::<Result<_>>()?;
-        let found: Vec<String> = picked.iter().filter(|p| p.found).map(|p| p.feature.name.clone()).collect();
-        if !found.is_empty() && options.features.is_empty() {
-            warnings.push(columns::taken_as_categories("arrays", &found));
-        }
         let (instances, features) = SelectedColumn::join(picked, self.instances.rows());
-        taken.finish(self.source, instances, features, &options, warnings)
+        taken.finish(self.source, instances, features, &[], &options, Vec::new(), warnings)
+    }
+
+    /// Refuses two arrays of which either could be the label: the other would be learned from.
+    fn one_label(&self, options: &ReadOptions) -> Result<()> {
+        let mut free = self.beside.iter().map(|(name, _)| name);
+        let mut free = free.by_ref().filter(|name| is_usual_for(name, "label") && !is_named(options, name));
+        match (&options.label, free.next(), free.next()) {
+            (None, Some(one), Some(other)) => Err(columns::two_labels(&Place::of(self.source), one, other)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves out arrays whose usual name has a role that another array has already.
+    fn one_of_each(&mut self, options: &ReadOptions) {
+        let roles = [("bag", &options.bag), ("label", &options.label), ("group", &options.group)];
+        for (role, told) in roles {
+            let usual = || self.beside.iter().map(|(name, _)| name).find(|name| is_usual_for(name, role));
+            let Some(chosen) = (match told {
+                Some(Column::Name(name)) => Some(name.clone()),
+                Some(Column::Number(_)) => None,
+                None => usual().cloned(),
+            }) else {
+                continue;
+            };
+            let is_other =
+                |name: &str| is_usual_for(name, role) && name != chosen && !is_named(options, name);
+            let (others, rest) = std::mem::take(&mut self.beside).into_iter().partition(|(n, _)| is_other(n));
+            let others: Vec<(String, Values)> = others;
+            self.unused.extend(others.iter().map(|(name, _)| format!("'{}'", shown(name.as_bytes()))));
+            self.beside = rest;
+        }
     }
 
     /// Understands the names that other programs use, where the usual ones are not there.
     fn rename(&mut self, options: &mut ReadOptions) {
-        let named = |options: &ReadOptions, name: &str| {
-            let single = [&options.bag, &options.label, &options.group, &options.instance_label];
-            let lists = options.keep.iter().chain(&options.ignore);
-            let is = |column: &Column| matches!(column, Column::Name(n) if n == name);
-            single.into_iter().flatten().any(is) || lists.into_iter().any(is)
-        };
         for (also, usual) in ALSO {
             let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
-            let Some((name, _)) = there.filter(|(name, _)| !named(options, name)) else { continue };
+            let Some((name, _)) = there.filter(|(name, _)| !is_named(options, name)) else { continue };
             let role = match usual {
                 "label" => &mut options.label,
                 "group" => &mut options.group,
@@ -309,6 +375,7 @@ impl Arrays<'_> {
         let ascending = firsts.windows(2).all(|w| match values {
             Values::Numbers(v) => v[w[0]] < v[w[1]],
             Values::Whole(v) => v[w[0]] < v[w[1]],
+            Values::Gaps(v) => v[w[0]] < v[w[1]],
             Values::Texts { .. } => values.text(w[0]) < values.text(w[1]),
         });
         let bags = firsts.len();
@@ -393,12 +460,21 @@ impl FeatureTable<'_> {
     pub(crate) fn finish(
         &self,
         source: &str,
-        instances: Instances,
+        mut instances: Instances,
         features: Arc<[Feature]>,
+        found: &[usize],
         options: &ReadOptions,
-        warnings: Vec<Message>,
+        left_out: Vec<LeftOut>,
+        mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
+        mark_missing(&mut instances, &features, Markers::new(&options.missing_values).numbers());
+        if let Values::Numbers(ids) = self.bag.as_ref()
+            && ids.iter().any(|id| id.abs() >= WHOLE as f64)
+        {
+            let found = "bag ids beyond 2^53 stand in double precision, which rounds them: different ids may have become one";
+            warnings.push(format!("{found}; store them as whole numbers or text").into());
+        }
         let mut book = BagBuilder::new(source, options).counting("row");
         for row in 0..instances.rows() {
             let (label, group) =
@@ -448,7 +524,25 @@ impl FeatureTable<'_> {
                 .collect(),
             instance_labels: self.instance_label.as_ref().map(|values| all(values)),
         };
-        book.finish(instances, features, beside, options, warnings)
+        book.finish(instances, features, found, beside, options, left_out, warnings)
+    }
+}
+
+/// Turns the numbers that stand for no value into NaN, where features are numbers.
+fn mark_missing(instances: &mut Instances, features: &[Feature], numbers: &[f64]) {
+    let width = features.len();
+    for c in (0..width).filter(|&c| !numbers.is_empty() && !features[c].is_categorical()) {
+        match instances {
+            Instances::F64(m) => {
+                let column = m.data_mut().iter_mut().skip(c).step_by(width);
+                column.filter(|v| numbers.contains(v)).for_each(|v| *v = f64::NAN);
+            }
+            Instances::F32(m) => {
+                let column = m.data_mut().iter_mut().skip(c).step_by(width);
+                column.filter(|v| numbers.contains(&f64::from(**v))).for_each(|v| *v = f32::NAN);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -456,30 +550,27 @@ impl FeatureTable<'_> {
 pub(crate) struct SelectedColumn {
     pub(crate) feature: Feature,
     values: Vec<f64>,
-    /// Texts that were not declared to be categories.
-    found: bool,
 }
 
 impl SelectedColumn {
     /// A feature of categories if it is declared to be one or has texts.
-    pub(crate) fn new(name: String, column: &Values, declared: bool) -> SelectedColumn {
-        let is_text = matches!(column, Values::Texts { .. });
-        if !declared && !is_text {
+    pub(crate) fn new(name: String, column: &Values, declared: bool, markers: &Markers) -> SelectedColumn {
+        if !declared && !matches!(column, Values::Texts { .. }) {
             let values = (0..column.len()).map(|i| column.number(i).unwrap_or(f64::NAN)).collect();
-            return SelectedColumn { feature: Feature::numeric(name), values, found: false };
+            return SelectedColumn { feature: Feature::numeric(name), values };
         }
         let mut codes = HashMap::new();
         let mut values: Vec<f64> = (0..column.len())
             .map(|i| {
                 let text = column.text(i);
                 let text = text.trim();
-                if is_missing(text.as_bytes()) { f64::NAN } else { code(&mut codes, text) }
+                if markers.missing(text.as_bytes()) { f64::NAN } else { code(&mut codes, text) }
             })
             .collect();
         let (names, rank) = sorted(&codes);
         values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = rank[*v as usize]);
         let feature = Feature { name, kind: FeatureKind::Categorical { values: names } };
-        SelectedColumn { feature, values, found: is_text && !declared }
+        SelectedColumn { feature, values }
     }
 
     /// Columns side by side.

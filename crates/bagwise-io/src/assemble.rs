@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::text::{WHOLE, is_missing, number, shown};
+use super::doubt::{self, LeftOut, one_spelling};
+use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
-    may_be_measurements,
+    columns_of, may_be_measurements,
 };
 
 /// One bag while its rows arrive.
@@ -28,6 +29,7 @@ pub(crate) struct BagBuilder {
     unit: &'static str,
     unlabelled: bool,
     task: Task,
+    markers: Markers,
     has_label: bool,
     has_group: bool,
     codes: HashMap<String, u32>,
@@ -51,6 +53,7 @@ impl BagBuilder {
             unit: "line",
             unlabelled: options.unlabelled,
             task: options.task,
+            markers: Markers::new(&options.missing_values),
             has_label: false,
             has_group: false,
             codes: HashMap::new(),
@@ -83,8 +86,8 @@ impl BagBuilder {
         }
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
-        let label = label.filter(|l| !is_missing(l.as_bytes())).unwrap_or_default();
-        let group = group.filter(|g| !is_missing(g.as_bytes())).unwrap_or_default();
+        let label = label.filter(|l| !self.markers.missing(l.as_bytes())).unwrap_or_default();
+        let group = group.filter(|g| !self.markers.missing(g.as_bytes())).unwrap_or_default();
 
         let last = self.of_row.last().copied();
         let code = match last {
@@ -101,7 +104,7 @@ impl BagBuilder {
         if known.label != label && !same_number(&known.label, label) {
             return Err(self.clash(line, known, "label", &known.label, label));
         }
-        if known.group != group {
+        if known.group != group && !is_one_number(&known.group, group) {
             return Err(self.clash(line, known, "group", &known.group, group));
         }
         self.of_row.push(code);
@@ -172,13 +175,16 @@ impl BagBuilder {
         )
     }
 
-    /// The data set.
+    /// The data set. `found` are the features that are text which nobody declared to be categories, `left_out` columns
+    /// that are none already.
     pub(crate) fn finish(
         self,
         instances: Instances,
         features: Arc<[Feature]>,
+        found: &[usize],
         beside: SideColumns,
         options: &ReadOptions,
+        mut left_out: Vec<LeftOut>,
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         let place = Place::of(&self.source);
@@ -189,6 +195,29 @@ impl BagBuilder {
                 "give at least one bag with one instance",
             ));
         }
+        let (mut instances, mut features) = (instances, features);
+        // Whoever names the features knows what they hold.
+        if options.features.is_empty() {
+            let none = doubt::no_features(&instances, &features, found, &self.of_row, self.bags.len())?;
+            let is_none = |c: usize| none.iter().any(|(out, _)| *out == c);
+            let categories: Vec<usize> = found.iter().copied().filter(|&c| !is_none(c)).collect();
+            if !categories.is_empty() {
+                warnings.push(doubt::taken_as_categories(&features, &categories));
+            }
+            if !none.is_empty() {
+                let rest: Vec<usize> = (0..features.len()).filter(|&c| !is_none(c)).collect();
+                left_out.extend(none.iter().map(|(c, why)| (features[*c].name.clone(), why.clone())));
+                if rest.is_empty() {
+                    let said = doubt::left_out(&left_out);
+                    return Err(Error::data(place, "no column of the table has measurements", said));
+                }
+                instances = columns_of(&instances, &rest)?;
+                features = rest.iter().map(|&c| features[c].clone()).collect();
+            }
+            if !left_out.is_empty() {
+                warnings.push(doubt::left_out(&left_out));
+            }
+        }
         let mut offsets = vec![0usize; self.bags.len() + 1];
         for &bag in &self.of_row {
             offsets[bag as usize + 1] += 1;
@@ -196,7 +225,7 @@ impl BagBuilder {
         for b in 0..self.bags.len() {
             offsets[b + 1] += offsets[b];
         }
-        let (mut instances, mut beside) = (instances, beside);
+        let mut beside = beside;
         if let Some((bag, line)) = self.scattered {
             warnings.push(format!(
                 "rows of a bag do not stand together (first: bag '{}', {} {line}); they were brought together",
@@ -212,9 +241,9 @@ impl BagBuilder {
         }
 
         let (target, undecided) = self.target(&mut warnings)?;
-        let groups = self
-            .has_group
-            .then(|| Groups::from_names(&self.bags.iter().map(|b| b.group.as_str()).collect::<Vec<_>>()));
+        let groups = self.has_group.then(|| self.groups(&mut warnings));
+        let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), one_spelling);
+        warnings.extend(doubt::two_ways("bags", &twice, false));
         let ids: Vec<String> = self.bags.into_iter().map(|b| b.id).collect();
         let bags = if options.allow_missing {
             Bags::with_missing(instances, offsets)
@@ -232,6 +261,21 @@ impl BagBuilder {
         data.instance_labels = beside.instance_labels;
         data.warnings = warnings;
         Ok(data)
+    }
+
+    /// Groups, whatever the spelling of numbers: a group that is two would be split between training and test.
+    fn groups(&self, warnings: &mut Vec<Message>) -> Groups {
+        let each = || self.bags.iter().map(|b| b.group.as_str());
+        warnings.extend(doubt::two_ways("groups", &doubt::written_twice(each(), one_spelling), true));
+        warnings.extend(doubt::two_ways("groups", &doubt::written_twice(each(), doubt::without_case), false));
+        let mut spelling: HashMap<String, &str> = HashMap::new();
+        let names: Vec<&str> = each()
+            .map(|name| match one_spelling(name) {
+                Some(number) => *spelling.entry(number).or_insert(name),
+                None => name,
+            })
+            .collect();
+        Groups::from_names(&names)
     }
 
     /// The target, and of whole numbers that may be measurements how many there are.
@@ -262,6 +306,8 @@ impl BagBuilder {
         }
         let mut undecided = None;
         let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();
+        let each = || self.bags.iter().map(|b| b.label.as_str());
+        warnings.extend(doubt::two_ways("labels", &doubt::written_twice(each(), doubt::without_case), false));
         if let Some(numbers) = &numbers {
             // "1" and "1.0" are one class, called as it was first written.
             let mut spelling = HashMap::new();
@@ -294,6 +340,11 @@ impl BagBuilder {
 
 /// From here on, neighbouring whole numbers are the same number in double precision: they are told apart as texts.
 const EXACT: f64 = WHOLE as f64;
+
+/// True for 1 and 1.0.
+fn is_one_number(a: &str, b: &str) -> bool {
+    one_spelling(a).is_some_and(|number| one_spelling(b) == Some(number))
+}
 
 fn same_number(a: &str, b: &str) -> bool {
     matches!((number(a.as_bytes()), number(b.as_bytes())), (Some(a), Some(b)) if a == b && a.abs() < EXACT)

@@ -23,7 +23,7 @@ pub fn builtin_names() -> &'static [&'static str] {
 /// Reads the data set of this name.
 pub(crate) fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     if name == "musk1" {
-        return csv::read(name, compress::decode(MUSK1).map_err(|e| Error::io(name, e))?, options, None);
+        return csv::read(name, compress::decode(MUSK1).map_err(|e| Error::io(name, e))?, options, false);
     }
     // Anything else that is no bare word is a path, and it is not there.
     if name.is_empty() || name.contains(['/', '\\', ':', '\0']) || name.starts_with('.') {

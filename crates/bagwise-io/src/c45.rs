@@ -12,7 +12,8 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{FeatureCells, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
+use super::dialect::Numbers;
 use super::text::{check_head, next_line, shown, utf8};
 use super::{Column, ReadOptions, Reader, columns, compress};
 use bagwise_core::{CarriedColumn, Dataset, Error, Place, Result};
@@ -110,10 +111,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             "give at least one bag with one instance",
         ));
     };
-    let (instances, features, notes) = cells.finish();
-    let mut warnings = roles.warnings;
-    warnings.extend(notes.into_iter().filter(|_| options.features.is_empty()));
-    book.finish(instances, features, beside, &options, warnings)
+    let (instances, features, found) = cells.finish()?;
+    book.finish(instances, features, &found, beside, &options, Vec::new(), roles.warnings)
 }
 
 /// What the width of the first row says about the table.
@@ -137,8 +136,10 @@ fn start(
         .chain(["class".to_string()])
         .collect();
     let roles = columns::find(&place, Some(&names), width, options)?;
-    let declared = roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), is));
-    let cells = FeatureCells::new(source, declared.collect(), options.allow_missing);
+    let content = |is: bool| if is { CellContent::Categories } else { CellContent::Any };
+    let declared =
+        roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), content(is)));
+    let cells = FeatureCells::new(source, declared.collect(), options, Numbers::PLAIN);
     let beside = SideColumns {
         kept: roles
             .keep

@@ -10,8 +10,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::columns::taken_as_categories;
-use super::text::{is_missing, number, shown, utf8};
+use super::ReadOptions;
+use super::dialect::Numbers;
+use super::text::{Markers, is_rounded, number, rounded_remedy, shown, utf8};
 use bagwise_core::{Csr, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 
 /// Tables of at most this many features are stored densely.
@@ -25,12 +26,24 @@ pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 
 /// What is known of a column so far.
 enum ColumnState {
-    /// Only missing values yet.
-    Unknown,
+    /// Only missing values yet, and cells that are missing if the column turns out to be one of numbers: their rows,
+    /// lines and texts.
+    Unknown { perhaps: Vec<(usize, u64, String)> },
     /// Numbers, since this line.
     Number { since: u64 },
     /// Categories: declared, or found in this line.
-    Category { declared: bool, since: u64, codes: HashMap<String, u32> },
+    Category { content: CellContent, since: u64, codes: HashMap<String, u32> },
+}
+
+/// What the cells of a column are to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellContent {
+    /// Numbers or categories, as the first of them is.
+    Any,
+    /// Categories, whatever they look like.
+    Categories,
+    /// Text, whatever it looks like: categories unless it is names or dates.
+    Text,
 }
 
 struct TextCell {
@@ -43,30 +56,43 @@ enum CellStore {
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
 }
 
-/// Rows of feature cells, growing. Cells arrive row after row, each row from the first column to the last.
+/// Rows of feature cells, growing. FeatureCells arrive row after row, each row from the first column to the last.
 pub(crate) struct FeatureCells {
     source: String,
     columns: Vec<TextCell>,
     allow_missing: bool,
+    markers: Markers,
+    numbers: Numbers,
     rows: usize,
     store: CellStore,
 }
 
 impl FeatureCells {
-    /// No rows yet. `columns` are names, and whether each is declared to hold categories.
-    pub(crate) fn new(source: &str, columns: Vec<(String, bool)>, allow_missing: bool) -> FeatureCells {
+    /// No rows yet. `columns` are names, and what each holds.
+    pub(crate) fn new(
+        source: &str,
+        columns: Vec<(String, CellContent)>,
+        options: &ReadOptions,
+        numbers: Numbers,
+    ) -> FeatureCells {
         let store = if columns.len() > WIDE {
             CellStore::Sparse { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
         } else {
             CellStore::Dense(Vec::new())
         };
-        let mut cells =
-            FeatureCells { source: source.into(), columns: Vec::new(), allow_missing, rows: 0, store };
-        for (name, declared) in columns {
-            let state = if declared {
-                ColumnState::Category { declared, since: 0, codes: HashMap::new() }
-            } else {
-                ColumnState::Unknown
+        let mut cells = FeatureCells {
+            source: source.into(),
+            columns: Vec::new(),
+            allow_missing: options.allow_missing,
+            markers: Markers::new(&options.missing_values),
+            numbers,
+            rows: 0,
+            store,
+        };
+        for (name, content) in columns {
+            let state = match content {
+                CellContent::Any => ColumnState::Unknown { perhaps: Vec::new() },
+                content => ColumnState::Category { content, since: 0, codes: HashMap::new() },
             };
             cells.columns.push(TextCell { name, state });
         }
@@ -79,8 +105,29 @@ impl FeatureCells {
     /// Takes the next cell of a row; `bag` is for messages.
     pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
         match text.trim_ascii() {
-            text if is_missing(text) => self.push_missing(line, bag, column),
+            text if self.markers.missing(text) => self.push_missing(line, bag, column),
+            text if Markers::perhaps(text) => match &mut self.columns[column].state {
+                ColumnState::Number { .. } => self.push_missing(line, bag, column),
+                ColumnState::Unknown { perhaps } => {
+                    perhaps.push((self.rows, line, utf8(&self.source, line, text)?.into()));
+                    self.store(column, f64::NAN);
+                    Ok(())
+                }
+                ColumnState::Category { .. } => self.push_present(line, column, text),
+            },
             text => self.push_present(line, column, text),
+        }
+    }
+
+    /// The column turned out to be one of numbers: what was perhaps missing is.
+    fn missing_after_all(&self, column: usize) -> Result<()> {
+        match &self.columns[column].state {
+            ColumnState::Unknown { perhaps } if !perhaps.is_empty() && !self.allow_missing => {
+                let (_, line, text) = &perhaps[0];
+                let found = format!("'{text}' in column '{}' stands for no value", self.columns[column].name);
+                Err(self.error(*line, found, Message::fill_or_allow_missing()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -100,36 +147,47 @@ impl FeatureCells {
     /// The same for a cell that has one, whatever it looks like.
     pub(crate) fn push_present(&mut self, line: u64, column: usize, text: &[u8]) -> Result<()> {
         let value = match &mut self.columns[column].state {
-            ColumnState::Number { .. } => match number(text) {
+            ColumnState::Number { .. } => match self.numbers.value(text) {
                 Some(value) => value,
                 None => return Err(self.not_a_number(line, column, text)),
             },
-            ColumnState::Category { declared: true, codes, .. } => {
-                code(codes, utf8(&self.source, line, text)?)
+            ColumnState::Category { content: CellContent::Any, since, .. }
+                if self.numbers.value(text).is_some() =>
+            {
+                let since = *since;
+                return Err(self.mixed(line, column, text, since));
             }
-            ColumnState::Category { codes, since, .. } => {
-                if number(text).is_some() {
-                    let since = *since;
-                    return Err(self.mixed(line, column, text, since));
-                }
-                code(codes, utf8(&self.source, line, text)?)
-            }
-            ColumnState::Unknown => match number(text) {
+            ColumnState::Category { codes, .. } => code(codes, utf8(&self.source, line, text)?),
+            ColumnState::Unknown { perhaps } => match self.numbers.value(text) {
                 Some(value) => {
+                    self.missing_after_all(column)?;
                     self.columns[column].state = ColumnState::Number { since: line };
                     value
                 }
                 None => {
-                    self.refuse_decimal_comma(line, column, text)?;
+                    let perhaps = std::mem::take(perhaps);
+                    self.refuse_marks(line, column, text)?;
                     let mut codes = HashMap::new();
                     let value = code(&mut codes, utf8(&self.source, line, text)?);
-                    self.columns[column].state =
-                        ColumnState::Category { declared: false, since: line, codes };
                     self.make_dense(column);
+                    let width = self.columns.len();
+                    if let CellStore::Dense(data) = &mut self.store {
+                        for (row, _, text) in &perhaps {
+                            data[row * width + column] = code(&mut codes, text);
+                        }
+                    }
+                    let content = CellContent::Any;
+                    self.columns[column].state = ColumnState::Category { content, since: line, codes };
                     value
                 }
             },
         };
+        let plain = matches!(self.columns[column].state, ColumnState::Number { .. }) && text.len() > 15;
+        if plain && self.numbers.plain(text).is_some_and(|plain| is_rounded(plain.as_bytes(), value)) {
+            let found =
+                format!("'{}' in column '{}' would be rounded", shown(text), self.columns[column].name);
+            return Err(self.error(line, found, rounded_remedy()));
+        }
         if !value.is_finite() {
             let shown = shown(text);
             let found = if text.iter().any(u8::is_ascii_digit) {
@@ -186,19 +244,20 @@ impl FeatureCells {
         self.store = CellStore::Dense(data);
     }
 
-    /// The instances, the features, and what the user should know about them.
-    pub(crate) fn finish(mut self) -> (Instances, Arc<[Feature]>, Vec<Message>) {
+    /// The instances, the features, and which of them are text that nobody declared to be categories.
+    pub(crate) fn finish(mut self) -> Result<(Instances, Arc<[Feature]>, Vec<usize>)> {
         let width = self.columns.len();
-        let mut recognised = Vec::new();
+        (0..width).try_for_each(|c| self.missing_after_all(c))?;
+        let mut found = Vec::new();
         let mut features = Vec::with_capacity(width);
         for (c, column) in self.columns.iter_mut().enumerate() {
             let name = std::mem::take(&mut column.name);
-            let ColumnState::Category { declared, codes, .. } = &column.state else {
+            let ColumnState::Category { content, codes, .. } = &column.state else {
                 features.push(Feature::numeric(name));
                 continue;
             };
-            if !declared {
-                recognised.push(format!("'{name}' ({} values)", codes.len()));
+            if *content != CellContent::Categories {
+                found.push(c);
             }
             let (values, rank) = sorted(codes);
             if let CellStore::Dense(data) = &mut self.store {
@@ -207,10 +266,6 @@ impl FeatureCells {
                 }
             }
             features.push(Feature { name, kind: FeatureKind::Categorical { values } });
-        }
-        let mut warnings = Vec::new();
-        if !recognised.is_empty() {
-            warnings.push(taken_as_categories("columns", &recognised));
         }
         let instances = match self.store {
             CellStore::Sparse { ref values, .. }
@@ -225,7 +280,7 @@ impl FeatureCells {
             }
             CellStore::Dense(data) => Instances::F64(Mat::new(self.rows, width, data)),
         };
-        (instances, features.into(), warnings)
+        Ok((instances, features.into(), found))
     }
 
     fn error(&self, line: u64, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
@@ -233,7 +288,7 @@ impl FeatureCells {
     }
 
     fn not_a_number(&self, line: u64, column: usize, text: &[u8]) -> Error {
-        if let Err(error) = self.refuse_decimal_comma(line, column, text) {
+        if let Err(error) = self.refuse_marks(line, column, text) {
             return error;
         }
         let TextCell { name, state } = &self.columns[column];
@@ -244,12 +299,27 @@ impl FeatureCells {
         self.error(
             line,
             format!("'{}' in column '{name}' is not a number", shown(text)),
-            Message::from(format!("{before}fix it")).or(as_categories(name)),
+            Message::from(format!("{before}fix it")).or(as_missing(text)).or(as_categories(name)),
         )
     }
 
     fn mixed(&self, line: u64, column: usize, text: &[u8], since: u64) -> Error {
-        let name = &self.columns[column].name;
+        let TextCell { name, state } = &self.columns[column];
+        if let ColumnState::Category { codes, .. } = state
+            && codes.len() == 1
+            && let Some(only) = codes.keys().next()
+        {
+            // A single text before numbers: it is that one which is odd, and perhaps it stands for no value.
+            return self.error(
+                since,
+                format!(
+                    "'{}' in column '{name}' is not a number, but '{}' in line {line} is",
+                    shown(only.as_bytes()),
+                    shown(text)
+                ),
+                Message::from("fix it").or(as_missing(only.as_bytes())).or(as_categories(name)),
+            );
+        }
         self.error(
             line,
             format!("column '{name}' has a number, '{}', but text in line {since}", shown(text)),
@@ -257,33 +327,54 @@ impl FeatureCells {
         )
     }
 
-    fn refuse_decimal_comma(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
-        let point: Vec<u8> = text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
-        let whole: Vec<u8> = text.iter().copied().filter(|&b| b != b',').collect();
-        let is_grouped = is_grouped_by_commas(text);
-        let is_decimal = text.contains(&b',') && number(&point).is_some();
-        if !is_grouped && !is_decimal {
+    /// Refuses what is a number if its points and commas mean something else than they do in this table.
+    fn refuse_marks(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
+        if !text.iter().any(|b| matches!(b, b',' | b'.')) {
             return Ok(());
         }
-        let what = if is_grouped { "a comma" } else { "a decimal comma" };
-        let found = format!("'{}' in column '{}' has {what}", shown(text), self.columns[column].name);
-        Err(self.error(
-            line,
-            found,
-            match (is_grouped, is_decimal) {
-                (true, true) => Message::from(format!(
-                    "write {} if it groups thousands, {} if it stands before decimals",
-                    shown(&whole),
-                    shown(&point)
-                )),
-                (true, false) => {
-                    let name = &self.columns[column].name;
-                    Message::from(format!("write {}", shown(&whole))).or(as_categories(name))
+        let TextCell { name, state } = &self.columns[column];
+        let as_what = |text: &[u8], mark: u8, by: Option<u8>| -> Option<Vec<u8>> {
+            let changed: Vec<u8> =
+                text.iter().filter_map(|&b| if b == mark { by } else { Some(b) }).collect();
+            number(&changed).is_some().then_some(changed)
+        };
+        let (mark, what) = if self.numbers == Numbers::PLAIN { (b',', "comma") } else { (b'.', "point") };
+        let decimal = if text.contains(&mark) { as_what(text, mark, Some(b'.')) } else { None };
+        let grouped = if is_grouped(text, mark) { as_what(text, mark, None) } else { None };
+        let (found, remedy) = match (grouped, decimal) {
+            (None, None) => return Ok(()),
+            (Some(whole), Some(decimal)) => (
+                format!("'{}' in column '{name}' has a {what}", shown(text)),
+                Message::from(format!("it is {} if that groups thousands: say so", shown(&whole)))
+                    .with([Setting::Thousands])
+                    .or(format!("{} if it stands before decimals: say so", shown(&decimal)))
+                    .with([Setting::Decimal]),
+            ),
+            (Some(whole), None) => (
+                format!("'{}' in column '{name}' has a {what}", shown(text)),
+                Message::from(format!("if it groups thousands ({}), say so", shown(&whole)))
+                    .with([Setting::Thousands])
+                    .or(as_categories(name)),
+            ),
+            (None, Some(decimal)) => (
+                format!("'{}' in column '{name}' has a decimal {what}", shown(text)),
+                match state {
+                    ColumnState::Number { since } => Message::from(format!(
+                        "other numbers of the column, as in line {since}, have none: write {}",
+                        shown(&decimal)
+                    )),
+                    _ => Message::from(format!("write {}", shown(&decimal))),
                 }
-                _ => format!("write {} with a decimal point", shown(&point)).into(),
-            },
-        ))
+                .or("say what the decimal mark is")
+                .with([Setting::Decimal]),
+            ),
+        };
+        Err(self.error(line, found, remedy))
     }
+}
+
+fn as_missing(text: &[u8]) -> Message {
+    Message::from("say that it stands for no value").with([Setting::MissingValues(Some(shown(text)))])
 }
 
 fn as_categories(name: &str) -> Message {
@@ -291,9 +382,9 @@ fn as_categories(name: &str) -> Message {
 }
 
 /// True for 1,000 and -12,345,678: what might be thousands.
-fn is_grouped_by_commas(text: &[u8]) -> bool {
+fn is_grouped(text: &[u8], mark: u8) -> bool {
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    let mut groups = unsigned.split(|&b| b == b',');
+    let mut groups = unsigned.split(|&b| b == mark);
     let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
     let first = groups.next().unwrap_or_default();
     let mut more = groups.peekable();

@@ -6,8 +6,8 @@
 use super::{Column, ReadOptions};
 use bagwise_core::{Error, Message, Place, Result, Setting};
 
-/// Headings that name a role without being told, in any case. `y` counts only where no other label is found,
-/// since it may be a coordinate.
+/// Headings that name a role without being told, in any case. `y` is a coordinate where there is an `x`; where there is
+/// none it is the label, or in doubt if there is another.
 const BAG: &[&str] = &["bag", "bag_id", "bagid"];
 const LABEL: &[&str] = &["label", "class", "target"];
 const LABEL_LAST: &[&str] = &["y"];
@@ -68,25 +68,28 @@ pub(crate) struct Roles {
     pub(crate) warnings: Vec<Message>,
 }
 
-/// The warning that columns (or arrays) of text became categories although nobody said so.
-pub(crate) fn taken_as_categories(what: &str, names: &[String]) -> Message {
-    const SHOWN: usize = 5;
-    let more = names.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names = &names[..names.len().min(SHOWN)];
-    Message::from(format!("{what} of text are taken as categories: {}{more}", names.join(", ")))
-        .and("; carry along or leave out those that are not features")
-        .with([Setting::Keep, Setting::Ignore(None)])
-}
-
 /// True if a heading is one that [`find`] looks for.
 pub(crate) fn is_usual_heading(name: &str) -> bool {
     [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))
 }
 
+/// True if a heading has this role (bag, label or group) without being told.
+pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
+    match role {
+        "bag" => is_one_of(name, BAG),
+        "label" => is_one_of(name, LABEL) || is_one_of(name, LABEL_LAST),
+        _ => is_one_of(name, GROUP),
+    }
+}
+
 /// True if a heading is one that labels usually have.
 pub(crate) fn is_label(name: &str) -> bool {
     is_one_of(name, LABEL)
+}
+
+/// True if a `y` among these is a coordinate.
+pub(crate) fn has_x(names: &[String]) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case("x"))
 }
 
 fn is_one_of(name: &str, list: &[&str]) -> bool {
@@ -119,8 +122,11 @@ pub(crate) fn find(
     if roles.features.is_empty() {
         return Err(table.error(
             format!("no feature is left among {width} columns"),
-            "give at least one column besides bag, label and those left out; \
-             columns are separated by commas, tabs or semicolons",
+            Message::from(
+                "give at least one column besides bag, label and those left out; \
+                 if cells are not separated by commas, tabs or semicolons, say by what",
+            )
+            .with([Setting::Delimiter]),
         ));
     }
     roles.categorical = vec![false; roles.features.len()];
@@ -146,7 +152,8 @@ pub(crate) fn find(
                         .with([Setting::Ignore(Some((feature + 1).to_string()))]),
                 ));
             }
-            if is_usual_heading(&names[feature]) && !is_one_of(&names[feature], LABEL_LAST) {
+            let coordinate = is_one_of(&names[feature], LABEL_LAST) && has_x(names);
+            if is_usual_heading(&names[feature]) && !coordinate {
                 let name = &names[feature];
                 roles.warnings.push(
                     Message::from(format!(
@@ -158,6 +165,22 @@ pub(crate) fn find(
         }
     }
     Ok(roles)
+}
+
+/// The error about two columns or arrays of which one must be the label.
+pub(crate) fn two_labels(place: &Place, one: &str, other: &str) -> Error {
+    could_both_be(place, one, other, Role::Label)
+}
+
+fn could_both_be(place: &Place, one: &str, other: &str, role: Role) -> Error {
+    Error::data(
+        place.clone(),
+        format!("columns '{one}' and '{other}' could both be the {}", role.name()),
+        Message::from("say which")
+            .with(role.setting())
+            .and(", and leave the other out")
+            .with([Setting::Ignore(Some(other.into()))]),
+    )
 }
 
 struct ColumnTable<'a> {
@@ -201,10 +224,17 @@ impl ColumnTable<'_> {
         };
         if roles.label.is_none() {
             roles.label = match self.names {
-                Some(_) => match self.usual(LABEL, Role::Label)? {
-                    None => self.usual(LABEL_LAST, Role::Label)?,
-                    found => found,
-                },
+                Some(names) => {
+                    let found = self.usual(LABEL, Role::Label)?;
+                    let free = |c: usize| self.taken[c].is_none() && is_one_of(&names[c], LABEL_LAST);
+                    match (found, (0..names.len()).find(|&c| free(c))) {
+                        (None, _) => self.usual(LABEL_LAST, Role::Label)?,
+                        (Some(one), Some(other)) if !has_x(names) => {
+                            return Err(two_labels(self.place, &names[one], &names[other]));
+                        }
+                        (found, _) => found,
+                    }
+                }
                 // One column more than the features that are wanted: that is the label.
                 None if options.unlabelled && !self.has_one_more_than(&options.features) => None,
                 None => self.free(1, Role::Label),
@@ -344,13 +374,7 @@ impl ColumnTable<'_> {
                 self.taken[one] = Some(role);
                 Ok(Some(one))
             }
-            [one, other, ..] => Err(self.error(
-                format!("columns '{}' and '{}' could both be the {}", names[one], names[other], role.name()),
-                Message::from("say which")
-                    .with(role.setting())
-                    .and(", and leave the other out")
-                    .with([Setting::Ignore(None)]),
-            )),
+            [one, other, ..] => Err(could_both_be(self.place, &names[one], &names[other], role)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Opening files, compressed or not. Gzip and zstd are recognised by their first bytes, whatever the file is
+//! Opening files, compressed or not. Gzip, zstd and bzip2 are recognised by their first bytes, whatever the file is
 //! called, and are undone while reading. A small file that unfolds into a huge one (a decompression bomb) is
 //! stopped by two limits, [`MAX_RATIO`] and [`MAX_TOTAL`]; a file that was cut short or damaged is named.
 
@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -114,6 +115,13 @@ pub fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut input = BufReader::with_capacity(BUFFER, Counted { inner: input, bytes: Rc::clone(&consumed) });
     Ok(match form(input.fill_buf()?) {
         Some(gzip @ "gzip") => Box::new(Limited::new(gzip, MultiGzDecoder::new(input), consumed)),
+        Some(bzip2 @ "bzip2") => Box::new(Limited::new(bzip2, MultiBzDecoder::new(input), consumed)),
+        Some("xz") => {
+            return Err(Refusal::error(
+                "the file is compressed by xz, which is not read",
+                "decompress it with xz -d, or use gzip or zstd",
+            ));
+        }
         Some(zstd) => Box::new(Limited::new(zstd, Zstd::new(input), consumed)),
         None => Box::new(input),
     })
@@ -123,6 +131,14 @@ pub fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
 pub fn form(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(&[0x1f, 0x8b]) {
         return Some("gzip");
+    }
+    // The magic number of a block, or of the end of an empty stream, follows the level.
+    let block = [&[0x31, 0x41, 0x59, 0x26][..], &[0x17, 0x72, 0x45, 0x38]];
+    if head.starts_with(b"BZh") && head.get(4..8).is_some_and(|b| block.contains(&b)) {
+        return Some("bzip2");
+    }
+    if head.starts_with(b"\xfd7zXZ\0") {
+        return Some("xz");
     }
     // Skippable frames (0x184D2A5?) may stand before the first zstd frame.
     let zstd = head.len() >= 4 && (head[..4] == [0x28, 0xb5, 0x2f, 0xfd] || is_skippable(head));

@@ -1,15 +1,15 @@
-//! CSV and TSV, one row per instance. The delimiter (comma, tab or semicolon) and the heading are found by
-//! looking; quotes, a byte order mark and both line ends are understood. Reading streams: what is held is
-//! numbers, not text, and one row of at most [`MAX_ROW`] bytes.
+//! CSV and TSV, one row per instance. How the table is written (`dialect`) and the heading are found by
+//! looking; quotes, a byte order mark, both line ends and Excel's line `sep=;` are understood. Reading streams: what is
+//! held is numbers, not text, and one row of at most [`MAX_ROW`] bytes.
 //!
-//! A first row without a single number, or with a usual heading (`bag`, `label`, …) or one that the options
-//! name, is the heading. Without a heading the first column is the bag, the second its label, and the features
-//! are called f1, f2, …
+//! A first row with a usual heading (`bag`, `label`, …) or one that the options name, or without a single number above
+//! rows that have some, is the heading. A row of which one cannot tell is refused. Without a heading the first column is
+//! the bag, the second its label, and the features are called f1, f2, …
 //!
 //! What is written is read back equal: numbers in the shortest form that gives the same double, single
-//! precision widened first (it comes back as double precision of the same values). Three things a table
-//! cannot say must be declared again: categories that look like numbers, whole numbers that are measurements,
-//! and classes that look like fractions. Categories and classes that no bag has are not written.
+//! precision widened first (it comes back as double precision of the same values). Four things a table
+//! cannot say must be declared again: categories that look like numbers, dates or names, whole numbers that are
+//! measurements, and classes that look like fractions. Categories and classes that no bag has are not written.
 
 use std::cell::Cell;
 use std::io::{self, Cursor, Read, Write};
@@ -17,11 +17,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{FeatureCells, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
-use super::text::{MAX_ROW, Parsed, check_head, is_missing, number, shown, too_long, utf8, wrong};
+use super::dialect::{Dialect, Encoding, Numbers, Told, Transcode};
+use super::text::{MAX_ROW, Markers, Parsed, check_head, is_missing, shown, too_long, utf8, wrong};
 use super::{Column, ReadOptions, Reader, Writer, compress, save};
-use bagwise_core::{CarriedColumn, Dataset, Error, FeatureKind, Place, Result, Target};
+use bagwise_core::{CarriedColumn, Dataset, Error, FeatureKind, Message, Place, Result, Setting, Target};
 
 const BUFFER: usize = 1 << 16;
 
@@ -37,11 +38,12 @@ impl Reader for Csv {
     }
 
     fn recognises(&self, path: &Path, head: &[u8]) -> bool {
-        !path.is_dir() && (Writer::recognises(self, path) || !head.contains(&0))
+        let is_text = !head.contains(&0) || Encoding::of(head) == Encoding::Utf16;
+        !path.is_dir() && (Writer::recognises(self, path) || is_text)
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
-        read(&path.display().to_string(), compress::open(path)?, options, has_tabs(path).then_some(b'\t'))
+        read(&path.display().to_string(), compress::open(path)?, options, has_tabs(path))
     }
 }
 
@@ -49,63 +51,78 @@ pub(super) fn has_tabs(path: &Path) -> bool {
     super::plain_extension(path).is_some_and(|e| e == "tsv" || e == "tab")
 }
 
-/// Reads a table from decompressed bytes; `source` is its name in messages.
+/// Reads a table from decompressed bytes; `source` is its name in messages, `tabs` whether that says that tabs separate.
 pub(crate) fn read(
     source: &str,
-    input: impl Read,
+    input: impl Read + 'static,
     options: &ReadOptions,
-    delimiter: Option<u8>,
+    tabs: bool,
 ) -> Result<Dataset> {
-    assemble(source, &mut rows(source, input, delimiter)?, options)
+    assemble(source, &mut rows(source, input, options, tabs)?, options)
 }
 
 /// The rows of a table, from decompressed bytes.
 pub(super) fn rows<'s>(
     source: &'s str,
-    mut input: impl Read,
-    delimiter: Option<u8>,
-) -> Result<CsvRows<'s, impl Read>> {
-    let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
-    let text = check_head(source, &head)?;
-    let delimiter = delimiter.unwrap_or_else(|| find_delimiter(text));
-    let since_row = Rc::new(Cell::new(0));
-    let guarded = Guarded {
-        inner: Cursor::new(text.to_vec()).chain(input).chain(END),
-        since_row: Rc::clone(&since_row),
+    mut input: impl Read + 'static,
+    options: &ReadOptions,
+    tabs: bool,
+) -> Result<CsvRows<'s>> {
+    let explain = |e| compress::explain(Place::of(source), e);
+    let mut head = super::read_head(&mut input).map_err(explain)?;
+    let encoding = options.encoding.unwrap_or_else(|| Encoding::of(&head));
+    let mut input: Box<dyn Read> = match encoding {
+        Encoding::Utf8 => Box::new(input),
+        other => {
+            let mut decoded = Transcode::new(Cursor::new(head).chain(input), other);
+            head = super::read_head(&mut decoded).map_err(explain)?;
+            Box::new(decoded)
+        }
     };
-    drop(head);
+    let mut text = check_head(source, &head)?;
+    // Excel's own way to name the delimiter.
+    let first = text.split(|&b| b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let named = first.strip_prefix(b"sep=").filter(|mark| mark.len() == 1 && text.len() > first.len());
+    let mut delimiter = tabs.then_some(b'\t');
+    if let Some(mark) = named {
+        delimiter = Some(mark[0]);
+        let end = text.iter().position(|&b| b == b'\n').map_or(text.len(), |at| at + 1);
+        text = &text[end..];
+    }
+    if let Some(told) = options.delimiter {
+        delimiter = Some(u8::try_from(told).ok().filter(u8::is_ascii).ok_or_else(|| {
+            let found = format!("'{told}' cannot separate cells");
+            Error::refused(found, Message::from("name a single ASCII character").with([Setting::Delimiter]))
+        })?);
+    }
+    let told = Told {
+        delimiter,
+        decimal: options.decimal,
+        thousands: options.thousands,
+        markers: Markers::new(&options.missing_values),
+    };
+    let dialect = Dialect::find(text, &told, Some(encoding).filter(|_| options.encoding.is_none()));
+    let since_row = Rc::new(Cell::new(0));
+    input = Box::new(Cursor::new(text.to_vec()).chain(input).chain(END));
     let reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
+        .delimiter(dialect.delimiter)
         // Else the line of a row would be wrong where \r\n ends it; the \r is taken off below.
         .terminator(csv::Terminator::Any(b'\n'))
         .has_headers(false)
         .flexible(true)
         .buffer_capacity(BUFFER)
-        .from_reader(guarded);
-    Ok(CsvRows { source, reader, record: csv::ByteRecord::new(), since_row, line: 0 })
-}
-
-/// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
-fn find_delimiter(text: &[u8]) -> u8 {
-    let (mut quoted, mut tabs, mut semicolons, mut commas) = (false, 0, 0, 0);
-    for &byte in text {
-        match byte {
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'\t' => tabs += 1,
-            b';' => semicolons += 1,
-            b',' => commas += 1,
-            b'\n' if tabs + semicolons + commas > 0 => break,
-            _ => {}
-        }
-    }
-    if tabs > commas && tabs > semicolons {
-        b'\t'
-    } else if semicolons > commas {
-        b';'
-    } else {
-        b','
-    }
+        .from_reader(Guarded { inner: input, since_row: Rc::clone(&since_row) });
+    Ok(CsvRows {
+        source,
+        reader,
+        record: csv::ByteRecord::new(),
+        ahead: None,
+        since_row,
+        skipped: u64::from(named.is_some()),
+        line: 0,
+        numbers: dialect.numbers,
+        notes: dialect.notes,
+    })
 }
 
 /// Stops a row that does not end.
@@ -127,19 +144,49 @@ impl<R: Read> Read for Guarded<R> {
 }
 
 /// The rows of a file with their lines.
-pub(super) struct CsvRows<'s, R> {
+pub(super) struct CsvRows<'s> {
     source: &'s str,
-    reader: csv::Reader<Guarded<R>>,
+    reader: csv::Reader<Guarded<Box<dyn Read>>>,
     pub(super) record: csv::ByteRecord,
+    /// A row that was looked at before its turn, and its line; nothing behind the last one.
+    ahead: Option<Option<(csv::ByteRecord, u64)>>,
     since_row: Rc<Cell<usize>>,
+    /// Lines before the first that the reader sees.
+    skipped: u64,
     pub(super) line: u64,
+    /// How numbers are written.
+    pub(super) numbers: Numbers,
+    /// What was guessed about the table.
+    pub(super) notes: Vec<Message>,
 }
 
-impl<R: Read> CsvRows<'_, R> {
+impl CsvRows<'_> {
     /// Reads the next row into `record`; false at the end.
     pub(super) fn next(&mut self) -> Result<bool> {
+        match self.ahead.take() {
+            Some(Some((record, line))) => {
+                (self.record, self.line) = (record, line);
+                Ok(true)
+            }
+            Some(None) => Ok(false),
+            None => self.read(),
+        }
+    }
+
+    /// The row behind the current one, which stays it.
+    fn peek(&mut self) -> Result<Option<&csv::ByteRecord>> {
+        if self.ahead.is_none() {
+            let (record, line) = (self.record.clone(), self.line);
+            let more = self.read()?;
+            let next = (std::mem::replace(&mut self.record, record), std::mem::replace(&mut self.line, line));
+            self.ahead = Some(more.then_some(next));
+        }
+        Ok(self.ahead.as_ref().and_then(|ahead| ahead.as_ref()).map(|(record, _)| record))
+    }
+
+    fn read(&mut self) -> Result<bool> {
         loop {
-            let begun = self.reader.position().line();
+            let begun = self.skipped + self.reader.position().line();
             self.reader.read_byte_record(&mut self.record).map_err(|e| match e.into_kind() {
                 csv::ErrorKind::Io(e) => compress::explain(Place::line(self.source, begun), e),
                 other => Error::Invalid(format!("{}: {other:?}", self.source)),
@@ -147,7 +194,7 @@ impl<R: Read> CsvRows<'_, R> {
             self.since_row.set(0);
             // The reader's own line of a record is that of blank lines before it, so count back from its end.
             let inside = self.record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64;
-            let after = self.reader.position().line();
+            let after = self.skipped + self.reader.position().line();
             self.line = after.saturating_sub(1 + inside).max(1);
             let last = self.record.iter().next_back().unwrap_or_default();
             if last.ends_with(END) || last == END.trim_ascii() {
@@ -163,10 +210,13 @@ impl<R: Read> CsvRows<'_, R> {
             if last.ends_with(b"\r") {
                 self.take_off_return();
             }
-            match self.record.len() {
-                0 => return Ok(false),
-                1 if self.record[0].is_empty() => {} // a blank line
-                _ => return Ok(true),
+            if self.record.is_empty() {
+                return Ok(false);
+            }
+            // Blank lines, and rows of nothing, which spreadsheets leave behind their tables.
+            let is_wide = self.record.len() > MAX_COLUMNS;
+            if is_wide || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+                return Ok(true);
             }
         }
     }
@@ -183,7 +233,7 @@ impl<R: Read> CsvRows<'_, R> {
         Place::line(self.source, self.line)
     }
 
-    fn error(&self, found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    fn error(&self, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
         Error::data(self.place(), found, remedy)
     }
 
@@ -192,7 +242,33 @@ impl<R: Read> CsvRows<'_, R> {
     }
 }
 
-fn assemble<R: Read>(source: &str, rows: &mut CsvRows<'_, R>, options: &ReadOptions) -> Result<Dataset> {
+/// The first rows of a table by column, if it has headings or may have.
+pub(super) fn first_rows(
+    path: &Path,
+    options: &ReadOptions,
+    most: usize,
+) -> Result<Option<Vec<(String, Vec<String>)>>> {
+    let source = path.display().to_string();
+    let mut rows = rows(&source, compress::open(path)?, options, has_tabs(path))?;
+    if !rows.next()? {
+        return Ok(None);
+    }
+    let is_heading = options.header.unwrap_or_else(|| is_heading(&mut rows, options).unwrap_or(true));
+    if !is_heading {
+        return Ok(None);
+    }
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+    let mut table: Vec<(String, Vec<String>)> = rows.record.iter().map(|c| (text(c), Vec::new())).collect();
+    while rows.next()? && table[0].1.len() < most {
+        for (c, (_, cells)) in table.iter_mut().enumerate() {
+            let cell = rows.record.get(c).unwrap_or_default().trim_ascii();
+            cells.push(rows.numbers.plain(cell).map_or_else(|| text(cell), |number| number.into_owned()));
+        }
+    }
+    Ok(Some(table))
+}
+
+fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<Dataset> {
     if !rows.next()? {
         return Err(Error::data(
             Place::of(source),
@@ -207,16 +283,26 @@ fn assemble<R: Read>(source: &str, rows: &mut CsvRows<'_, R>, options: &ReadOpti
             "use the sparse form `bag label index:value …`",
         ));
     }
+    if width == 1 {
+        return Err(rows.error(
+            format!("'{}' is one column", shown(&rows.record[0])),
+            Message::from("cells are separated by commas, tabs, semicolons or bars; if not, say by what")
+                .with([Setting::Delimiter]),
+        ));
+    }
     let names = heading(rows, options)?;
     let Roles { bag, label, group, instance_label, keep, features, categorical, mut warnings } =
         columns::find(&rows.place(), names.as_deref(), width, options)?;
+    warnings.append(&mut rows.notes);
 
     let name_of = |column: usize, position: usize| match &names {
         Some(names) => names[column].clone(),
         None => format!("f{}", position + 1),
     };
-    let declared = features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), is));
-    let mut cells = FeatureCells::new(source, declared.collect(), options.allow_missing);
+    let content = |is: bool| if is { CellContent::Categories } else { CellContent::Any };
+    let declared =
+        features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), content(is)));
+    let mut cells = FeatureCells::new(source, declared.collect(), options, rows.numbers);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
         kept: keep
@@ -238,7 +324,9 @@ fn assemble<R: Read>(source: &str, rows: &mut CsvRows<'_, R>, options: &ReadOpti
         let line = rows.line;
         let id = rows.text(bag)?.trim();
         let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
-        book.row(line, id, text(label)?, text(group)?)?;
+        // A label may be a number of this dialect.
+        let label = text(label)?.map(|text| rows.numbers.plain(text.as_bytes()).unwrap_or(text.into()));
+        book.row(line, id, label.as_deref(), text(group)?)?;
         for (kept, &column) in beside.kept.iter_mut().zip(&keep) {
             kept.values.push(rows.text(column)?.to_string());
         }
@@ -258,28 +346,74 @@ fn assemble<R: Read>(source: &str, rows: &mut CsvRows<'_, R>, options: &ReadOpti
             "give at least one bag with one instance",
         ));
     }
-    let (instances, features, notes) = cells.finish();
-    // Whoever names the features knows what they hold.
-    warnings.extend(notes.into_iter().filter(|_| options.features.is_empty()));
-    book.finish(instances, features, beside, options, warnings)
+    let (instances, features, found) = cells.finish()?;
+    book.finish(instances, features, &found, beside, options, Vec::new(), warnings)
 }
 
 /// The headings, if the row just read holds them.
-fn heading<R: Read>(rows: &CsvRows<'_, R>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
-    let cells = || rows.record.iter().map(<[u8]>::trim_ascii);
-    let is_heading = options.header.unwrap_or_else(|| {
-        let named = named_columns(options);
-        let known = |cell: &[u8]| {
-            std::str::from_utf8(cell)
-                .is_ok_and(|text| columns::is_usual_heading(text) || named.contains(&text))
-        };
-        let is_value = |cell: &[u8]| number(cell).is_some() || (is_missing(cell) && !cell.is_empty());
-        cells().any(known) || !cells().any(is_value)
-    });
+fn heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+    let is_heading = match options.header {
+        Some(told) => told,
+        None => is_heading(rows, options)?,
+    };
     if !is_heading {
         return Ok(None);
     }
-    cells().map(|cell| utf8(rows.source, rows.line, cell).map(String::from)).collect::<Result<_>>().map(Some)
+    let cells = rows.record.iter().map(<[u8]>::trim_ascii);
+    cells.map(|cell| utf8(rows.source, rows.line, cell).map(String::from)).collect::<Result<_>>().map(Some)
+}
+
+/// Whether the first row is a heading, by what it and the second hold; an error if one cannot tell.
+fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
+    let named = named_columns(options);
+    let known = |cell: &[u8]| {
+        std::str::from_utf8(cell).is_ok_and(|text| columns::is_usual_heading(text) || named.contains(&text))
+    };
+    let first: Vec<Vec<u8>> = rows.record.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
+    if first.iter().any(|cell| known(cell)) {
+        return Ok(true);
+    }
+    let numbers = rows.numbers;
+    let is_number = |cell: &[u8]| numbers.value(cell).is_some();
+    let is_value = |cell: &[u8]| is_number(cell) || (is_missing(cell) && !cell.is_empty());
+    let has_values = first.iter().any(|cell| is_value(cell));
+    let second: Option<Vec<Vec<u8>>> =
+        rows.peek()?.map(|row| row.iter().map(|cell| cell.trim_ascii().to_vec()).collect());
+    let doubt = |found: String| {
+        Err(rows.error(
+            found,
+            Message::from(
+                "say which, by name or number, the columns of bags and labels are, or what the first row is",
+            )
+            .with([Setting::Header, Setting::NoHeader]),
+        ))
+    };
+    let Some(second) = second else { return Ok(!has_values) };
+    if !has_values {
+        return match second.iter().any(|cell| is_value(cell)) {
+            true => Ok(true),
+            false => doubt("the first row is text as the second is: it could be a heading or data".into()),
+        };
+    }
+    let is_text = |cell: &[u8]| !is_value(cell) && !cell.is_empty();
+    // Ids may be text here and numbers there; other columns are not.
+    let over = (1..first.len().min(second.len())).find(|&c| is_text(&first[c]) && is_number(&second[c]));
+    if let Some(c) = over {
+        return doubt(format!(
+            "'{}' in column {} stands above a number: the first row could be a heading or data",
+            shown(&first[c]),
+            c + 1
+        ));
+    }
+    // The columns of a data frame without names are 0, 1, 2, …
+    let counted: Vec<f64> = first.iter().filter_map(|cell| numbers.value(cell)).collect();
+    let counts = counted.len() > 1
+        && (counted[0] == 0.0 || counted[0] == 1.0)
+        && counted.windows(2).all(|w| w[1] == w[0] + 1.0);
+    if counts && first.iter().any(|cell| is_text(cell)) {
+        return doubt("the numbers of the first row count the columns: it could be a heading or data".into());
+    }
+    Ok(false)
 }
 
 /// The columns that the options call by name.
@@ -297,13 +431,7 @@ fn named_columns(options: &ReadOptions) -> Vec<&str> {
         .collect()
 }
 
-fn wrong_width<R: Read>(
-    rows: &CsvRows<'_, R>,
-    bag: usize,
-    found: usize,
-    width: usize,
-    features: usize,
-) -> Error {
+fn wrong_width(rows: &CsvRows<'_>, bag: usize, found: usize, width: usize, features: usize) -> Error {
     let id = rows.record.get(bag).map(shown).unwrap_or_default();
     let beside = width - features;
     if found <= beside {
@@ -371,9 +499,10 @@ pub(super) fn check_names(data: &Dataset) -> Parsed<()> {
     }
     let mut seen = std::collections::HashSet::new();
     let kept = data.kept.iter().map(|k| ("kept column", &k.name));
+    let has_x = data.bags.features().iter().any(|f| f.name.eq_ignore_ascii_case("x"));
     for (what, name) in data.bags.features().iter().map(|f| ("feature", &f.name)).chain(kept) {
-        let is_role =
-            columns::is_usual_heading(name) && !(name.eq_ignore_ascii_case("y") && data.target.is_some());
+        let coordinate = name.eq_ignore_ascii_case("y") && data.target.is_some() && has_x;
+        let is_role = columns::is_usual_heading(name) && !coordinate;
         if is_role {
             return refuse(what, name, "would be read back as something else");
         }

@@ -51,7 +51,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             "give one file per bag, written with numpy.save, or name a table that holds the rows",
         ));
     }
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Message> = Vec::new();
     let mut book;
     let mut chosen: Vec<(String, PathBuf)> = Vec::new();
     // The columns of the table that are kept, and what they say of each bag.
@@ -62,6 +62,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             let table = labels::read(table, options)?;
             book = BagBuilder::new(&table.source, options);
             kept_names = table.kept;
+            warnings = table.warnings;
             let (mut without_file, mut seen) = (Vec::new(), HashSet::new());
             for row in table.rows {
                 let name = row.bag.strip_suffix(".npy").unwrap_or(&row.bag).to_string();
@@ -167,7 +168,9 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     }
     let beside = SideColumns { kept, instance_labels: None };
     let instances = Instances::Stored(Stored::new(Arc::new(rows)));
-    let data = book.finish(instances, features, beside, options, warnings).map_err(|e| e.of_data(&source))?;
+    let data = book
+        .finish(instances, features, &[], beside, options, Vec::new(), warnings)
+        .map_err(|e| e.of_data(&source))?;
     Ok(Dataset { name: source, ..data })
 }
 

@@ -24,12 +24,14 @@ pub(super) struct LabelTable {
     /// The names of the columns to keep.
     pub(super) kept: Vec<String>,
     pub(super) rows: Vec<LabelRow>,
+    /// What the user should know about the table.
+    pub(super) warnings: Vec<Message>,
 }
 
 /// Reads a table of labels.
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     let source = path.display().to_string();
-    let mut table = csv::rows(&source, compress::open(path)?, csv::has_tabs(path).then_some(b'\t'))?;
+    let mut table = csv::rows(&source, compress::open(path)?, options, csv::has_tabs(path))?;
     let refuse =
         |line: u64, found: String, remedy: &str| Err(Error::data(Place::line(&source, line), found, remedy));
     if !table.next()? {
@@ -68,7 +70,11 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
         let row = LabelRow {
             line,
             bag: cell(bag)?,
-            label: label.map(cell).transpose()?,
+            // A label may be a number of the table's dialect.
+            label: label.map(cell).transpose()?.map(|text| match table.numbers.plain(text.as_bytes()) {
+                Some(number) => number.into_owned(),
+                None => text,
+            }),
             group: group.map(cell).transpose()?,
             kept: keep.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
         };
@@ -82,7 +88,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
         rows.push(row);
         more = table.next()?;
     }
+    let warnings = std::mem::take(&mut table.notes);
     let name = |c: usize| if headed { first[c].clone() } else { format!("column {}", c + 1) };
     let kept = keep.iter().map(|&c| name(c)).collect();
-    Ok(LabelTable { source: source.clone(), kept, rows })
+    Ok(LabelTable { source: source.clone(), kept, rows, warnings })
 }

@@ -2,9 +2,10 @@
 //! files and streams them into a [`Dataset`], and, where it can be written, a [`Writer`]; adding one is that
 //! file and one line in [`READERS`] or [`WRITERS`].
 //!
-//! What formats share is in files of its own: `compress` opens a file and undoes gzip and zstd, `columns` gives
-//! columns their roles, `cells` turns text into numbers and categories, `arrays` turns arrays into columns, `assemble`
-//! turns rows into bags, `zip` is the container of `.npz`, `save` writes a file whole or not at all.
+//! What formats share is in files of its own: `compress` opens a file and undoes gzip, zstd and bzip2, `dialect` finds how a
+//! table is written, `columns` gives columns their roles, `cells` turns text into numbers and categories, `arrays` turns
+//! arrays into columns, `assemble` turns rows into bags, `doubt` finds columns that are no measurements, `zip` is the
+//! container of `.npz`, `save` writes a file whole or not at all.
 //!
 //! A data set is named by a path, by a built-in name (`musk1`) or by a generator (`synthetic:gauss?bags=200`).
 
@@ -17,6 +18,8 @@ mod cells;
 mod columns;
 pub mod compress;
 mod csv;
+mod dialect;
+mod doubt;
 mod folder;
 mod labels;
 mod matlab;
@@ -25,6 +28,7 @@ mod npz;
 mod npz_sparse;
 mod parquet;
 pub mod save;
+mod sketch;
 mod sparse;
 mod synthetic;
 mod text;
@@ -36,8 +40,10 @@ use std::path::{Path, PathBuf};
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
 pub use builtin::builtin_names;
+pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use npy::write_npy;
 pub use npz_sparse::write_npz;
+pub use sketch::{ColumnSketch, TableSketch, sketch};
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
@@ -117,6 +123,17 @@ pub struct ReadOptions {
     pub categorical: Vec<Column>,
     /// Whether the first row is a heading; found by looking if not given.
     pub header: Option<bool>,
+    /// What separates the cells of a table; found by looking if not given.
+    pub delimiter: Option<char>,
+    /// The decimal mark of a table, a point or a comma; found by looking if not given.
+    pub decimal: Option<char>,
+    /// What groups the digits of numbers in a table: a comma, a point, a space or an apostrophe; found by looking if
+    /// not given.
+    pub thousands: Option<char>,
+    /// The encoding of a table; found by looking if not given.
+    pub encoding: Option<Encoding>,
+    /// Texts and numbers that stand for no value, besides the usual ones.
+    pub missing_values: Vec<String>,
     /// Classes or real values.
     pub task: Task,
     /// Let cells be missing (they become NaN, to be imputed) instead of refusing them.
@@ -213,7 +230,12 @@ pub fn is_here(name: &str) -> bool {
 
 /// Reads a file or folder that is there.
 pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
-    let reader = match &options.format {
+    reader_of(path, options)?.read(path, options)
+}
+
+/// The reader of a file or folder that is there.
+fn reader_of(path: &Path, options: &ReadOptions) -> Result<&'static dyn Reader> {
+    Ok(*match &options.format {
         Some(format) => READERS
             .iter()
             .find(|r| r.name() == format)
@@ -229,16 +251,15 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset> {
             };
             READERS.iter().find(|r| r.recognises(path, &head)).ok_or_else(|| not_recognised(path, &head))?
         }
-    };
-    reader.read(path, options)
+    })
 }
 
 /// Refuses a container that was compressed once more: its parts are found from its end.
 pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()> {
     use std::io::Seek;
-    let mut head = [0; 4];
+    let mut head = [0; 8];
     let explain = |e| compress::explain(Place::of(path.display().to_string()), e);
-    let read = file.by_ref().take(4).read(&mut head).map_err(explain)?;
+    let read = file.by_ref().take(8).read(&mut head).map_err(explain)?;
     file.rewind().map_err(explain)?;
     match compress::form(&head[..read]) {
         None => Ok(()),
@@ -325,7 +346,7 @@ pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
 pub(crate) fn plain_extension(path: &Path) -> Option<String> {
     let extension = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
-        Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
+        Some("gz" | "zst" | "bz2" | "xz") => extension(Path::new(path.file_stem()?)),
         other => other.map(String::from),
     }
 }

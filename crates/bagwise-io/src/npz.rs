@@ -23,7 +23,7 @@ use super::npy::{self, NpyForm, half};
 use super::text::shown;
 use super::zip::{Archive, Member, Pack};
 use super::{Column, ReadOptions, Reader, Writer, csv, save};
-use bagwise_core::{Dataset, Error, Instances, Mat, Message, Place, Result, Setting};
+use bagwise_core::{Dataset, Error, Instances, Mat, Place, Result};
 
 /// Reads and writes `.npz`.
 pub(super) struct Npz;
@@ -127,17 +127,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
         Column::Name(name) => known.contains(&name) || !archive.members.iter().any(|m| name_of(m) == *name),
         Column::Number(_) => true,
     });
-    let mut data = Arrays { source: &source, instances, features, offsets, beside }.finish(&options)?;
-    if !unused.is_empty() {
-        unused.truncate(12);
-        let found = format!("arrays that are not used: {}", unused.join(", "));
-        data.warnings.push(
-            Message::from(found)
-                .and("; carry one along that has an entry per instance")
-                .with([Setting::Keep]),
-        );
-    }
-    Ok(data)
+    Arrays { source: &source, instances, features, offsets, beside, unused }.finish(&options)
 }
 
 /// Reads an array of `size` bytes in all.
@@ -295,6 +285,14 @@ fn into_instances(array: Array) -> io::Result<Instances> {
         Data::F32(data) => Instances::F32(Mat::new(rows, cols, rows_first(data, rows, cols, turn))),
         Data::F64(data) => Instances::F64(Mat::new(rows, cols, rows_first(data, rows, cols, turn))),
         Data::Whole(data) => {
+            if let Some(at) = data.iter().position(|&v| arrays::is_rounded(v)) {
+                let (row, column) = if turn { (at % rows, at / rows) } else { (at / cols, at % cols) };
+                let place = format!("row {}, column {} (counted from 1)", row + 1, column + 1);
+                return Err(Refusal::error(
+                    format!("{place}: the whole number {} would be rounded", data[at]),
+                    "numbers that large are ids: give them in an array of their own",
+                ));
+            }
             let data = data.into_iter().map(|v| v as f64).collect();
             Instances::F64(Mat::new(rows, cols, rows_first(data, rows, cols, turn)))
         }
@@ -426,15 +424,19 @@ fn write(data: &Dataset, beside: &[(&str, Values)], out: &mut dyn Write) -> io::
 }
 
 /// Adds a list.
-pub(super) fn values(pack: &mut Pack<'_>, name: &str, values: &Values) -> io::Result<()> {
-    let shape = [values.len()];
-    match values {
+pub(super) fn values(pack: &mut Pack<'_>, name: &str, list: &Values) -> io::Result<()> {
+    let shape = [list.len()];
+    match list {
         Values::Numbers(v) => array(pack, name, "<f8", &shape, 8, |out| {
             v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
         }),
         Values::Whole(v) => array(pack, name, "<i8", &shape, 8, |out| {
             v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
         }),
+        Values::Gaps(v) => {
+            let texts = v.iter().map(|v| v.map_or(String::new(), |v| v.to_string())).collect();
+            values(pack, name, &Values::texts(texts))
+        }
         Values::Texts { texts, codes } => {
             // Padded with zeros to the longest, four bytes a letter.
             let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);

@@ -111,7 +111,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let width = width as usize;
     let features: Arc<[Feature]> = (1..=width).map(|f| Feature::numeric(format!("f{f}"))).collect();
     let instances = Instances::Sparse(Csr::new(width, indptr, indices, values));
-    book.finish(instances, features, SideColumns::default(), options, Vec::new())
+    book.finish(instances, features, &[], SideColumns::default(), options, Vec::new(), Vec::new())
 }
 
 /// Options that name columns make no sense here, and ignoring them would mislead.

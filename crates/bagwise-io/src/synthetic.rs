@@ -13,7 +13,11 @@
 //! `synthetic:embeddings?…`: as large as is asked for and never in memory: a row is made when it is read. Half of
 //! the bags have some instances near one of a few concepts, the others near other ones.
 //!
+//! `synthetic:scaffolds?…`: groups of unequal size and mixed classes (`scaffolds.rs`).
+//!
 //! The options are in [`GENERATORS`], from where help texts print them.
+
+mod scaffolds;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,6 +111,26 @@ pub static GENERATORS: &[Generator] = &[
             SEED,
         ],
         make: speaker,
+    },
+    Generator {
+        name: "scaffolds",
+        about: "groups of unequal size and mixed classes, blocks of features that tell as much as each other",
+        options: &[
+            whole("bags", 200.0, (2.0, 1e7), "number of bags"),
+            whole("min", 2.0, (1.0, 1e6), "instances of the smallest bags"),
+            whole("max", 4.0, (1.0, 1e6), "instances of the largest bags"),
+            whole("groups", 40.0, (0.0, 1e7), "number of groups, at most that of bags; 0 for none"),
+            real("positive", 0.4, (0.0, 1.0), "share of bags of class 1"),
+            whole("blocks", 1.0, (1.0, 1000.0), "blocks of features"),
+            whole("features", 10.0, (1.0, 1e6), "features of a block"),
+            real("signal", 1.5, (0.0, 1e6), "distance of the classes from the middle, in each block"),
+            real("extra", 0.0, (0.0, 1e6), "what is added to that in the first block"),
+            real("shared", 1.0, (0.0, 1e6), "standard deviation of what makes a bag hard in every block"),
+            real("shift", 0.5, (0.0, 1e6), "standard deviation of a shift that a group's bags share"),
+            whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
+            SEED,
+        ],
+        make: scaffolds::scaffolds,
     },
     Generator {
         name: "embeddings",

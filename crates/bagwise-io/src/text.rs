@@ -84,14 +84,76 @@ pub(crate) fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|v| !v.is_nan())
 }
 
-/// The ways to write that there is no value: nothing, `?`, `NA`, and `NaN` in any case.
+/// True if a whole number in text is another one in double precision.
+pub(crate) fn is_rounded(text: &[u8], value: f64) -> bool {
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    // All numbers of 15 digits are exact.
+    if digits.len() <= 15 || !digits.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let first = digits.iter().position(|&b| b != b'0').unwrap_or(digits.len() - 1);
+    format!("{:.0}", value.abs()).as_bytes() != &digits[first..]
+}
+
+/// What to do about a whole number that double precision does not hold.
+pub(crate) fn rounded_remedy() -> Message {
+    Message::from("numbers that large are ids: carry the column along")
+        .with([Setting::Keep])
+        .or("leave it out")
+        .with([Setting::Ignore(None)])
+}
+
+/// The ways to write that there is no value, in any column: nothing, `?`, `NA`; `NaN`, `N/A` and `NULL` in any case;
+/// `NaT` and `<NA>` of pandas; the errors of spreadsheets, whatever their language.
 pub(crate) fn is_missing(text: &[u8]) -> bool {
     // Nearly every cell is longer or starts with a digit or sign, so this costs one comparison.
     match text {
-        [] | b"?" | b"NA" => true,
-        [b'n' | b'N', ..] => text.eq_ignore_ascii_case(b"nan"),
+        [] | b"?" | b"NA" | b"NaT" | b"<NA>" => true,
+        [b'n' | b'N', ..] => [&b"nan"[..], b"n/a", b"null"].iter().any(|m| text.eq_ignore_ascii_case(m)),
         [b'+' | b'-', rest @ ..] => rest.eq_ignore_ascii_case(b"nan"),
+        [b'#', .., b'!' | b'?'] => true,
+        [b'#', ..] => [&b"#N/A"[..], b"#N/A N/A", b"#NA", b"#NV", b"#N/D", b"#N/B"].contains(&text),
         _ => false,
+    }
+}
+
+/// Texts that stand for no value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Markers {
+    /// Those that the user named, and which of them are numbers.
+    texts: Vec<String>,
+    numbers: Vec<f64>,
+}
+
+impl Markers {
+    /// The usual ones and these.
+    pub(crate) fn new(more: &[String]) -> Markers {
+        let texts: Vec<String> = more.iter().map(|text| text.trim().to_string()).collect();
+        let numbers = texts.iter().filter_map(|text| number(text.as_bytes())).collect();
+        Markers { texts, numbers }
+    }
+
+    /// True if a text stands for no value in any column.
+    pub(crate) fn missing(&self, text: &[u8]) -> bool {
+        is_missing(text) || (!self.texts.is_empty() && self.is_named(text))
+    }
+
+    fn is_named(&self, text: &[u8]) -> bool {
+        self.texts.iter().any(|named| named.as_bytes() == text)
+            || !self.numbers.is_empty() && number(text).is_some_and(|value| self.numbers.contains(&value))
+    }
+
+    /// The numbers that stand for no value.
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// True if a text stands for no value in a column of numbers. In one of text it is a category: strands are + and -.
+    pub(crate) fn perhaps(text: &[u8]) -> bool {
+        const TEXTS: [&[u8]; 8] = [b"-", b"--", b".", b"None", b"none", b"na", b"n.a.", b"N.A."];
+        matches!(text.first(), Some(b'-' | b'.' | b'N' | b'n')) && text.len() <= 4 && TEXTS.contains(&text)
+            || text == "–".as_bytes()
+            || text == "—".as_bytes()
     }
 }
 
@@ -101,7 +163,8 @@ pub(crate) fn utf8<'t>(source: &str, line: u64, text: &'t [u8]) -> Result<&'t st
         Error::data(
             Place::line(source, line),
             format!("'{}' is not UTF-8 text", shown(text)),
-            "save the table with the encoding UTF-8",
+            Message::from("save the table with the encoding UTF-8, or say which it has")
+                .with([Setting::Encoding]),
         )
     })
 }

@@ -1,10 +1,11 @@
 //! Honest evaluation, the part that knows no method: which bags train and which are judged ([`Splits`]), how
 //! predictions are judged ([`Metric`], [`Threshold`]), how sure the judgement is ([`corrected_interval`],
-//! [`corrected_t_test`], [`bootstrap`]), and the records of a run ([`Record`], [`RecordFile`]) from which every
+//! [`bootstrap`]), whether methods differ ([`Influences`]), and the records of a run ([`Record`], [`RecordFile`]) from which every
 //! table ([`summarise`]) is computed and can be computed again; and, over several data sets, which method is better
 //! ([`ranking`]).
 
 mod chosen;
+mod differences;
 mod fingerprint;
 mod formulas;
 mod intervals;
@@ -20,6 +21,7 @@ mod summary;
 mod threshold;
 
 pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
+pub use differences::{Difference, Influences, LEAST_UNITS, Standing, WIDENING, recommended};
 pub use fingerprint::{data_fingerprint, fingerprint};
 pub use intervals::{
     Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
@@ -32,7 +34,7 @@ pub use record::{FitOutcome, FitStatus, Key, POOL, Reason, Record, RecordFile, S
 pub use roster::{BagPrediction, GroundTruth, Truth};
 pub use split::{Fold, FoldPlan, Pool, Splits};
 pub use summary::{
-    MethodSummary, MetricSummary, PairedComparison, PredictionRow, Repeat, bootstrap_method, compare, pooled,
-    prediction_rows, summarise, write_predictions,
+    MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, pooled, prediction_rows,
+    summarise, write_predictions,
 };
 pub use threshold::{Chosen, Threshold};

@@ -95,6 +95,14 @@ impl GroundTruth {
         })
     }
 
+    /// The group of each bag as a number, groups by name; none without groups.
+    pub fn group_codes(&self) -> Option<Vec<u32>> {
+        let groups = self.groups.as_ref()?;
+        let names: std::collections::BTreeSet<&str> = groups.iter().map(String::as_str).collect();
+        let code: std::collections::BTreeMap<&str, u32> = names.into_iter().zip(0..).collect();
+        Some(groups.iter().map(|name| code[name.as_str()]).collect())
+    }
+
     /// What a method said of some bags beside the truth.
     pub fn predictions(&self, scored: &Scored) -> Result<Predictions> {
         if let Some(bag) = scored.bags.iter().find(|&&b| b >= self.bags.len()) {

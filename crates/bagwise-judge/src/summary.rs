@@ -13,9 +13,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::intervals::{
-    Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
-};
+use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval};
 use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::quantity::Quantity;
@@ -76,24 +74,6 @@ pub struct MethodSummary {
     pub seconds: f64,
     /// The metrics, in the order asked for.
     pub metrics: Vec<MetricSummary>,
-}
-
-/// One method against another on the same folds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PairedComparison {
-    /// The method compared with the reference.
-    pub method: String,
-    /// Reference minus method; none unless two folds have a value for both.
-    pub test: Option<PairedTest>,
-    /// Folds with a value for both.
-    pub folds: usize,
-}
-
-impl PairedComparison {
-    /// True if the test finds a difference at its level.
-    pub fn distinguishable(&self) -> bool {
-        self.test.is_some_and(|t| t.p < 1.0 - t.difference.level)
-    }
 }
 
 /// The judged records of a data set, by method, repeat and fold.
@@ -310,38 +290,6 @@ pub fn summarise(
         });
     }
     Ok(table)
-}
-
-/// Every other method against `reference`, by the corrected paired t-test on the folds both have.
-pub fn compare(
-    records: &[Record],
-    roster: &GroundTruth,
-    metric: Metric,
-    reference: &str,
-    level: f64,
-) -> Result<Vec<PairedComparison>> {
-    let base = of_method(records, roster, reference)?;
-    let base_values = fold_values(&base, roster, metric)?;
-    let mut comparisons = Vec::new();
-    for (method, own) in judged(records, roster)?.into_iter().filter(|(m, _)| *m != reference) {
-        let (mut first, mut second, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, value) in fold_values(&own, roster, metric)? {
-            let (Some(&Some((a, ratio))), Some((b, _))) = (base_values.get(&at), value) else { continue };
-            if base[&at].scored.bags != own[&at].scored.bags {
-                return Err(Error::Invalid(format!(
-                    "{reference} and {method} were judged on different bags in repeat {}, fold {}; compare methods \
-                     on the same folds",
-                    at.0, at.1
-                )));
-            }
-            first.push(a);
-            second.push(b);
-            ratios.push(ratio);
-        }
-        let test = corrected_t_test(&first, &second, mean(&ratios).unwrap_or(0.0), level)?;
-        comparisons.push(PairedComparison { method: method.to_string(), test, folds: first.len() });
-    }
-    Ok(comparisons)
 }
 
 /// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.

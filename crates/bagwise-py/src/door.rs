@@ -145,6 +145,14 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::Protocol(name) => format!("protocol=\"{name}\""),
         Setting::InputFormat => "format=NAME".into(),
         Setting::Header => "header=True".into(),
+        Setting::NoHeader => "header=False".into(),
+        Setting::Delimiter => "delimiter=TEXT".into(),
+        Setting::Decimal => "decimal=TEXT".into(),
+        Setting::Thousands => "thousands=TEXT".into(),
+        Setting::Encoding => "encoding=NAME".into(),
+        Setting::MissingValues(text) => {
+            format!("missing_values=[{}]", text.as_ref().map_or("TEXT".into(), |text| format!("{text:?}")))
+        }
         Setting::Labels => "labels=FILE".into(),
         Setting::Bag => "bag=COLUMN".into(),
         Setting::Label => "label=COLUMN".into(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
+use bagwise::run::DifferenceRow;
 use bagwise::{Ctx, Dataset, Error, Evaluate, Event};
 use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 use numpy::PyReadonlyArray1;
@@ -76,6 +77,10 @@ struct Judged {
     table: Vec<MethodSummary>,
     /// How each stands to the best.
     standing: Vec<String>,
+    /// Each against the best and against the baseline.
+    differences: Vec<DifferenceRow>,
+    /// Which to take.
+    recommended: String,
     records: Vec<Record>,
     roster: GroundTruth,
     /// What a report shows besides.
@@ -126,6 +131,8 @@ pub(crate) fn evaluate(
             protocol: found.plan.protocol.to_string(),
             sentence: found.verdict.sentence(),
             standing: found.verdict.standing.iter().map(|s| s.as_str().to_string()).collect(),
+            differences: found.verdict.differences(),
+            recommended: found.verdict.recommended().to_string(),
             saw_test_bags: found.verdict.saw_test_bags,
             table: found.verdict.table,
             records: found.records,

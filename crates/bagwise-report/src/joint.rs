@@ -113,7 +113,7 @@ pub fn joint(runs: &[LoadedRun]) -> Result<Joint> {
 }
 
 fn one(run: &LoadedRun, verdict: &Verdict) -> JointRun {
-    let line = |(line, standing): (&bagwise::judge::MethodSummary, &bagwise::run::Standing)| {
+    let line = |(line, standing): (&bagwise::judge::MethodSummary, &bagwise::judge::Standing)| {
         let m = &line.metrics[0];
         JointLine {
             method: line.method.clone(),

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::judge::{MethodSummary, Metric, Truth};
-use bagwise::run::Standing;
+use bagwise::BASELINE;
+use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
 use crate::markup::{Markup, count, duration, fixed, place};
 use crate::plot::AxisScale;
@@ -49,8 +49,18 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         numbers(heading(first)).hint(first.info().formula),
         words(&format!("{:.0} % interval", 100.0 * v.level)),
     ];
+    let with_baseline = v.against_baseline.iter().any(Option::is_some);
     if view.several_methods() {
-        columns.push(words("against best").hint("paired corrected t-test on the same folds"));
+        let hint = format!(
+            "signs flipped over {}, adjusted for the number of methods",
+            count(v.units, if v.grouped { "group" } else { "bag" })
+        );
+        columns.push(words("against best").hint(&hint));
+        let hint = "value minus that of the best, with an interval, and the adjusted probability of chance";
+        columns.push(words("difference from best").hint(hint));
+        if with_baseline {
+            columns.push(words(&format!("against {BASELINE}")).hint("the same against the baseline"));
+        }
     }
     for &i in &shown {
         let metric = v.best().metrics[i].metric;
@@ -63,9 +73,10 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         .filter_map(|l| l.metrics[0].interval.map(|i| (i.low, i.high)).or(l.metrics[0].mean.map(|m| (m, m))));
     let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
     let scale = AxisScale::new((low, high), (5.0, 125.0));
-    let rows = v.table.iter().zip(&v.standing).map(|(line, standing)| {
+    let rows = v.table.iter().enumerate().map(|(i, line)| {
+        let standing = v.standing[i];
         let colour = view.colour(&line.method);
-        let best = *standing == Standing::Best && view.several_methods();
+        let best = standing == Standing::Best && view.several_methods();
         let mut cells = vec![
             TableCell::of(|m| {
                 m.tag("span", &[("class", "who"), ("data-m", &colour)], |m| {
@@ -82,12 +93,12 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
             TableCell::number(line.metrics[0].mean, digits(first)).class("main"),
             interval(line, &scale, &colour, digits(first)),
         ];
-        let class = match standing {
-            Standing::Best | Standing::Ties => "pill good",
-            _ => "pill",
-        };
         if view.several_methods() {
-            cells.push(TableCell::of(|m| m.leaf("span", &[("class", class)], standing.as_str())));
+            cells.push(TableCell::of(|m| pill(m, standing)));
+            cells.push(difference(v.against_best[i].as_ref(), digits(first)));
+            if with_baseline {
+                cells.push(against_baseline(v.against_baseline[i].as_ref(), digits(first)));
+            }
         }
         cells.extend(
             shown.iter().map(|&i| TableCell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
@@ -102,6 +113,47 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
     let look = Look { caption: &caption, sortable: true, class: "results", ..Look::default() };
     table(page, look, &columns, rows.collect());
     all_metrics(page, view);
+}
+
+/// How a method stands, in the colour of good news or bad; what is not clear has none.
+fn pill(page: &mut Markup, standing: Standing) {
+    let class = match standing {
+        Standing::Best | Standing::ClearlyBetter => "pill good",
+        Standing::ClearlyWorse => "pill bad",
+        _ => "pill",
+    };
+    page.leaf("span", &[("class", class)], standing.as_str());
+}
+
+/// A difference, its interval and its p.
+fn difference(found: Option<&Difference>, digits: usize) -> TableCell {
+    let Some((found, value)) = found.and_then(|d| Some((d, d.value?))) else {
+        return TableCell::text("\u{2013}").sorted(0.0);
+    };
+    TableCell::text(&difference_text(found, value, digits)).sorted(value)
+}
+
+fn difference_text(found: &Difference, value: f64, digits: usize) -> String {
+    let mut text = fixed(value, digits);
+    if let Some(i) = found.interval {
+        text += &format!(" ({} to {})", fixed(i.low, digits), fixed(i.high, digits));
+    }
+    if let Some(p) = found.p {
+        text += &format!(", p {}", fixed(p, 4));
+    }
+    text
+}
+
+/// The same behind what it means.
+fn against_baseline(found: Option<&Difference>, digits: usize) -> TableCell {
+    let Some((found, value)) = found.and_then(|d| Some((d, d.value?))) else {
+        return TableCell::text("\u{2013}").sorted(0.0);
+    };
+    let draw = |page: &mut Markup| {
+        pill(page, found.standing);
+        page.text(&format!(" {}", difference_text(found, value, digits)));
+    };
+    TableCell::of(draw).sorted(value)
 }
 
 /// The interval as a line and as numbers.

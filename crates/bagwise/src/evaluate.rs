@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
 use bagwise_judge::{
-    FoldPlan, GroundTruth, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
+    FoldPlan, GroundTruth, Interval, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
     often_on_edge, summarise, that_saw_test_bags,
 };
 
@@ -19,8 +19,7 @@ use crate::fit::{INNER_FOLDS, check_best, metric_for};
 use crate::methods;
 use crate::run::{Candidate, Keep, RecordStore, Run, RunPlan, Verdict, estimate_seconds};
 
-/// Level of intervals and tests where nothing is said.
-pub const LEVEL: f64 = 0.95;
+pub use crate::fold::LEVEL;
 
 /// What happens while a run goes on, for whoever shows it.
 pub enum Event<'e> {
@@ -219,7 +218,7 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Lets `auto` take the best, even if a simpler method is within a standard error of it.
+    /// Lets `auto` take the best, even if a simpler method is not clearly worse.
     pub fn best(mut self, best: bool) -> Evaluate<'a> {
         self.best = best;
         self
@@ -459,7 +458,7 @@ impl<'a> Evaluate<'a> {
         let records = store.sorted();
         let optimistic = plan.protocol.optimistic();
         let verdict = Verdict::new(&records, &roster, plan.metric, self.level, optimistic)?;
-        let folder = store.finish(&records, &roster)?;
+        let folder = store.finish(&records, &roster, &verdict)?;
         let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
         let evaluation = Evaluation {
             verdict,
@@ -578,16 +577,26 @@ impl Evaluation {
     }
 }
 
-/// A table with the metric that decides, its interval, and how each method stands; then the verdict.
+/// A table with the metric that decides, its interval, how each method stands to the best, and by what difference, interval
+/// and p; then the verdict.
 impl std::fmt::Display for Evaluation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = self.verdict.table.iter().map(|line| line.method.len()).max().unwrap_or(0).max(6);
-        writeln!(f, "{:width$}  {:>10}  interval          against best", "method", self.plan.metric.name())?;
-        for (line, standing) in self.verdict.table.iter().zip(&self.verdict.standing) {
-            let value = line.metrics[0].mean.map_or(String::new(), |v| format!("{v:.3}"));
-            let interval =
-                line.metrics[0].interval.map_or(String::new(), |i| format!("{:.3} to {:.3}", i.low, i.high));
-            writeln!(f, "{:width$}  {value:>10}  {interval:16}  {}", line.method, standing.as_str())?;
+        let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.3}"));
+        let ends =
+            |i: Option<Interval>| i.map_or(String::new(), |i| format!("{:.3} to {:.3}", i.low, i.high));
+        let name = self.plan.metric.name();
+        write!(f, "{:width$}  {name:>10}  {:16}  {:22}", "method", "interval", "against best")?;
+        writeln!(f, "  {:>10}  {:16}  {:>6}", "difference", "interval", "p")?;
+        for (i, line) in self.verdict.table.iter().enumerate() {
+            let (value, interval) = (number(line.metrics[0].mean), ends(line.metrics[0].interval));
+            let standing = self.verdict.standing[i].as_str();
+            let row = format!("{:width$}  {value:>10}  {interval:16}  {standing:22}", line.method);
+            let found = self.verdict.against_best[i].map_or(String::new(), |found| {
+                let (d, p) = (number(found.value), number(found.p));
+                format!("  {d:>10}  {:16}  {p:>6}", ends(found.interval))
+            });
+            writeln!(f, "{}", format!("{row}{found}").trim_end())?;
         }
         write!(f, "{}", self.verdict.sentence())
     }

@@ -40,7 +40,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The method; without one, the simplest of all that is as good as the best.
+    /// The method; without one, the simplest of all that is not clearly worse than the best.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self
@@ -64,7 +64,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// Among several methods takes the best, even if a simpler one is within a standard error of it.
+    /// Among several methods takes the best, even if a simpler one is not clearly worse.
     pub fn best(mut self, best: bool) -> Fit<'a> {
         self.best = best;
         self

@@ -95,7 +95,7 @@ pub fn method(name: &str) -> Result<MethodConfig> {
     Ok(MethodConfig::new(name))
 }
 
-/// Learns from all bags: by the simplest method that is as good as the best, unless one is named.
+/// Learns from all bags: by the simplest method that is not clearly worse than the best, unless one is named.
 pub fn fit(data: &Dataset) -> Fit<'_> {
     Fit::new(data)
 }

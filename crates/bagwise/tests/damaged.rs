@@ -78,10 +78,6 @@ fn cases() -> Vec<Case> {
     let mut wrong_sum = gz.clone();
     let end = wrong_sum.len() - 6;
     wrong_sum[end] ^= 0xff;
-    let utf16: Vec<u8> = std::iter::once(0xfeff)
-        .chain("bag,label,f1\na,1,2\n".encode_utf16())
-        .flat_map(u16::to_le_bytes)
-        .collect();
     let utf16_bare: Vec<u8> = "bag,label,f1\na,1,2\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
     let garbage: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let long_line = [b"bag,label,f1\na,1,".to_vec(), vec![b'7'; 10_000_000], b"\n".to_vec()].concat();
@@ -115,9 +111,9 @@ fn cases() -> Vec<Case> {
             "one.csv",
             "bag\na\nb\n",
             1,
-            &["no feature is left among 1 columns", "commas, tabs or semicolons"],
+            &["'bag' is one column", "commas, tabs, semicolons", "with Delimiter"],
         ),
-        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["no column is called bag", "with Bag"]),
+        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["is one column", "with Delimiter"]),
         // Nothing there.
         case("empty.csv", "", None, &["the file is empty", "give a table"]),
         case("newlines.csv", "\n\r\n\n", None, &["the file is empty"]),
@@ -157,24 +153,19 @@ fn cases() -> Vec<Case> {
         case(
             "mixed.csv",
             "bag,label,f1\na,1,O.5\na,1,0.5\n",
-            3,
-            &["column 'f1' has a number, '0.5', but text in line 2", "with Categorical(Some(\"f1\"))"],
-        ),
-        case(
-            "comma.csv",
-            "bag;label;f1\na;1;0,5\n",
             2,
-            &["'0,5' in column 'f1' has a decimal comma", "write 0.5"],
+            &[
+                "'O.5' in column 'f1' is not a number, but '0.5' in line 3 is",
+                "with Categorical(Some(\"f1\"))",
+            ],
         ),
         case(
             "comma3.csv",
             "bag;label;f1\na;1;1,000\n",
             2,
-            &["'1,000' in column 'f1' has a comma", "write 1000 if it groups thousands, 1.000 if it stands"],
+            &["'1,000' in column 'f1' has a comma", "it is 1000 if that groups thousands", "with Decimal"],
         ),
-        case("comma4.csv", "bag;label;f1\na;1;3\na;1;-1,234,567\n", 3, &["has a comma", "write -1234567"]),
         case("group.csv", "bag,label,group,f1\na,1,p,3\nb,1,NA,4\n", 3, &["bag 'b' has no group"]),
-        case("comma2.csv", "bag;label;f1\na;1;3\na;1;0,5\n", 3, &["decimal comma"]),
         case("hex.csv", "bag,label,f1\na,1,1\na,1,0x1F\n", 3, &["'0x1F' in column 'f1' is not a number"]),
         case("control.csv", "bag,label,f1\na,1,1\na,1,1\x1b[31m\n", 3, &["'1\u{fffd}[31m' in column 'f1'"]),
         // Bags, labels, groups.
@@ -268,10 +259,7 @@ fn cases() -> Vec<Case> {
         // Not text.
         case("garbage.csv", garbage.clone(), None, &["not a text table", "CSV in UTF-8"]),
         case("garbage.bin", garbage, None, &["the format is not recognised", "with InputFormat"]),
-        case("utf16.csv", utf16, None, &["UTF-16", "encoding UTF-8"]),
         case("utf16be.csv", utf16_bare, None, &["not a text table"]),
-        case("latin1.csv", b"bag,label,f1\ncaf\xe9,1,2\n", 2, &["is not UTF-8 text", "encoding UTF-8"]),
-        case("latin1h.csv", b"bag,label,gr\xf6\xdfe\na,1,2\n", 1, &["is not UTF-8 text"]),
         case("book.xlsx", b"PK\x03\x04....", None, &["zip archive or a spreadsheet", "as CSV"]),
         // Length.
         case("line.csv", long_line, 2, &["a row is longer than 8 MB"]),

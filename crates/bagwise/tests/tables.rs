@@ -73,7 +73,10 @@ fn dialects_give_the_same_data() {
         assert_eq!(other.bags.ids(), plain.bags.ids(), "{text}");
         assert_eq!(other.target, plain.target, "{text}");
         assert_eq!(names(&other), ["f1", "f2"], "{text}");
-        assert!(other.warnings.is_empty(), "{text}: {:?}", other.warnings);
+        // A guess about the delimiter is told.
+        let guessed =
+            !text.contains(',') && text.contains([';', '\t']) && file != "t.tsv" && file != "t.sparse";
+        assert_eq!(other.warnings.len(), usize::from(guessed), "{text}: {:?}", other.warnings);
     }
     // The sparse form is known by its content too.
     assert_eq!(

@@ -12,6 +12,7 @@ mod bench_python;
 mod bench_svm;
 mod browser;
 mod digests;
+mod foreign;
 mod fuzz;
 mod golden;
 mod house;
@@ -60,6 +61,12 @@ const WORDS: &[Word] = &[
         "[check|write] [--keep FOLDER]",
         "what every method answers on five data sets, to the bit, against the committed digests",
         digests::command,
+    ),
+    (
+        "foreign",
+        "",
+        "files of pandas, pyarrow, Polars, DuckDB, fastparquet, SciPy and spreadsheets against what was written",
+        |_| foreign::command(),
     ),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {

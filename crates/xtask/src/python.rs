@@ -84,10 +84,6 @@ const COMMON: &[(&str, &str)] = &[
          or the median of the training bags.",
     ),
     (
-        "inner: int = 5",
-        "inner : int, default=5\n    Folds of the training bags by which probabilities and thresholds are learned.",
-    ),
-    (
         "precision: Literal[\"f64\", \"f32\"] = \"f64\"",
         "precision : {\"f64\", \"f32\"}, default=\"f64\"\n    Precision of kernel sums.",
     ),
@@ -124,6 +120,10 @@ const OF_CLASSIFIERS: &[(&str, &str)] = &[
         "decision_threshold: float | str | None = None",
         "decision_threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
          ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"``, or a number; 0 if not given.",
+    ),
+    (
+        "inner: int = 5",
+        "inner : int, default=5\n    Folds of the training bags by which probabilities and thresholds are learned.",
     ),
     (
         "probability: bool = True",

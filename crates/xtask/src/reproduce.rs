@@ -1,7 +1,8 @@
 //! `cargo xtask reproduce NAME`: published and promised results, computed again by the command line and printed as
 //! tables. A table of methods on data sets is a file in `experiments/` that `bagwise run` carries out; the rest are
 //! functions in `reproduce/` that call the command line themselves ([`cli`]). [`ALL`] has a line for each. `--markdown`
-//! prints what docs/reproduction.md shows, `--write` puts it there, between the marks that carry the name.
+//! prints what docs/reproduction.md shows (docs/evaluation.md for simulations), `--write` puts it there, between the marks that
+//! carry the name.
 
 mod bags;
 mod cli;
@@ -9,6 +10,7 @@ mod explain;
 mod leakage;
 mod section;
 mod speed;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -27,6 +29,8 @@ enum Source {
     OtherFiles,
     /// A function of its own.
     Function(fn(&Cli) -> Result<Section>),
+    /// A simulation that needs no command line; its tables are on docs/evaluation.md.
+    Simulation(fn() -> Result<Section>),
 }
 
 /// A name, what it shows, and where its tables come from.
@@ -68,7 +72,18 @@ const ALL: &[(&str, &str, Source)] = &[
     ),
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),
+    ("verdict", "how often verdicts are wrong, by the rule behind them", Source::Simulation(verdict::run)),
 ];
+
+impl Source {
+    /// The page that shows the tables.
+    fn page(&self) -> PathBuf {
+        root().join(match self {
+            Source::Simulation(_) => "docs/evaluation.md",
+            _ => "docs/reproduction.md",
+        })
+    }
+}
 
 /// `cargo xtask reproduce NAME [--markdown] [--write] [--binary FILE]`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -92,18 +107,28 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         bail!("say what to reproduce:\n{}", list.join("\n"));
     };
     // Users run release builds; what they run is measured.
-    let cli = Cli { binary: binary.map_or_else(release_binary, |file| Ok(std::path::absolute(file)?))? };
+    let cli = || -> Result<Cli> {
+        Ok(Cli { binary: binary.map_or_else(release_binary, |file| Ok(std::path::absolute(file)?))? })
+    };
     let started = Instant::now();
     let section = match source {
         Source::Files(files) => {
             let file = |name: &&str| root().join("experiments").join(format!("{name}.toml"));
-            experiments(&cli, &files.iter().map(file).collect::<Vec<_>>(), false, true)?
+            experiments(&cli()?, &files.iter().map(file).collect::<Vec<_>>(), false, true)?
         }
         Source::OtherFiles => {
             let full = std::env::var_os("BAGWISE_PAPERS").is_some_and(|v| v == "full");
-            experiments(&cli, &other_files()?, !full, false)?
+            experiments(&cli()?, &other_files()?, !full, false)?
         }
-        Source::Function(function) => function(&cli)?,
+        Source::Function(function) => function(&cli()?)?,
+        // Learners are trained here, which takes hours without optimisation.
+        Source::Simulation(_) if cfg!(debug_assertions) => {
+            let again = ["run", "--release", "--quiet", "--package", "xtask", "--", "reproduce"];
+            let mut command = crate::run::cargo(&again);
+            command.args(args);
+            return crate::run::run(command);
+        }
+        Source::Simulation(simulation) => simulation()?,
     };
     let page = format!(
         "{}\n`cargo xtask reproduce {name}`, {}, {} threads, {:.0} s.\n",
@@ -114,7 +139,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     );
     print(&if markdown { page.clone() } else { section.text() });
     if write {
-        replace(&root().join("docs/reproduction.md"), name, &page)?;
+        replace(&source.page(), name, &page)?;
     }
     Ok(())
 }
@@ -198,9 +223,9 @@ mod tests {
 
     #[test]
     fn every_named_file_exists_and_has_its_marks_on_the_page() {
-        let page = std::fs::read_to_string(root().join("docs/reproduction.md")).unwrap();
         let mut files = other_files().unwrap();
         for (name, _, source) in ALL {
+            let page = std::fs::read_to_string(source.page()).unwrap();
             assert!(page.contains(&format!("<!-- begin {name} -->")), "{name}");
             if let Source::Files(named) = source {
                 files.extend(named.iter().map(|f| root().join(format!("experiments/{f}.toml"))));

@@ -18,7 +18,12 @@ pub(crate) fn command(packages: &[String]) -> Result<()> {
 
 /// The interpreter of an environment that has the packages, each "name" or "name==version".
 pub(crate) fn python(packages: &[&str]) -> Result<PathBuf> {
-    let venv = target().join("venv");
+    python_in("venv", packages)
+}
+
+/// The same of the environment in this folder of `target/`.
+pub(crate) fn python_in(folder: &str, packages: &[&str]) -> Result<PathBuf> {
+    let venv = target().join(folder);
     let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
     if !works(&python) {
         say(&format!("making the Python environment {}", venv.display()));

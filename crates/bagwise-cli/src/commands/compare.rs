@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use bagwise::io::save_whole;
-use bagwise::judge::MethodSummary;
-use bagwise::{Evaluation, INNER_FOLDS, Keep};
+use bagwise::judge::{Difference, MethodSummary};
+use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
@@ -70,8 +70,9 @@ impl Args {
 
 const HELP: &str = "\
 Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
-folds. Methods without a clear difference from the best (paired corrected t-test) are marked. Parameters \
-of one method are given as -p METHOD.KEY=VALUE.
+folds. Each is compared with the best and with majority: difference, interval, and p adjusted for the number of \
+methods. The recommended method is the simplest that is not clearly worse than the best. Parameters of one method \
+are given as -p METHOD.KEY=VALUE.
 
 Examples:
   bagwise compare musk1
@@ -180,7 +181,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn new<'a>(results: &'a Evaluation, args: &Args, data: &'a str) -> Result<Comparison<'a>> {
         let Evaluation { verdict, plan, candidates, .. } = results;
-        let best = &verdict.best().method;
+        let taken = verdict.recommended();
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args
             .judging
@@ -194,15 +195,15 @@ impl Comparison<'_> {
         // Fixed parameters are judged as they are, and would be tuned if they were not said.
         let fixed = candidates
             .iter()
-            .find(|c| c.name == *best && !plan.protocol.name.tunes())
+            .find(|c| c.name == taken && !plan.protocol.name.tunes())
             .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
-            "bagwise fit {}{}{fold} --method {best}{}{}{inner}{seed} -o {best}.bagwise",
+            "bagwise fit {}{}{fold} --method {taken}{}{}{inner}{seed} -o {taken}.bagwise",
             quoted(data),
             args.read.words(),
-            args.learning.words(best, fixed),
-            args.choosing.words(best),
+            args.learning.words(taken, fixed),
+            args.choosing.words(taken),
         );
         Ok(Comparison { results, data, report: None, fit_command })
     }
@@ -212,9 +213,10 @@ impl Comparison<'_> {
     }
 
     fn rows(&self, digits: Digits) -> Rows {
+        let verdict = &self.results.verdict;
         // The metric that decides with its interval, and those that are shown always.
         let mut head = vec!["method"];
-        for (i, m) in shown(self.results.verdict.best()) {
+        for (i, m) in shown(verdict.best()) {
             head.push(m.metric.name());
             if i == 0 {
                 head.extend(["low", "high"]);
@@ -222,7 +224,7 @@ impl Comparison<'_> {
         }
         head.extend(["against best", "seconds"]);
         let mut rows = Rows::new(head);
-        for (line, standing) in self.results.verdict.table.iter().zip(&self.results.verdict.standing) {
+        for (line, standing) in verdict.table.iter().zip(&verdict.standing) {
             let mut row = vec![line.method.clone()];
             for (i, m) in shown(line) {
                 row.push(digits.show(m.mean));
@@ -237,16 +239,74 @@ impl Comparison<'_> {
         }
         rows
     }
+
+    /// Every method against the best and against the baseline.
+    fn differences(&self) -> Rows {
+        let verdict = &self.results.verdict;
+        let numbers = ["difference", "low", "high", "p"];
+        let best = format!("against {}", verdict.best().method);
+        let baseline = format!("against {BASELINE}");
+        // Of a baseline that is the best, or did not take part, there is nothing more to say.
+        let twice = verdict.best().method != BASELINE && verdict.against_baseline.iter().any(Option::is_some);
+        let mut head = vec!["method", best.as_str()];
+        head.extend(numbers);
+        if twice {
+            head.push(&baseline);
+            head.extend(numbers);
+        }
+        let mut rows = Rows::new(head);
+        for (i, line) in verdict.table.iter().enumerate() {
+            let mut row = vec![line.method.clone()];
+            row.extend(difference_cells(verdict.against_best[i].as_ref()));
+            if twice {
+                row.extend(difference_cells(verdict.against_baseline[i].as_ref()));
+            }
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+/// What a difference means, itself, the ends of its interval, and p.
+fn difference_cells(found: Option<&Difference>) -> [String; 5] {
+    let Some(found) = found else { return Default::default() };
+    let show = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:+.3}"));
+    [
+        found.standing.as_str().into(),
+        show(found.value),
+        show(found.interval.map(|i| i.low)),
+        show(found.interval.map(|i| i.high)),
+        found.p.map_or(String::new(), |p| format!("{p:.4}")),
+    ]
+}
+
+/// The same as JSON.
+fn difference_json(found: &Difference) -> Object {
+    let mut object = Object::default();
+    object.put("difference", found.value).put("low", found.interval.map(|i| i.low));
+    object.put("high", found.interval.map(|i| i.high)).put("p", found.p).put("verdict", found.standing);
+    object
 }
 
 impl Output for Comparison<'_> {
     fn json(&self) -> Result<String> {
         let ties = self.results.verdict.ties();
-        let method = |m: &MethodSummary| {
+        let verdict = &self.results.verdict;
+        let method = |(i, m): (usize, &MethodSummary)| {
             let mut object = Object::default();
             object.put("method", &m.method).put("fits", m.fits).put("failed", m.failed);
             object.put("limited", m.limited).put("seconds", m.seconds);
             object.put("ties_with_best", ties.contains(&m.method.as_str()));
+            let against = [
+                ("against_best", verdict.against_best[i]),
+                ("against_baseline", verdict.against_baseline[i]),
+            ];
+            for (name, found) in against {
+                match &found {
+                    Some(found) => object.put_object(name, difference_json(found)),
+                    None => object.put(name, ()),
+                };
+            }
             for metric in &m.metrics {
                 object.put_object(metric.metric.name(), metric_json(metric));
             }
@@ -258,8 +318,11 @@ impl Output for Comparison<'_> {
         object.put("repeats", self.results.repeats()).put("optimized", self.results.plan.metric);
         object
             .put("verdict", self.results.verdict.sentence())
-            .put("best", &self.results.verdict.best().method);
-        object.put_list("methods", self.results.verdict.table.iter().map(method).collect());
+            .put("best", &self.results.verdict.best().method)
+            .put("recommended", verdict.recommended())
+            .put("units", verdict.units)
+            .put("grouped", verdict.grouped);
+        object.put_list("methods", verdict.table.iter().enumerate().map(method).collect());
         object.put("skipped", &self.results.skipped).put("folder", self.folder()).put("report", &self.report);
         object.put("next", &self.fit_command);
         Ok(serde_json::to_string_pretty(&object)?)
@@ -278,8 +341,9 @@ impl Output for Comparison<'_> {
         });
         let without: String = without.collect();
         format!(
-            "{}{without}\n{}\nrecords, folds, predictions and summary: {folder}, {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\n{}\nrecords, folds, predictions, differences and summary: {folder}, {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
+            self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),
             self.results.elapsed.as_secs_f64(),
             self.fit_command

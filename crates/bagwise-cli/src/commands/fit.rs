@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// A file, a built-in name or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto takes the simplest that is as good as the best
+    /// The method; auto takes the simplest that is not clearly worse than the best
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
     /// The file to write

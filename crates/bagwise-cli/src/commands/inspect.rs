@@ -4,10 +4,10 @@
 use anyhow::Result;
 use bagwise::human_bytes;
 use bagwise::inspect::{ColumnSummary, Inspection, Severity};
-use bagwise::io::ReadOptions;
+use bagwise::io::{ReadOptions, TableSketch};
 
 use crate::args::Data;
-use crate::output::{BOLD, Output, Paint, Rows, YELLOW};
+use crate::output::{BOLD, Output, Paint, Rows, YELLOW, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -28,11 +28,13 @@ pub(crate) struct Args {
 const HELP: &str = "\
 Counts bags, classes and groups, shows how large the bags are, finds repetitions and constant columns, \
 suggests a scaling, and warns of what spoils every later estimate: a column that gives the label away, \
-ids taken as features, bags whose size predicts their label. \
+ids taken as features, bags whose size predicts their label. Missing values are counted by column. \
+Of a table without a column called bag it lists the columns and proposes which could be it. \
 --format json prints everything, csv a row per attribute.
 
 Examples:
   bagwise inspect musk1
+  bagwise inspect molecules.csv
   bagwise inspect molecules.csv --bag mol --label active --group scaffold --keep conformer
   bagwise inspect molecules.csv --bag mol --label active --format csv > attributes.csv
   bagwise inspect 'synthetic:gauss?bags=40' --format json";
@@ -40,7 +42,73 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.read.read_options();
     options.unlabelled = args.unlabelled;
+    if let Some(sketch) = bagwise::io::sketch(&args.data, &options)? {
+        session.print(&Proposal { data: args.data.clone(), told: args.read.words(), sketch })?;
+        return Ok(Outcome::Done);
+    }
+    // What is missing is counted by column; learning refuses it unless it is told otherwise.
+    options.allow_missing = true;
     show(&args.data, &options, session)
+}
+
+/// The columns of a table of which nobody has said what they are, to be printed.
+struct Proposal {
+    data: String,
+    /// What was said.
+    told: String,
+    sketch: TableSketch,
+}
+
+impl Proposal {
+    /// The command that would inspect the table, if a bag can be proposed.
+    fn command(&self) -> Option<String> {
+        let bag = self.sketch.bag.as_ref()?;
+        let mut command =
+            format!("bagwise inspect {}{} --bag {}", quoted(&self.data), self.told, quoted(bag));
+        for (flag, column) in [("label", &self.sketch.label), ("group", &self.sketch.group)] {
+            let said = self.told.contains(&format!(" --{flag} "));
+            if let Some(column) = column.as_ref().filter(|_| !said) {
+                command += &format!(" --{flag} {}", quoted(column));
+            }
+        }
+        Some(command)
+    }
+}
+
+impl Output for Proposal {
+    fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(&self.sketch)?)
+    }
+
+    fn csv(&self) -> Rows {
+        let mut rows = Rows::new(["column", "holds", "different", "missing", "example"]);
+        for c in &self.sketch.columns {
+            let example: String = c.example.chars().take(30).collect();
+            rows.push(vec![
+                c.name.clone(),
+                c.holds.into(),
+                c.different.to_string(),
+                c.missing.to_string(),
+                example,
+            ]);
+        }
+        rows
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let title = format!("{}: which column is the bag?", self.data);
+        let mut page = Lines { text: format!("{}\n\n", paint.paint(&title, BOLD)), paint };
+        for line in self.csv().to_string().lines() {
+            page.line(line);
+        }
+        page.line("");
+        page.line(&format!("Looked at {}.", count(self.sketch.rows, "row")));
+        match self.command() {
+            Some(command) => page.line(&format!("perhaps: {command}")),
+            None => page.line("No column has rows in blocks: name the bag with --bag COLUMN."),
+        }
+        page.text
+    }
 }
 
 /// Reads, looks, prints.
@@ -236,6 +304,7 @@ fn listed(c: &ColumnSummary) -> Vec<String> {
     let cell = |v: Option<f64>| v.map_or(String::new(), short);
     let remark = match c.categories {
         Some(n) => format!("{n} categories"),
+        None if c.missing > 0 => format!("{} missing", c.missing),
         None if c.constant => "constant".into(),
         None if c.same_within_bags => "same within bags".into(),
         None => String::new(),

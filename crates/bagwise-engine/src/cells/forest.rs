@@ -300,21 +300,34 @@ impl Sample {
 
     /// In ascending order the attributes that differ between some rows, which are among those of the node above.
     fn varying(&mut self, members: &[u32], above: Rc<[u32]>) -> Rc<[u32]> {
-        if let SampleValues::Sparse(rows, noted) = &mut self.values {
-            return varying_sparse(rows, noted, members);
-        }
-        let varies = |&attribute: &u32| {
-            let first = self.value(members[0], attribute);
-            members[1..].iter().any(|&row| self.value(row, attribute) != first)
-        };
-        // What no longer varies does not vary again; mostly all still do.
-        match above.iter().position(|a| !varies(a)) {
-            None => above,
-            Some(same) => {
-                above[..same].iter().chain(above[same + 1..].iter().filter(|a| varies(a))).copied().collect()
-            }
+        match &mut self.values {
+            SampleValues::Dense(values) => varying_dense(values, self.width, members, above),
+            SampleValues::Sparse(rows, noted) => varying_sparse(rows, noted, members),
         }
     }
+}
+
+fn varying_dense(values: &[f64], width: usize, members: &[u32], above: Rc<[u32]>) -> Rc<[u32]> {
+    let row = |member: u32| &values[member as usize * width..][..width];
+    let [first, others @ ..] = members else { return Rc::default() };
+    let first = row(*first);
+    let Some((second, others)) = others.split_first() else { return Rc::default() };
+    let equal = |row: &[f64], a: u32| row[a as usize] == first[a as usize];
+    let second = row(*second);
+    let mut same: Vec<u32> = above.iter().copied().filter(|&a| equal(second, a)).collect();
+    for &other in others {
+        // What no longer varies does not vary again; mostly all still do.
+        if same.is_empty() {
+            break;
+        }
+        let other = row(other);
+        same.retain(|&a| equal(other, a));
+    }
+    if same.is_empty() {
+        return above;
+    }
+    let mut same = same.into_iter().peekable();
+    above.iter().copied().filter(|a| same.next_if_eq(a).is_none()).collect()
 }
 
 fn varying_sparse(rows: &Csr, noted: &mut [Noted], members: &[u32]) -> Rc<[u32]> {

@@ -26,9 +26,10 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{FeatureCells, MAX_COLUMNS};
+use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
+use super::dialect::Numbers;
 use super::text::{Fault, Parsed, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
 use bagwise_core::{CarriedColumn, Dataset, Error, Message, Place, Result, Setting};
@@ -311,13 +312,14 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let outer = beside_of.len();
     let roles = roles(&place, &names, outer, relation.is_some(), options)?;
 
-    let is_nominal = |c: usize| !matches!(columns[c].kind, AttributeKind::Numeric);
-    let declared = roles
-        .features
-        .iter()
-        .zip(&roles.categorical)
-        .map(|(&c, &is)| (names[c].clone(), is || is_nominal(c)));
-    let mut store = FeatureCells::new(source, declared.collect(), options.allow_missing);
+    let content = |c: usize, is: bool| match columns[c].kind {
+        AttributeKind::Numeric if !is => CellContent::Any,
+        AttributeKind::Text if !is => CellContent::Text,
+        _ => CellContent::Categories,
+    };
+    let declared =
+        roles.features.iter().zip(&roles.categorical).map(|(&c, &is)| (names[c].clone(), content(c, is)));
+    let mut store = FeatureCells::new(source, declared.collect(), options, Numbers::PLAIN);
     let mut book = BagBuilder::new(source, options);
     let mut beside = SideColumns {
         kept: roles
@@ -333,7 +335,9 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let refuse = |e: Fault| Error::data(Place::line(source, line), e.0, e.1);
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
-            let remedy = format!("{wanted} attributes are declared: look for a missing or extra comma");
+            let remedy = format!(
+                "{wanted} attributes are declared: look for a missing or extra comma, and quote values with spaces"
+            );
             refuse((found, remedy.into()))
         };
         let (row, weighted) = cells(lines.text()?, attributes.len()).map_err(refuse)?;
@@ -405,10 +409,10 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             }
         }
     }
-    let (instances, features, _) = store.finish();
+    let (instances, features, found) = store.finish()?;
     let mut warnings = roles.warnings;
     if weights > 0 {
         warnings.push(format!("{weights} rows have weights, which are not used").into());
     }
-    book.finish(instances, features, beside, options, warnings)
+    book.finish(instances, features, &found, beside, options, Vec::new(), warnings)
 }

@@ -134,10 +134,12 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
         loop {
             cells.push(value(first)?);
             first = tokens.next()?;
-            if first != Some(Token::Comma) {
-                break;
+            match first {
+                Some(Token::Comma) => first = tokens.next()?,
+                // Weka takes spaces and tabs for commas.
+                Some(Token::Word(_) | Token::Missing) if cells.len() <= width => {}
+                _ => break,
             }
-            first = tokens.next()?;
             // A brace here is not a value but the weight of the row.
             if first == Some(Token::Open) {
                 return weight(&mut tokens).map(|()| (cells, true));
@@ -153,7 +155,7 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
             weight(&mut tokens).map(|()| (cells, true))
         }
         Some(_) if cells.len() > width => Ok((cells, false)),
-        Some(_) => wrong("two values stand without a comma between them", "quote values that have spaces"),
+        Some(_) => wrong("a brace stands among the values", "quote values that have braces"),
     }
 }
 

@@ -14,12 +14,12 @@ mod element;
 use std::io::Read;
 use std::path::Path;
 
-use super::arrays::{Arrays, Values};
+use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
 use super::compress;
 use super::npz::rows_first;
 use super::text::{Fault, Parsed, damaged, shown, wrong};
-use super::{ReadOptions, Reader};
+use super::{Column, ReadOptions, Reader};
 use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result};
 use element::{Var, variables};
 
@@ -85,7 +85,26 @@ fn gather<'s>(
     let (instances, offsets) = match matrix {
         Var::Cell { rows, mut cells } => {
             // Two columns: matrices, and what belongs to each.
-            let pairs = cells.len() == 2 * rows && rows > 0 && cells[rows..].iter().all(|c| !is_bags(c));
+            let mut pairs = cells.len() == 2 * rows && rows > 0 && cells[rows..].iter().all(|c| !is_bags(c));
+            // A number is a bag too, of one instance, where bags have one column.
+            let narrow = |c: &Var| c.size().is_some_and(|(_, cols)| cols == 1);
+            let single = |c: &Var| c.size() == Some((1, 1));
+            if pairs && cells[..rows].iter().all(narrow) && cells[rows..].iter().all(single) {
+                let is_label = |name: &str| match &options.label {
+                    Some(Column::Name(label)) => name == label,
+                    _ => arrays::is_usual_for(name, "label"),
+                };
+                if !variables.iter().any(|(name, _)| is_label(name)) {
+                    return wrong(
+                        format!(
+                            "the second column of cells in '{}' could hold labels or bags of one instance",
+                            shown(name.as_bytes())
+                        ),
+                        "give the labels in a vector called label, and the bags in one column of cells",
+                    );
+                }
+                pairs = false;
+            }
             if pairs {
                 let labels = Var::Cell { rows, cells: cells.split_off(rows) };
                 match list(labels) {
@@ -129,7 +148,7 @@ fn gather<'s>(
             beside.push((name, values));
         }
     }
-    Ok(Arrays { source, instances, features, offsets, beside })
+    Ok(Arrays { source, instances, features, offsets, beside, unused: Vec::new() })
 }
 
 /// A vector, or texts.

@@ -2,15 +2,18 @@
 //! texts, or one column of lists (of any list type) whose values have the same number in every row and are called
 //! `NAME_1`, `NAME_2`, …
 //!
-//! Read are booleans, whole numbers to 64 bits, half, single and double precision and texts, in the encodings PLAIN,
-//! RLE_DICTIONARY, RLE and BYTE_STREAM_SPLIT, compressed by snappy, gzip, zstd or not: what pandas, pyarrow, Polars, DuckDB and
-//! Spark write unless told otherwise. Not read are decimals, dates and times, structures, maps, lists of lists, encryption, the
-//! delta encodings, and the compressions LZ4, brotli and LZO; each is refused by name.
+//! Read are booleans, whole numbers to 64 bits, half, single and double precision, decimals and texts, in every encoding
+//! of the format but the one of old levels, compressed by snappy, gzip, zstd, LZ4, brotli or not: what pandas, pyarrow,
+//! Polars, DuckDB, fastparquet and Spark write. Dates, times and durations are left out of the features by name. Not read
+//! are structures, maps, lists of lists, encryption and LZO; each is refused by name.
 //!
 //! Written by hand: the `parquet` crate takes 78 s of CPU to build (with a C compiler for zstd), allocates what a page
-//! claims and panics on some damaged files; the part of the format that is needed here takes 900 lines, and adds
-//! one small crate (`snap`).
+//! claims and panics on some damaged files; the part of the format that is needed here adds three small crates
+//! (`snap`, `lz4_flex`, `brotli-decompressor`).
 
+mod codec;
+mod delta;
+mod origin;
 mod pages;
 mod thrift;
 mod write;
@@ -23,10 +26,11 @@ use std::path::Path;
 
 use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
-use super::columns;
+use super::columns::{self, Roles};
 use super::compress;
-use super::text::{Fault, Parsed, damaged, is_missing, shown, wrong};
-use super::{Column as Name, ReadOptions, Reader};
+use super::doubt::{self, LeftOut};
+use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
+use super::{ReadOptions, Reader};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
 use thrift::{Input, ThriftValue};
@@ -45,6 +49,10 @@ const VALUES: u64 = 1 << 24;
 /// What pandas calls an index that it keeps as a column.
 const PANDAS_INDEX: &str = "__index_level_";
 
+/// Why a column is no feature, but none that is in the way either.
+const DATES: &str = "it holds dates or times";
+const DURATIONS: &str = "it holds durations";
+
 impl Reader for Parquet {
     fn name(&self) -> &'static str {
         "parquet"
@@ -55,27 +63,69 @@ impl Reader for Parquet {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
-        let source = path.display().to_string();
-        let explain = |e| compress::explain(Place::of(&source), e);
+        let mut file = ParquetFile::open(path)?;
+        let footer = file.footer()?;
+        let fields = fields(&footer).map_err(|e| file.refuse(e))?;
+        let (source, length) = (file.name.clone(), file.length);
+        table(&source, &footer, &fields, |start, size| file.at(start, size), length, options)
+    }
+}
+
+/// An open file.
+struct ParquetFile {
+    name: String,
+    file: File,
+    length: u64,
+}
+
+impl ParquetFile {
+    fn open(path: &Path) -> Result<ParquetFile> {
+        let name = path.display().to_string();
+        let explain = |e| compress::explain(Place::of(&name), e);
         let mut file = File::open(path).map_err(explain)?;
         super::refuse_packed(path, &mut file)?;
         let length = file.seek(SeekFrom::End(0)).map_err(explain)?;
-        let mut at = |start: u64, size: u64| -> Parsed<Vec<u8>> {
-            if start.checked_add(size).is_none_or(|end| end > length) {
-                return damaged("it is cut short, or a place in it is wrong");
-            }
-            let mut bytes = vec![0; size as usize];
-            let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes));
-            match read {
-                Ok(()) => Ok(bytes),
-                Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
-            }
-        };
-        let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
-        let footer = footer(&mut at, length).map_err(refuse)?;
-        let fields = fields(&footer).map_err(refuse)?;
-        table(&source, &footer, &fields, at, length, options)
+        Ok(ParquetFile { name, file, length })
     }
+
+    fn at(&mut self, start: u64, size: u64) -> Parsed<Vec<u8>> {
+        if start.checked_add(size).is_none_or(|end| end > self.length) {
+            return damaged("it is cut short, or a place in it is wrong");
+        }
+        let mut bytes = vec![0; size as usize];
+        match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
+            Ok(()) => Ok(bytes),
+            Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
+        }
+    }
+
+    fn footer(&mut self) -> Result<ThriftValue> {
+        let length = self.length;
+        footer(&mut |start, size| self.at(start, size), length).map_err(|e| self.refuse(e))
+    }
+
+    fn refuse(&self, (found, remedy): Fault) -> Error {
+        Error::data(Place::of(&self.name), found, remedy)
+    }
+}
+
+/// The first rows of a table by column, as far as its first row group has them and its columns are plain.
+pub(super) fn first_rows(path: &Path, most: usize) -> Result<Option<Vec<(String, Vec<String>)>>> {
+    let mut file = ParquetFile::open(path)?;
+    let footer = file.footer()?;
+    let fields = fields(&footer).map_err(|e| file.refuse(e))?;
+    let Some(group) = footer.list(4).first() else { return Ok(None) };
+    let mut budget = Budget::new(file.length, VALUES);
+    let (mut table, index) = (Vec::new(), origin::index(&footer));
+    for field in fields.iter().filter(|f| !f.name.starts_with(PANDAS_INDEX) && !index.contains(&f.name)) {
+        let read = part(group, field, &mut |start, size| file.at(start, size), &mut budget);
+        if let Ok(values) = read.and_then(list_free) {
+            let text =
+                |i: usize| Some(values.text(i).into_owned()).filter(|t| t != "NaN").unwrap_or_default();
+            table.push((field.name.clone(), (0..values.len().min(most)).map(text).collect()));
+        }
+    }
+    Ok(Some(table))
 }
 
 fn has_ending(path: &Path) -> bool {
@@ -133,6 +183,10 @@ fn fields(footer: &ThriftValue) -> Parsed<Vec<SchemaField>> {
             other => other,
         };
         fields.push(SchemaField { name, leaf: leaf.map(|leaf| (before, leaf)) });
+    }
+    let durations = origin::durations(footer);
+    for field in fields.iter_mut().filter(|f| f.leaf.is_ok() && durations.contains(&f.name)) {
+        field.leaf = Err(DURATIONS);
     }
     if fields.len() > MAX_COLUMNS {
         return wrong(
@@ -194,9 +248,10 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
     let logical = logical(element);
     let converted = element.int(6);
     match (logical.map(|(id, _)| id), converted) {
-        (Some(5), _) | (None, Some(5)) => return Err("it holds decimals"),
-        (Some(6..=8), _) | (None, Some(6..=10)) => return Err("it holds dates or times"),
-        (Some(13 | 14), _) | (None, Some(20 | 21)) => return Err("it holds binary objects"),
+        (Some(5), _) | (None, Some(5)) => return decimal(element, logical),
+        (Some(6..=8), _) | (None, Some(6..=10)) => return Err(DATES),
+        (None, Some(21)) => return Err(DURATIONS),
+        (Some(13 | 14), _) | (None, Some(20)) => return Err("it holds binary objects"),
         _ => {}
     }
     let unsigned = match logical {
@@ -209,7 +264,7 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
         (Some(1), true) => ValueKind::U32,
         (Some(2), false) => ValueKind::I64,
         (Some(2), true) => ValueKind::U64,
-        (Some(3), _) => return Err("it holds dates or times"),
+        (Some(3), _) => return Err(DATES),
         (Some(4), _) => ValueKind::F32,
         (Some(5), _) => ValueKind::F64,
         (Some(6), _) => ValueKind::Text,
@@ -218,6 +273,22 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
         }
         _ => return Err("it holds binary objects"),
     })
+}
+
+/// What decimals are stored as.
+fn decimal(element: &ThriftValue, logical: Option<(i16, &ThriftValue)>) -> Result<ValueKind, &'static str> {
+    let scale = logical.and_then(|(_, inner)| inner.int(1)).or(element.int(7)).unwrap_or(0);
+    let Some(scale) = u32::try_from(scale).ok().filter(|&s| s <= 38) else {
+        return Err("it holds decimals of an odd scale");
+    };
+    let (bytes, little) = match (element.int(1), element.size(2)) {
+        (Some(1), _) => (Some(4), true),
+        (Some(2), _) => (Some(8), true),
+        (Some(6), _) => (None, false),
+        (Some(7), Some(bytes @ 1..=16)) => (Some(bytes), false),
+        _ => return Err("it holds decimals of more than 38 digits"),
+    };
+    Ok(ValueKind::Decimal { bytes, little, scale })
 }
 
 /// A feature column while row groups arrive.
@@ -239,14 +310,21 @@ impl Wide<'_> {
     }
 
     /// Puts values where they belong, row after row from the first of `data`.
-    fn place<T>(&mut self, values: &Values, data: &mut [T], total: usize, convert: impl Fn(f64) -> T) {
+    fn place<T>(
+        &mut self,
+        values: &Values,
+        markers: &Markers,
+        data: &mut [T],
+        total: usize,
+        convert: impl Fn(f64) -> T,
+    ) {
         for i in 0..values.len() {
             let (row, column) = (i / self.width, self.first + i % self.width);
             let value = match &mut self.codes {
                 Some(codes) => {
                     let text = values.text(i);
                     let text = text.trim();
-                    if is_missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
+                    if markers.missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
                 }
                 None => values.number(i).unwrap_or(f64::NAN),
             };
@@ -263,13 +341,23 @@ fn table(
     length: u64,
     options: &ReadOptions,
 ) -> Result<Dataset> {
-    let mut options = options.clone();
     let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-    let index = names.iter().filter(|n| n.starts_with(PANDAS_INDEX)).map(|n| Name::Name(n.clone()));
-    let index: Vec<Name> =
-        index.filter(|n| !options.keep.contains(n) && options.bag.as_ref() != Some(n)).collect();
-    options.ignore.extend(index.into_iter().filter(|n| !options.ignore.contains(n)).collect::<Vec<_>>());
-    let roles = columns::find(&Place::of(source), Some(&names), names.len(), &options)?;
+    let mut roles = columns::find(&Place::of(source), Some(&names), names.len(), options)?;
+    let left_out = leave_out(footer, fields, &mut roles, options);
+    if roles.features.is_empty() {
+        let found = "no column of the table has measurements";
+        return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
+    }
+    let markers = Markers::new(&options.missing_values);
+    let is_decimal = |c: &usize| {
+        matches!(fields[*c].leaf, Ok((_, Leaf { kind: ValueKind::Decimal { scale: 1.., .. }, .. })))
+    };
+    let decimals: Vec<String> =
+        roles.features.iter().filter(|c| is_decimal(c)).map(|&c| format!("'{}'", names[c])).collect();
+    if !decimals.is_empty() {
+        let found = format!("decimals are read in double precision: {}", doubt::listed(&decimals));
+        roles.warnings.push(found.into());
+    }
     let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
     let of_column = |c: usize, (found, remedy): Fault| {
         Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
@@ -345,10 +433,16 @@ fn table(
                 None => part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?,
             };
             check_width(&column, w, count, rows).map_err(|e| of_column(c, e))?;
+            if let Some(at) = column.values.first_rounded().filter(|_| w.codes.is_none()) {
+                let row = rows + at / w.width.max(1) + 1;
+                let found =
+                    format!("row {row}: the whole number {} would be rounded", column.values.text(at));
+                return Err(of_column(c, (found, rounded_remedy())));
+            }
             if single {
-                w.place(&column.values, &mut f32s[rows * total..], total, |v| v as f32)
+                w.place(&column.values, &markers, &mut f32s[rows * total..], total, |v| v as f32)
             } else {
-                w.place(&column.values, &mut f64s[rows * total..], total, |v| v)
+                w.place(&column.values, &markers, &mut f64s[rows * total..], total, |v| v)
             }
         }
         rows += count;
@@ -370,7 +464,7 @@ fn table(
                     *value = rank[*value as usize];
                 }
                 if !w.declared {
-                    found.push(format!("'{}' ({} values)", shown(w.field.name.as_bytes()), values.len()));
+                    found.push(features.len());
                 }
                 features
                     .push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
@@ -380,10 +474,6 @@ fn table(
             }
             None => features.push(Feature::numeric(&w.field.name)),
         }
-    }
-    let mut warnings = roles.warnings;
-    if !found.is_empty() && options.features.is_empty() {
-        warnings.push(columns::taken_as_categories("columns", &found));
     }
     let instances = match single {
         true => Instances::F32(Mat::new(rows, total, f32s)),
@@ -397,7 +487,40 @@ fn table(
         instance_label: roles.instance_label.map(column),
         kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
     };
-    taken.finish(source, instances, features.into(), &options, warnings)
+    taken.finish(source, instances, features.into(), &found, options, left_out, roles.warnings)
+}
+
+/// Takes out of the features what is none by its type, or is the index of a data frame; says what and why.
+fn leave_out(
+    footer: &ThriftValue,
+    fields: &[SchemaField],
+    roles: &mut Roles,
+    options: &ReadOptions,
+) -> Vec<LeftOut> {
+    let index = origin::index(footer);
+    let mut out = Vec::new();
+    let why = |c: usize, declared: bool| match &fields[c].leaf {
+        _ if declared || !options.features.is_empty() => None,
+        Err(DATES) => Some("dates or times"),
+        Err(DURATIONS) => Some("durations"),
+        _ if index.contains(&fields[c].name) || fields[c].name.starts_with(PANDAS_INDEX) => {
+            Some("the index of a data frame")
+        }
+        _ => None,
+    };
+    let pairs: Vec<(usize, bool)> = roles.features.iter().copied().zip(roles.categorical.clone()).collect();
+    let (features, categorical) = pairs
+        .into_iter()
+        .filter(|&(c, declared)| match why(c, declared) {
+            Some(why) => {
+                out.push((fields[c].name.clone(), why.to_string()));
+                false
+            }
+            None => true,
+        })
+        .unzip();
+    (roles.features, roles.categorical) = (features, categorical);
+    out
 }
 
 /// The part of a column that a row group has.

@@ -4,19 +4,17 @@
 //! Sizes that pages claim are believed only within the limits of `compress`, and the number of their values only as far as
 //! [`Budget`] goes: a run of a billion equal values takes six bytes.
 
-use std::io::Read;
-
 use flate2::Crc;
-use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
 
+use super::codec::unpack;
+use super::delta::{deltas, runs, strings};
 use super::thrift::{Input, ThriftValue};
 use crate::arrays::Values;
-use crate::compress::{DecompressBudget, MAX_RATIO, RATIO_FROM};
+use crate::compress::{DecompressBudget, MAX_RATIO};
 use crate::npy::half;
 use crate::text::{Parsed, damaged, wrong};
 
-fn or_cut<T>(value: Option<T>) -> Parsed<T> {
+pub(super) fn or_cut<T>(value: Option<T>) -> Parsed<T> {
     value.map_or_else(|| damaged("a page is cut short"), Ok)
 }
 
@@ -43,6 +41,17 @@ impl Budget {
         )
     }
 
+    /// Takes bytes that come out of compression.
+    pub(super) fn spend_bytes(&mut self, bytes: usize) -> Parsed<()> {
+        if self.bytes.take(bytes as u64) {
+            return Ok(());
+        }
+        wrong(
+            "its pages become more together than the size of the file makes likely: a decompression bomb?",
+            "if the file is what it should be, write it uncompressed",
+        )
+    }
+
     fn spend(&mut self, values: usize) -> Parsed<()> {
         self.allows(values)?;
         self.values -= values as u64;
@@ -62,6 +71,13 @@ pub(super) enum ValueKind {
     F32,
     F64,
     Text,
+    /// Whole numbers to be divided by a power of ten: of so many bytes, or as many as stand before each; the most
+    /// significant byte first unless they are `little`.
+    Decimal {
+        bytes: Option<usize>,
+        little: bool,
+        scale: u32,
+    },
 }
 
 impl ValueKind {
@@ -69,6 +85,7 @@ impl ValueKind {
     fn size(self) -> Option<usize> {
         match self {
             ValueKind::Bool | ValueKind::Text => None,
+            ValueKind::Decimal { bytes, .. } => bytes,
             ValueKind::F16 => Some(2),
             ValueKind::I32 | ValueKind::U32 | ValueKind::F32 => Some(4),
             ValueKind::I64 | ValueKind::U64 | ValueKind::F64 => Some(8),
@@ -76,7 +93,8 @@ impl ValueKind {
     }
 
     fn is_whole(self) -> bool {
-        matches!(self, ValueKind::Bool | ValueKind::I32 | ValueKind::U32 | ValueKind::I64 | ValueKind::U64)
+        use ValueKind::{Bool, Decimal, I32, I64, U32, U64};
+        matches!(self, Bool | I32 | U32 | I64 | U64 | Decimal { scale: 0, .. })
     }
 }
 
@@ -118,7 +136,7 @@ impl Plain {
 
 /// Everything a chunk gives while its pages are read.
 struct Gathered {
-    whole: Vec<i64>,
+    whole: Vec<Option<i64>>,
     numbers: Vec<f64>,
     texts: Vec<String>,
     codes: Vec<u32>,
@@ -204,7 +222,7 @@ pub(super) fn chunk(
                     let def = sized(&mut body, leaf.max_def)?;
                     Page { rep, def, body: body.bytes.to_vec(), values }
                 };
-                page.add(leaf, encoding, dictionary.as_ref(), dictionary_at, &mut out)?;
+                page.add(leaf, encoding, dictionary.as_ref(), dictionary_at, &mut out, budget)?;
             }
             // An index: not needed.
             Some(1) => {}
@@ -216,8 +234,8 @@ pub(super) fn chunk(
     }
     let values = match leaf.kind {
         ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
-        kind if kind.is_whole() && !out.missing => Values::Whole(out.whole),
-        kind if kind.is_whole() => Values::Numbers(out.numbers),
+        kind if kind.is_whole() && out.missing => Values::Gaps(out.whole),
+        kind if kind.is_whole() => Values::Whole(out.whole.into_iter().flatten().collect()),
         _ => Values::Numbers(out.numbers),
     };
     Ok(ColumnValues { values, lengths: out.lengths })
@@ -250,6 +268,7 @@ impl Page {
         dictionary: Option<&Plain>,
         dictionary_at: u32,
         out: &mut Gathered,
+        budget: &mut Budget,
     ) -> Parsed<()> {
         let width = |max: u32| u32::BITS - max.leading_zeros();
         let def = match leaf.max_def {
@@ -311,15 +330,32 @@ impl Page {
                 }
             }
             (2 | 8, None) => return damaged("a dictionary is missing"),
-            (other, _) => {
-                let name = match other {
-                    5 => "DELTA_BINARY_PACKED",
-                    6 => "DELTA_LENGTH_BYTE_ARRAY",
-                    7 => "DELTA_BYTE_ARRAY",
-                    _ => "one that is not known",
+            (5, _)
+                if leaf.kind.is_whole() || matches!(leaf.kind, ValueKind::Decimal { little: true, .. }) =>
+            {
+                // Differences wrap around at the width of the type.
+                let items = deltas(&mut Input { bytes: &self.body }, there)?;
+                let bytes: Vec<u8> = match leaf.kind.size() {
+                    Some(4) => items.iter().flat_map(|&v| (v as i32).to_le_bytes()).collect(),
+                    _ => items.iter().flat_map(|v| v.to_le_bytes()).collect(),
                 };
+                plain(&bytes, leaf.kind, there)?
+            }
+            (6 | 7, _)
+                if matches!(leaf.kind, ValueKind::Text | ValueKind::Decimal { .. } | ValueKind::F16) =>
+            {
+                let items = strings(&self.body, there, encoding == 7, budget)?;
+                match leaf.kind.size() {
+                    Some(size) if items.iter().any(|item| item.len() != size) => {
+                        return damaged("a value has another size than its column");
+                    }
+                    Some(_) => plain(&items.concat(), leaf.kind, there)?,
+                    None => byte_strings(items.iter().map(Vec::as_slice), leaf.kind)?,
+                }
+            }
+            _ => {
                 return wrong(
-                    format!("the encoding of a column is {name}, which is not read"),
+                    format!("the encoding of a column is number {encoding}, which is not read for its type"),
                     "write it with the encodings PLAIN or RLE_DICTIONARY (in pyarrow the default)",
                 );
             }
@@ -337,10 +373,7 @@ impl Page {
         for i in (0..self.values).filter(|&i| holds(i)) {
             if is_there(i) {
                 match &plain {
-                    Plain::Whole(v) => {
-                        out.whole.push(v[next]);
-                        out.numbers.push(v[next] as f64);
-                    }
+                    Plain::Whole(v) => out.whole.push(Some(v[next])),
                     Plain::Numbers(v) => out.numbers.push(v[next]),
                     Plain::Texts { codes, .. } => out.codes.push(base + codes[next]),
                 }
@@ -350,6 +383,8 @@ impl Page {
                 if leaf.kind == ValueKind::Text {
                     out.codes.push(out.texts.len() as u32);
                     out.texts.push(String::new());
+                } else if leaf.kind.is_whole() {
+                    out.whole.push(None);
                 } else {
                     out.numbers.push(f64::NAN);
                 }
@@ -357,59 +392,6 @@ impl Page {
         }
         Ok(())
     }
-}
-
-/// Undoes the compression of a page.
-fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget) -> Parsed<Vec<u8>> {
-    if codec == 0 {
-        return if packed.len() == size {
-            Ok(packed.to_vec())
-        } else {
-            damaged("the sizes of a page differ")
-        };
-    }
-    let too_much = size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO;
-    if !budget.bytes.take(size as u64) {
-        return wrong(
-            "its pages become more together than the size of the file makes likely: a decompression bomb?",
-            "if the file is what it should be, write it uncompressed",
-        );
-    }
-    if too_much {
-        return wrong(
-            format!("a page of {} bytes claims to become {size}: a decompression bomb?", packed.len()),
-            "if the file is what it should be, write it uncompressed",
-        );
-    }
-    let mut out = Vec::new();
-    let most = size as u64 + 1;
-    let done = match codec {
-        1 => match snap::raw::decompress_len(packed) {
-            Ok(length) if length == size => {
-                snap::raw::Decoder::new().decompress_vec(packed).map(|v| out = v).is_ok()
-            }
-            _ => false,
-        },
-        2 => MultiGzDecoder::new(packed).take(most).read_to_end(&mut out).is_ok(),
-        6 if size == 0 => true,
-        6 => StreamingDecoder::new(packed).is_ok_and(|d| d.take(most).read_to_end(&mut out).is_ok()),
-        _ => {
-            let name = match codec {
-                3 => "LZO",
-                4 => "brotli",
-                5 | 7 => "LZ4",
-                _ => "an unknown method",
-            };
-            return wrong(
-                format!("the file is compressed by {name}, which is not read"),
-                "write it with snappy, zstd, gzip or without compression",
-            );
-        }
-    };
-    if !done || out.len() != size {
-        return damaged("a page cannot be decompressed");
-    }
-    Ok(out)
 }
 
 /// Plain values.
@@ -421,19 +403,27 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
         return Ok(Plain::Whole((0..count).map(|i| i64::from(bytes[i / 8] >> (i % 8) & 1)).collect()));
     }
     let Some(size) = kind.size() else {
-        let (mut rest, mut texts) = (bytes, Vec::new());
+        let (mut rest, mut items) = (bytes, Vec::new());
         for _ in 0..count {
             let (length, after) = or_cut(rest.split_first_chunk::<4>())?;
-            let (text, after) = or_cut(after.split_at_checked(u32::from_le_bytes(*length) as usize))?;
+            let (item, after) = or_cut(after.split_at_checked(u32::from_le_bytes(*length) as usize))?;
             rest = after;
-            match std::str::from_utf8(text) {
-                Ok(text) => texts.push(text.to_string()),
-                Err(_) => return wrong("a text is not UTF-8", "write it as a string column"),
-            }
+            items.push(item);
         }
-        return Ok(Plain::Texts { codes: (0..texts.len() as u32).collect(), texts });
+        // Levels before values that cannot be missing, as fastparquet writes them, would shift all texts by one.
+        if !rest.is_empty() {
+            return damaged("a page has more bytes than its texts");
+        }
+        return byte_strings(items.into_iter(), kind);
     };
-    let bytes = or_cut(count.checked_mul(size).and_then(|length| bytes.get(..length)))?;
+    let length = or_cut(count.checked_mul(size))?;
+    if bytes.len() > length {
+        return damaged("a page has more bytes than its values");
+    }
+    let bytes = or_cut(bytes.get(..length))?;
+    if let ValueKind::Decimal { .. } = kind {
+        return decimals(bytes.chunks_exact(size), kind);
+    }
     let items =
         bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
     Ok(match kind {
@@ -452,53 +442,45 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
     })
 }
 
-/// Small numbers as runs and packed groups of eight.
-fn runs(bytes: &[u8], width: u32, count: usize) -> Parsed<Vec<u32>> {
-    if width > 32 {
-        return damaged("numbers of more than 32 bits");
+/// Values of any length.
+fn byte_strings<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parsed<Plain> {
+    if kind != ValueKind::Text {
+        return decimals(items, kind);
     }
-    let mut input = Input { bytes };
-    let mut out: Vec<u32> = Vec::new();
-    while out.len() < count {
-        // Nothing at all stands for zeros where zero is all there can be.
-        if width == 0 && input.bytes.is_empty() {
-            out.resize(count, 0);
-            break;
-        }
-        let head = or_cut(input.varint())?;
-        let length = usize::try_from(head >> 1).unwrap_or(usize::MAX);
-        if head & 1 == 0 {
-            let size = width.div_ceil(8) as usize;
-            let (item, rest) = or_cut(input.bytes.split_at_checked(size))?;
-            input.bytes = rest;
-            if length == 0 {
-                return damaged("a run of no length");
-            }
-            let value = item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)) as u32;
-            out.resize(out.len().saturating_add(length).min(count), value);
-        } else {
-            let size = or_cut(length.checked_mul(width as usize))?;
-            if length == 0 {
-                return damaged("a run of no length");
-            }
-            // The last group may be cut where its values end.
-            let (packed, rest) = input.bytes.split_at(size.min(input.bytes.len()));
-            input.bytes = rest;
-            let values = length.saturating_mul(8).min(count - out.len());
-            if (packed.len() as u64) * 8 < values as u64 * u64::from(width) {
-                return damaged("a page is cut short");
-            }
-            let mut bit = 0usize;
-            for _ in 0..values {
-                let mut value = 0u64;
-                for b in 0..width as usize {
-                    let at = bit + b;
-                    value |= u64::from(packed[at / 8] >> (at % 8) & 1) << b;
-                }
-                out.push(value as u32);
-                bit += width as usize;
-            }
+    let mut texts = Vec::new();
+    for item in items {
+        match std::str::from_utf8(item) {
+            Ok(text) => texts.push(text.to_string()),
+            Err(_) => return wrong("a text is not UTF-8", "write it as a string column"),
         }
     }
-    Ok(out)
+    Ok(Plain::Texts { codes: (0..texts.len() as u32).collect(), texts })
+}
+
+/// Decimals as the nearest numbers of double precision; as whole numbers where they have no decimals.
+fn decimals<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parsed<Plain> {
+    let ValueKind::Decimal { little, scale, .. } = kind else {
+        return damaged("a column of an unknown type");
+    };
+    let mut whole: Vec<i128> = Vec::new();
+    for item in items {
+        let mut bytes = item.to_vec();
+        if !little {
+            bytes.reverse();
+        }
+        if bytes.is_empty() || bytes.len() > 16 {
+            return wrong("it holds decimals of more than 38 digits", "write them in double precision");
+        }
+        let negative = bytes[bytes.len() - 1] >= 0x80;
+        bytes.resize(16, if negative { 0xff } else { 0 });
+        whole.push(bytes.iter().rev().fold(0u128, |n, &b| n << 8 | u128::from(b)) as i128);
+    }
+    if scale > 0 {
+        let number = |v: &i128| format!("{v}e-{scale}").parse::<f64>().unwrap_or(f64::NAN);
+        return Ok(Plain::Numbers(whole.iter().map(number).collect()));
+    }
+    match whole.iter().map(|&v| i64::try_from(v).ok()).collect() {
+        Some(whole) => Ok(Plain::Whole(whole)),
+        None => wrong("a whole number is beyond 2^63", "write such ids as texts"),
+    }
 }

@@ -64,7 +64,7 @@ fn columns(data: &Dataset) -> Vec<ParquetColumn<'_>> {
         let kind = match values {
             Values::Numbers(_) => ColumnKind::F64,
             Values::Whole(_) => ColumnKind::I64,
-            Values::Texts { .. } => ColumnKind::Text,
+            Values::Gaps(_) | Values::Texts { .. } => ColumnKind::Text,
         };
         columns.push(ParquetColumn {
             name: "label",

@@ -10,7 +10,7 @@ mod train;
 mod tune;
 
 pub use answers::Answers;
-pub use train::{TrainOptions, TrainedRule, best, learn, train};
+pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 

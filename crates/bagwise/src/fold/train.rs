@@ -7,7 +7,10 @@ use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::model::{FORMAT, Model, ModelHeader, TrainingSummary};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
-use bagwise_judge::{Chosen, Fold, Metric, Splits, Threshold};
+use bagwise_judge::{Chosen, Fold, Influences, Metric, Repeat, Splits, Standing, Threshold, recommended};
+
+/// Level of intervals and tests where nothing is said.
+pub const LEVEL: f64 = 0.95;
 
 /// What is asked for besides the method.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +19,12 @@ pub struct TrainOptions {
     pub metric: Metric,
     /// How the threshold of a two-class problem is chosen; 0 if not given.
     pub threshold: Option<Threshold>,
-    /// Among several methods take the best, even if a simpler one is within a standard error of it.
+    /// Among several methods take the best, even if a simpler one is not clearly worse.
     pub best: bool,
 }
 
 impl TrainOptions {
-    /// Chosen by a metric, no threshold, the simplest of equally good methods.
+    /// Chosen by a metric, no threshold, of several methods the simplest that is not clearly worse than the best.
     pub fn by(metric: Metric) -> TrainOptions {
         TrainOptions { metric, threshold: None, best: false }
     }
@@ -72,7 +75,8 @@ pub fn learn(
     Ok(TrainedRule { which, tuned, refit, calibration, threshold, threshold_met })
 }
 
-/// Tunes every learner and chooses among them.
+/// Tunes every learner and chooses among them: by the rule of [`recommended`], what inner folds said of the bags compared as
+/// a verdict compares methods.
 fn choose(
     learners: &[TrainingTask<'_>],
     frames: FoldScope,
@@ -81,20 +85,49 @@ fn choose(
     wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
-    let mut tried: Vec<Tried> = Vec::with_capacity(learners.len());
+    let mut tried: Vec<Tuned> = Vec::with_capacity(learners.len());
+    let mut answers = Vec::with_capacity(learners.len());
     for learner in learners {
         let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
-        let mut spread = 0.0;
         if learners.len() > 1 {
             // Grams of all candidates together may not fit; the chosen one is prepared again.
             tuned.release();
-            spread = standard_error(learner, &tuned.out_of_fold, train, inner, wanted.metric)?;
+            answers.push(vec![inner_answers(learner, &tuned.out_of_fold, train, inner, wanted.metric)?]);
         }
-        let value = tuned.values[tuned.best];
-        tried.push(Tried { tuned, value, spread, complexity: learner.setup.method.info().complexity });
+        tried.push(tuned);
     }
-    let which = simplest_good(&tried, wanted.metric, wanted.best);
-    Ok((which, tried.swap_remove(which).tuned))
+    if learners.len() == 1 {
+        return Ok((0, tried.swap_remove(0)));
+    }
+    let groups = learners[0].data.groups.as_ref().map(|g| g.codes.as_slice());
+    let influences = Influences::new(&answers, groups, wanted.metric, ctx.seed);
+    let best = influences.best().unwrap_or(0);
+    let which = if wanted.best {
+        best
+    } else {
+        let found = influences.against(best, true, LEVEL, ctx.seed);
+        let standings: Vec<Standing> =
+            found.iter().map(|d| d.map_or(Standing::Best, |d| d.standing)).collect();
+        let complexity: Vec<u32> = learners.iter().map(|l| l.setup.method.info().complexity).collect();
+        recommended(best, &standings, &complexity)
+    };
+    Ok((which, tried.swap_remove(which)))
+}
+
+/// What inner folds said of the training bags, at the chosen point, as far as the metric looks at it.
+fn inner_answers(
+    learner: &TrainingTask<'_>,
+    out_of_fold: &Mat,
+    train: &[usize],
+    inner: &[Fold],
+    metric: Metric,
+) -> Result<Repeat> {
+    let truth = learner.target.select(train);
+    let calibration = learner.calibrated_for(metric, &truth, out_of_fold);
+    let predictions = learner.predictions(&truth, out_of_fold, &calibration, None)?;
+    let tests = |fold: &Fold, bag: &usize| fold.test.binary_search(bag).is_ok();
+    let folds = train.iter().map(|bag| inner.iter().position(|f| tests(f, bag)).unwrap_or(0)).collect();
+    Ok(Repeat { repeat: 0, fold: None, bags: train.to_vec(), folds, predictions, complete: true })
 }
 
 /// The point that is best on the folds themselves, each fold in a frame of its own, and its out-of-fold outputs:
@@ -120,68 +153,6 @@ fn threshold(
     let Target::Classes { codes, .. } = truth else { unreachable!("checked above") };
     let positive: Vec<bool> = codes.iter().map(|&c| c == learner.tasks[0].plus).collect();
     rule.choose(&positive, out_of_fold.data())
-}
-
-struct Tried {
-    tuned: Tuned,
-    value: Option<f64>,
-    spread: f64,
-    complexity: u32,
-}
-
-/// The simplest candidate within one standard error of the best; of equally simple ones the
-/// first. The majority baseline is no candidate for it: it is chosen only where nothing is better.
-fn simplest_good(tried: &[Tried], metric: Metric, strictly: bool) -> usize {
-    let mut best = 0;
-    for (i, one) in tried.iter().enumerate() {
-        if let Some(value) = one.value
-            && tried[best].value.is_none_or(|b| metric.better(value, b))
-        {
-            best = i;
-        }
-    }
-    let Some(top) = tried[best].value else { return best };
-    if strictly {
-        return best;
-    }
-    let within = |c: &Tried| c.value.is_some_and(|v| (v - top).abs() <= tried[best].spread);
-    let mut chosen = best;
-    for (i, one) in tried.iter().enumerate() {
-        if one.complexity > 0 && within(one) && one.complexity < tried[chosen].complexity {
-            chosen = i;
-        }
-    }
-    chosen
-}
-
-/// The standard error of the metric over inner folds, at the chosen point.
-fn standard_error(
-    learner: &TrainingTask<'_>,
-    out_of_fold: &Mat,
-    train: &[usize],
-    inner: &[Fold],
-    metric: Metric,
-) -> Result<f64> {
-    let mut values = Vec::with_capacity(inner.len());
-    let calibration = learner.calibrated_for(metric, &learner.target.select(train), out_of_fold);
-    for fold in inner {
-        let rows: Vec<usize> = train
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| fold.test.binary_search(b).is_ok())
-            .map(|(r, _)| r)
-            .collect();
-        let bags: Vec<usize> = rows.iter().map(|&r| train[r]).collect();
-        let outputs = out_of_fold.gather(&rows);
-        let predictions = learner.predictions(&learner.target.select(&bags), &outputs, &calibration, None)?;
-        values.extend(metric.value(&predictions));
-    }
-    if values.len() < 2 {
-        return Ok(0.0);
-    }
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    Ok((values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0) / n).sqrt())
 }
 
 /// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them. Without

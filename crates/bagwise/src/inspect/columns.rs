@@ -283,7 +283,8 @@ impl Tally {
             } else {
                 labels.revealed_by(&self.per_bag, self.same_within_bags, categories.is_some())
             },
-            looks_like: if constant { None } else { self.looks_like(bags) },
+            // The codes of categories are ours.
+            looks_like: if constant || categories.is_some() { None } else { self.looks_like(bags) },
         }
     }
 

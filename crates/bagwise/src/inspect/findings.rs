@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use super::{ColumnSummary, Inspection, LooksLike, Reveals};
 
+/// Attributes with missing values that are listed.
+const SHOWN_MISSING: usize = 8;
+
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -199,10 +202,20 @@ fn columns(found: &Inspection, add: Add<'_>) {
         add(Severity::Note, "constant", message, remedy);
     }
     if found.missing > 0 {
-        let message = format!("{} values are missing", found.missing);
-        let remedy =
-            Message::from("fill them with medians of the training bags").with([Setting::FillMissing]);
-        add(Severity::Note, "missing", message, remedy);
+        let mut columns: Vec<&ColumnSummary> = found.columns.iter().filter(|c| c.missing > 0).collect();
+        columns.sort_by_key(|c| std::cmp::Reverse(c.missing)); // stable
+        let share = |c: &ColumnSummary| 100.0 * c.missing as f64 / found.instances as f64;
+        let each = |c: &&ColumnSummary| format!("{} {} ({:.0} %)", c.name, c.missing, share(c));
+        let mut each: Vec<String> = columns.iter().take(SHOWN_MISSING).map(each).collect();
+        if columns.len() > SHOWN_MISSING {
+            each.push(format!("and {} more attributes", columns.len() - SHOWN_MISSING));
+        }
+        let message = format!("{} values are missing: {}", found.missing, each.join(", "));
+        let remedy = Message::from("learning refuses them: fill them with medians of the training bags")
+            .with([Setting::FillMissing])
+            .or("leave out what is mostly missing")
+            .with([Setting::Ignore(Some(columns[0].name.clone()))]);
+        add(Severity::Warning, "missing", message, remedy);
     }
     if found.attributes > found.bags {
         let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);

@@ -12,7 +12,7 @@ mod verdict;
 pub use picture::{GramPicture, picture};
 pub use store::Keep;
 pub(crate) use store::RecordStore;
-pub use verdict::{Standing, Verdict, ranked};
+pub use verdict::{DifferenceRow, Verdict, ranked};
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -48,7 +48,7 @@ pub struct RunPlan {
     pub metric: Metric,
     /// How the threshold is chosen.
     pub threshold: Option<Threshold>,
-    /// Among several methods take the best, even if a simpler one is within a standard error of it.
+    /// Among several methods take the best, even if a simpler one is not clearly worse.
     pub best: bool,
     /// The +1 class of a two-class problem.
     pub positive: Option<String>,

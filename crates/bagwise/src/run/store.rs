@@ -2,7 +2,7 @@
 //! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
 //!
 //! A folder holds `run.json` (whose run it is), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
-//! `predictions.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
+//! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use bagwise_io::save_whole;
 use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
 use serde::{Deserialize, Serialize};
 
-use super::Run;
+use super::{Run, Verdict};
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
@@ -111,13 +111,19 @@ impl RecordStore {
         records
     }
 
-    /// Ends a run whose results are known: its folder gets the predictions, and the cache forgets it.
-    pub(crate) fn finish(self, records: &[Record], roster: &GroundTruth) -> Result<Option<PathBuf>> {
+    /// Ends a run whose results are known: its folder gets predictions and differences, and the cache forgets it.
+    pub(crate) fn finish(
+        self,
+        records: &[Record],
+        roster: &GroundTruth,
+        verdict: &Verdict,
+    ) -> Result<Option<PathBuf>> {
         if let Some(folder) = &self.folder {
             let rows = prediction_rows(records, roster)?;
             let mut bytes = Vec::new();
             write_predictions(&rows, &mut bytes)?;
             save_whole(&folder.join("predictions.csv"), &bytes)?;
+            save_whole(&folder.join("differences.csv"), &verdict.differences_csv()?)?;
         }
         if let Some(path) = self.cached {
             let _ = std::fs::remove_file(path);

@@ -1,10 +1,14 @@
-//! What a comparison says in the end: methods from best to worst, which of them could be the best as well, and one
-//! sentence. Terminal and report take it from here, so that they never differ.
+//! What a comparison says in the end: methods from best to worst, how clearly each differs from the best and from the
+//! baseline, which one to take, and one sentence. Terminal and report take it from here, so that they never differ.
 
 use crate::config::BASELINE;
 use crate::methods;
 use bagwise_core::{Error, Result};
-use bagwise_judge::{GroundTruth, MethodSummary, Metric, Record, compare, summarise, that_saw_test_bags};
+use bagwise_judge::{
+    Difference, GroundTruth, Influences, LEAST_UNITS, MethodSummary, Metric, Record, Standing, recommended,
+    summarise, that_saw_test_bags,
+};
+use serde::{Deserialize, Serialize};
 
 /// Rank from simple to elaborate; what is not a single method comes last.
 fn complexity(method: &str) -> u32 {
@@ -42,34 +46,6 @@ pub fn ranked(
     Ok(table)
 }
 
-/// How a method stands to the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It is the best.
-    Best,
-    /// No clear difference from the best.
-    Ties,
-    /// It is worse.
-    Worse,
-    /// Too few folds compare it with the best.
-    Untested,
-    /// It has no value.
-    NoResult,
-}
-
-impl Standing {
-    /// In words.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Standing::Best => "best",
-            Standing::Ties => "no clear difference",
-            Standing::Worse => "worse",
-            Standing::Untested => "not tested",
-            Standing::NoResult => "no result",
-        }
-    }
-}
-
 /// What a comparison says.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -89,6 +65,49 @@ pub struct Verdict {
     pub table: Vec<MethodSummary>,
     /// How each stands to the best.
     pub standing: Vec<Standing>,
+    /// Each against the best; none for the best.
+    pub against_best: Vec<Option<Difference>>,
+    /// Each against the baseline; none for the baseline, and for all if it did not take part.
+    pub against_baseline: Vec<Option<Difference>>,
+    /// Bags or groups that tests count.
+    pub units: usize,
+    /// Whether they are groups.
+    pub grouped: bool,
+    /// Which to take, a position in the table.
+    recommended: usize,
+}
+
+/// A line of `differences.csv`: one method against the best or the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DifferenceRow {
+    /// The method.
+    pub method: String,
+    /// The method that it is compared with.
+    pub against: String,
+    /// The method's value minus the other's.
+    pub difference: Option<f64>,
+    /// Lower end of its interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Adjusted probability of so large a difference by chance.
+    pub p: Option<f64>,
+    /// What that means.
+    pub verdict: Standing,
+}
+
+impl DifferenceRow {
+    fn new(method: &str, against: &str, found: &Difference) -> DifferenceRow {
+        DifferenceRow {
+            method: method.into(),
+            against: against.into(),
+            difference: found.value,
+            low: found.interval.map(|i| i.low),
+            high: found.interval.map(|i| i.high),
+            p: found.p,
+            verdict: found.standing,
+        }
+    }
 }
 
 impl Verdict {
@@ -102,29 +121,28 @@ impl Verdict {
         chosen_on_folds: bool,
     ) -> Result<Verdict> {
         let table = ranked(records, roster, metric, level)?;
-        let best = table
-            .first()
-            .ok_or_else(|| Error::Invalid(format!("there are no records of {}", roster.data)))?
-            .method
-            .clone();
-        let tests = compare(records, roster, metric, &best, level)?;
-        let standing = table
+        if table.is_empty() {
+            return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
+        }
+        let methods: Vec<&str> = table.iter().map(|line| line.method.as_str()).collect();
+        let seed = records.first().map_or(0, |r| r.seed);
+        let influences = Influences::of_records(records, roster, &methods, metric)?;
+        let against_best = influences.against(0, true, level, seed);
+        let against_baseline = match methods.iter().position(|m| *m == BASELINE) {
+            Some(baseline) => influences.against(baseline, false, level, seed),
+            None => vec![None; methods.len()],
+        };
+        let standing: Vec<Standing> = table
             .iter()
-            .enumerate()
-            .map(|(i, line)| match tests.iter().find(|t| t.method == line.method) {
+            .zip(&against_best)
+            .map(|(line, found)| match found {
                 _ if line.metrics[0].mean.is_none() => Standing::NoResult,
-                None => {
-                    if i == 0 {
-                        Standing::Best
-                    } else {
-                        Standing::Untested
-                    }
-                }
-                Some(t) if t.test.is_none() => Standing::Untested,
-                Some(t) if t.distinguishable() => Standing::Worse,
-                Some(_) => Standing::Ties,
+                Some(found) => found.standing,
+                None => Standing::Best,
             })
             .collect();
+        let complexities: Vec<u32> = methods.iter().map(|m| complexity(m)).collect();
+        let recommended = recommended(0, &standing, &complexities);
         let saw_test_bags = that_saw_test_bags(records);
         Ok(Verdict {
             data: roster.data.clone(),
@@ -135,6 +153,11 @@ impl Verdict {
             saw_test_bags,
             table,
             standing,
+            against_best,
+            against_baseline,
+            units: influences.units(),
+            grouped: influences.grouped(),
+            recommended,
         })
     }
 
@@ -143,26 +166,45 @@ impl Verdict {
         &self.table[0]
     }
 
+    /// The method to take: the simplest that is not clearly worse than the best.
+    pub fn recommended(&self) -> &str {
+        &self.table[self.recommended].method
+    }
+
     /// Methods without a clear difference from the best, by name.
     pub fn ties(&self) -> Vec<&str> {
-        let mut ties: Vec<&str> = self
-            .table
-            .iter()
-            .zip(&self.standing)
-            .filter(|(_, s)| **s == Standing::Ties)
-            .map(|(line, _)| line.method.as_str())
-            .collect();
+        let lines = self.table.iter().zip(&self.standing);
+        let mut ties: Vec<&str> =
+            lines.filter(|(_, s)| s.is_open()).map(|(line, _)| line.method.as_str()).collect();
         ties.sort_unstable();
         ties
     }
 
-    /// Those of them that are simpler than the best.
-    pub fn simpler(&self) -> Vec<&str> {
-        let own = complexity(&self.best().method);
-        self.ties().into_iter().filter(|m| complexity(m) < own).collect()
+    /// Every method against the best, then every method against the baseline.
+    pub fn differences(&self) -> Vec<DifferenceRow> {
+        let rows = |against: &str, found: &[Option<Difference>]| -> Vec<DifferenceRow> {
+            let lines = self.table.iter().zip(found);
+            lines.filter_map(|(l, d)| Some(DifferenceRow::new(&l.method, against, d.as_ref()?))).collect()
+        };
+        let mut all = rows(&self.best().method, &self.against_best);
+        all.extend(rows(BASELINE, &self.against_baseline));
+        all
     }
 
-    /// What came out: the winner, its interval, simpler methods that tie, the baseline. Of one method alone only its value.
+    /// The differences as a table with a header, also if there are none.
+    pub fn differences_csv(&self) -> Result<Vec<u8>> {
+        let fail = |e: String| Error::Invalid(format!("differences.csv: {e}"));
+        let mut out = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+        let head = ["method", "against", "difference", "low", "high", "p", "verdict"];
+        out.write_record(head).map_err(|e| fail(e.to_string()))?;
+        for row in self.differences() {
+            out.serialize(row).map_err(|e| fail(e.to_string()))?;
+        }
+        out.into_inner().map_err(|e| fail(e.to_string()))
+    }
+
+    /// What came out: the winner, its interval, whether it beats the baseline, what may be as good, and what to take. Of one
+    /// method alone only its value.
     pub fn sentence(&self) -> String {
         let (best, name) = (self.best(), self.metric.name());
         let Some(mean) = best.metrics[0].mean else {
@@ -175,15 +217,8 @@ impl Verdict {
         if let Some(i) = best.metrics[0].interval {
             text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
-        let (ties, simpler) = (self.ties(), self.simpler());
-        if best.method == BASELINE && !alone {
-            text += ". No method does better than answering the same for every bag";
-        } else if simpler.contains(&BASELINE) {
-            text += ". These folds do not tell it from answering the same for every bag (majority)";
-        } else if !simpler.is_empty() {
-            text += &format!(". Not distinguishable from it, and simpler: {}", simpler.join(", "));
-        } else if !ties.is_empty() {
-            text += &format!(". Not distinguishable from it: {}", ties.join(", "));
+        if !alone {
+            text += &self.compared();
         }
         if self.chosen_on_folds {
             text += ". The protocol is optimistic: parameters were chosen on the reported folds";
@@ -197,4 +232,51 @@ impl Verdict {
         text.push('.');
         text
     }
+
+    /// How the best stands to the others.
+    fn compared(&self) -> String {
+        let ties = self.ties();
+        let mut text = String::new();
+        if self.units < LEAST_UNITS {
+            let units = if self.grouped { "groups" } else { "bags" };
+            text += &format!(
+                ". Too few {units} to tell methods apart: there are {}, and {LEAST_UNITS} are needed",
+                self.units
+            );
+        } else if self.best().method == BASELINE {
+            text += ". No method does better than answering the same for every bag";
+        } else if let Some(found) = &self.against_baseline[0] {
+            let clearly = match found.standing {
+                Standing::ClearlyBetter => "is clearly better",
+                _ => "is not clearly better",
+            };
+            text += &format!(
+                ". It {clearly} than answering the same for every bag ({BASELINE}{})",
+                numbers(found)
+            );
+        }
+        let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
+        let tested = self.units >= LEAST_UNITS;
+        if tested && !others.is_empty() {
+            text += &format!(". No clear difference: {}", others.join(", "));
+        } else if tested && self.standing[1..].iter().all(|s| *s == Standing::ClearlyWorse) {
+            text += ". All others are clearly worse";
+        }
+        if self.recommended != 0 {
+            text += &format!(". Recommended: {}, the simplest that is not clearly worse", self.recommended());
+        }
+        text
+    }
+}
+
+/// Difference, interval and p, to be put behind a name.
+fn numbers(found: &Difference) -> String {
+    let mut text = found.value.map_or(String::new(), |v| format!(", {v:+.3}"));
+    if let Some(i) = found.interval {
+        text += &format!(", {:+.3} to {:+.3}", i.low, i.high);
+    }
+    if let Some(p) = found.p {
+        text += &format!(", p = {p:.4}");
+    }
+    text
 }

@@ -30,19 +30,19 @@ pq.write_table(split, here / "pyarrow_delta.parquet", use_dictionary=False, colu
 bag, label = pa.array(frame.bag), pa.array(frame.label)
 
 
-def bad(name, column, **how):
-    pq.write_table(pa.table({"bag": bag, "label": label, "x": column}), here / f"bad_{name}.parquet", **how)
+def bad(name, column, kind="bad", **how):
+    pq.write_table(pa.table({"bag": bag, "label": label, "x": column}), here / f"{kind}_{name}.parquet", **how)
 
 
 bad("date", pa.array(pd.date_range("2020-01-01", periods=6)))
-bad("decimal", pa.array([1] * 6, pa.decimal128(9, 2)))
+bad("decimal", pa.array([1] * 6, pa.decimal128(9, 2)), kind="pyarrow")
 bad("struct", pa.array([{"a": 1, "b": 2}] * 6))
 bad("nested", pa.array([[[1.0]]] * 6))
 bad("ragged", pa.array([[1.0, 2.0]] * 4 + [[1.0]] * 2))
 bad("empty_list", pa.array([[1.0], [], [1.0], None, [1.0], [1.0]]))
 bad("list_of_texts", pa.array([["a", "b"]] * 6))
-bad("lz4", pa.array(X[:, 0]), compression="lz4")
-bad("brotli", pa.array(X[:, 0]), compression="brotli")
+bad("lz4", pa.array(X[:, 0]), kind="pyarrow", compression="lz4")
+bad("brotli", pa.array(X[:, 0]), kind="pyarrow", compression="brotli")
 bad("infinite", pa.array([1, 2, float("inf"), 4, 5, 6]))
 bad("binary", pa.array([b"\xff\xfe"] * 6))
 none = pa.table({"bag": bag, "label": label, "x": label}).slice(0, 0)

@@ -1,8 +1,8 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::judge::{
-    FitStatus, GroundTruth, Interval, Metric, Record, Resampling, Scored, Truth, bootstrap_method, compare,
-    corrected_interval, corrected_t_test, pooled, prediction_rows, summarise, write_predictions,
+    FitStatus, GroundTruth, Influences, Interval, Metric, Record, Resampling, Scored, Standing, Truth,
+    bootstrap_method, corrected_interval, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
 
@@ -121,20 +121,33 @@ fn overlapping_splits_stand_for_themselves() {
 }
 
 #[test]
-fn methods_are_compared_on_the_folds_both_have() {
+fn methods_are_compared_on_the_same_bags() {
     let mut all = records();
-    let by_hand = |a: &[f64], b: &[f64]| corrected_t_test(a, b, 1.0, 0.95).unwrap();
-    let found = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap();
-    assert_eq!((found.len(), found[0].method.as_str(), found[0].folds), (1, "b", 4));
-    assert_eq!(found[0].test, by_hand(&[1.0, 1.0, 0.5, 1.0], &[0.5; 4]));
-    assert!(!found[0].distinguishable());
+    let compared = |all: &[Record], methods: &[&str]| {
+        Influences::of_records(all, &roster(false), methods, Metric::Accuracy)
+    };
+    let found = compared(&all, &["a", "b"]).unwrap();
+    // Bag D of method a is right in one of two repeats.
+    assert_eq!((found.units(), found.grouped(), found.best()), (4, false, Some(0)));
+    let against = found.against(0, true, 0.95, 0);
+    assert_eq!(against[0], None);
+    let b = against[1].unwrap();
+    assert_eq!((b.value, b.p, b.standing), (Some(-0.375), None, Standing::TooFewBags));
+    assert!(Influences::of_records(&all, &roster(true), &["a", "b"], Metric::Accuracy).unwrap().grouped());
+    // A repeat with a failed fit does not count, and a method without a value is not compared.
     all[5].outcome.status = FitStatus::Failed;
-    let found = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap();
-    assert_eq!((found[0].folds, found[0].test), (3, by_hand(&[1.0, 0.5, 1.0], &[0.5; 3])));
-    all[6].scored.bags = vec![0, 1];
-    let message = compare(&all, &roster(false), Metric::Accuracy, "a", 0.95).unwrap_err().to_string();
-    assert!(message.contains("different bags in repeat 1, fold 0"), "{message}");
-    let message = compare(&all, &roster(false), Metric::Accuracy, "aa", 0.95).unwrap_err().to_string();
+    assert_eq!(
+        compared(&all, &["a", "b"]).unwrap().against(0, true, 0.95, 0)[1].unwrap().value,
+        Some(-0.375)
+    );
+    all[7].outcome.status = FitStatus::Failed;
+    let none = compared(&all, &["a", "b"]).unwrap().against(0, true, 0.95, 0)[1].unwrap();
+    assert_eq!((none.value, none.standing), (None, Standing::NoResult));
+    let mut all = records();
+    all[6].scored = Scored { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
+    let message = compared(&all, &["a", "b"]).unwrap_err().to_string();
+    assert!(message.contains("a and b were judged on different bags in repeat 1"), "{message}");
+    let message = compared(&all, &["aa"]).unwrap_err().to_string();
     assert!(message.contains("did you mean 'a'?"), "{message}");
 }
 

@@ -1,0 +1,529 @@
+//! How a table of text is written: its encoding, what separates its cells, its decimal mark and what groups the digits of
+//! large numbers. What the user does not say is found in the first kilobytes, and every guess that is not the plain form
+//! (UTF-8, commas, decimal points) is told once.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io::{self, Read};
+
+use super::compress::Refusal;
+use super::text::{Markers, number};
+use bagwise_core::{Error, Message, Result, Setting};
+
+/// The encoding of a text file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8.
+    Utf8,
+    /// UTF-16 of either byte order, as Excel's "Unicode text" is.
+    Utf16,
+    /// Windows code page 1252, which has the letters of Latin-1.
+    Windows1252,
+}
+
+impl std::str::FromStr for Encoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Encoding> {
+        match text.to_ascii_lowercase().replace(['_', ' '], "-").as_str() {
+            "utf-8" | "utf8" | "utf-8-sig" | "ascii" => Ok(Encoding::Utf8),
+            "utf-16" | "utf16" | "utf-16le" | "utf-16be" => Ok(Encoding::Utf16),
+            "cp1252" | "windows-1252" | "latin-1" | "latin1" | "iso-8859-1" => Ok(Encoding::Windows1252),
+            _ => Err(Error::unknown("encoding", text, ["utf-8", "utf-16", "cp1252"])),
+        }
+    }
+}
+
+impl Encoding {
+    /// What the first bytes of a file say.
+    pub(crate) fn of(head: &[u8]) -> Encoding {
+        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+            return Encoding::Utf16;
+        }
+        match std::str::from_utf8(head) {
+            // The last letter may be cut where the head ends.
+            Err(e) if e.error_len().is_some() && !head.contains(&0) => Encoding::Windows1252,
+            _ => Encoding::Utf8,
+        }
+    }
+}
+
+/// The letters of code page 1252 from 0x80 to 0x9f. Five places are not used.
+const LETTERS: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// Turns a stream into UTF-8 as it is read.
+pub(crate) struct Transcode<R> {
+    inner: R,
+    encoding: Encoding,
+    /// For UTF-16, whether the high byte comes first; found in the first two bytes.
+    big: Option<bool>,
+    /// Bytes that are not a whole letter yet.
+    rest: Vec<u8>,
+    out: VecDeque<u8>,
+}
+
+impl<R: Read> Transcode<R> {
+    pub(crate) fn new(inner: R, encoding: Encoding) -> Transcode<R> {
+        Transcode { inner, encoding, big: None, rest: Vec::new(), out: VecDeque::new() }
+    }
+
+    fn put(&mut self, letter: char) {
+        self.out.extend(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    /// Takes in what was read; nothing more comes if it is empty.
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.encoding {
+            Encoding::Utf8 => self.out.extend(bytes),
+            Encoding::Windows1252 => {
+                for &byte in bytes {
+                    self.put(match byte {
+                        0x80..=0x9f => LETTERS[usize::from(byte - 0x80)],
+                        other => char::from(other),
+                    });
+                }
+            }
+            Encoding::Utf16 => {
+                let ended = bytes.is_empty();
+                let mut rest = std::mem::take(&mut self.rest);
+                rest.extend(bytes);
+                if self.big.is_none() && rest.len() >= 2 {
+                    let marked = [b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| rest.starts_with(*mark));
+                    self.big = Some(rest.starts_with(b"\xfe\xff"));
+                    rest.drain(..if marked { 2 } else { 0 });
+                }
+                let unit = |pair: &[u8]| match self.big {
+                    Some(true) => u16::from_be_bytes([pair[0], pair[1]]),
+                    _ => u16::from_le_bytes([pair[0], pair[1]]),
+                };
+                let mut whole = rest.len() / 2 * 2;
+                // Half a pair of surrogates waits for the other half.
+                if whole >= 2 && !ended && (0xd800..0xdc00).contains(&unit(&rest[whole - 2..whole])) {
+                    whole -= 2;
+                }
+                let units: Vec<u16> = rest[..whole].chunks_exact(2).map(unit).collect();
+                for letter in char::decode_utf16(units) {
+                    match letter {
+                        Ok(letter) => self.put(letter),
+                        Err(_) => return Err(bad_utf16()),
+                    }
+                }
+                rest.drain(..whole);
+                if ended && !rest.is_empty() {
+                    return Err(bad_utf16());
+                }
+                self.rest = rest;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bad_utf16() -> io::Error {
+    Refusal::error("the UTF-16 text has a letter that is cut or damaged", "save the table as UTF-8")
+}
+
+impl<R: Read> Read for Transcode<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while self.out.is_empty() && !buf.is_empty() {
+            let mut bytes = [0; 1 << 14];
+            let read = self.inner.read(&mut bytes)?;
+            self.take(&bytes[..read])?;
+            if read == 0 {
+                break;
+            }
+        }
+        self.out.read(buf)
+    }
+}
+
+/// What separates cells, as a user writes it: a character, or a word for one that is hard to type.
+pub fn delimiter(text: &str) -> Result<char> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        ("space", ..) => Ok(' '),
+        ("comma", ..) => Ok(','),
+        ("semicolon", ..) => Ok(';'),
+        (_, Some(one), None) if one.is_ascii() && !matches!(one, '"' | '\n' | '\r') => Ok(one),
+        _ => Err(Error::Invalid(format!(
+            "'{text}' cannot separate cells: give one character, or tab or space"
+        ))),
+    }
+}
+
+/// The decimal mark, as a user writes it.
+pub fn decimal(text: &str) -> Result<char> {
+    match text {
+        "." | "point" => Ok('.'),
+        "," | "comma" => Ok(','),
+        _ => Err(Error::Invalid(format!("'{text}' is no decimal mark: give . or ,"))),
+    }
+}
+
+/// What groups digits, as a user writes it.
+pub fn thousands(text: &str) -> Result<char> {
+    match text {
+        "." | "point" => Ok('.'),
+        "," | "comma" => Ok(','),
+        " " | "space" => Ok(' '),
+        "'" | "apostrophe" => Ok('\''),
+        _ => {
+            let found =
+                format!("'{text}' does not group digits: give a comma, a point, space or an apostrophe");
+            Err(Error::Invalid(found))
+        }
+    }
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    decimal: char,
+    /// What groups digits by threes. A space stands for those that do not break too, an apostrophe for both.
+    thousands: Option<char>,
+}
+
+/// The ways that are looked for, the plainest first.
+const WAYS: [Numbers; 8] = [
+    Numbers::PLAIN,
+    Numbers { decimal: ',', thousands: None },
+    Numbers { decimal: '.', thousands: Some(',') },
+    Numbers { decimal: ',', thousands: Some('.') },
+    Numbers { decimal: '.', thousands: Some(' ') },
+    Numbers { decimal: ',', thousands: Some(' ') },
+    Numbers { decimal: '.', thousands: Some('\'') },
+    Numbers { decimal: ',', thousands: Some('\'') },
+];
+
+impl Numbers {
+    /// Decimal points, digits not grouped.
+    pub(crate) const PLAIN: Numbers = Numbers { decimal: '.', thousands: None };
+
+    /// The number a cell holds; may be infinite, never NaN.
+    pub(crate) fn value(self, text: &[u8]) -> Option<f64> {
+        if self == Numbers::PLAIN { number(text) } else { number(self.plain(text)?.as_bytes()) }
+    }
+
+    /// A number in the plain form; none if it is no number.
+    pub(crate) fn plain(self, text: &[u8]) -> Option<Cow<'_, str>> {
+        let text = std::str::from_utf8(text).ok()?;
+        if self == Numbers::PLAIN {
+            return number(text.as_bytes()).map(|_| Cow::Borrowed(text));
+        }
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let sign = if text.starts_with('-') { "-" } else { "" };
+        let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+            Some(at) => unsigned.split_at(at),
+            None => (unsigned, ""),
+        };
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        let power = exponent.get(1..).unwrap_or_default();
+        let power_digits = power.strip_prefix(['-', '+']).unwrap_or(power);
+        if !digits(power_digits) || exponent.len() == 1 {
+            return None;
+        }
+        let (whole, fraction) = mantissa.split_once(self.decimal).unwrap_or((mantissa, ""));
+        let whole = match self.thousands {
+            _ if digits(whole) => whole.to_string(),
+            Some(mark) => ungroup(whole, mark)?,
+            None => return None,
+        };
+        if !digits(fraction) || whole.len() + fraction.len() == 0 {
+            return None;
+        }
+        let whole = if whole.is_empty() { "0" } else { &whole };
+        let point = if fraction.is_empty() { "" } else { "." };
+        Some(Cow::Owned(format!("{sign}{whole}{point}{fraction}{exponent}")))
+    }
+
+    /// The way that the cells of some rows are written, as far as they tell, and whether the plain way is a guess.
+    fn find(
+        cells: impl Iterator<Item = (usize, Vec<u8>)>,
+        allowed: impl Fn(Numbers) -> bool,
+    ) -> Option<FoundNumbers> {
+        let ways: Vec<Numbers> = WAYS.into_iter().filter(|&w| allowed(w)).collect();
+        // For each column: cells in all, and for each way those that are numbers, with a sum that tells values apart.
+        let mut columns: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
+        for (column, cell) in cells {
+            if column >= columns.len() {
+                columns.resize(column + 1, (0, vec![(0, 0); ways.len()]));
+            }
+            let (all, each) = &mut columns[column];
+            *all += 1;
+            for (&way, (count, sum)) in ways.iter().zip(each) {
+                if let Some(value) = way.value(&cell) {
+                    *count += 1;
+                    *sum = sum.rotate_left(7) ^ value.to_bits();
+                }
+            }
+        }
+        let mut possible = vec![true; ways.len()];
+        let mut sums: Vec<Vec<u64>> = Vec::new();
+        for (all, each) in &columns {
+            let most = each.iter().map(|(count, _)| *count).max().unwrap_or(0);
+            // A column of numbers may have a slip or two, one of text a cell that looks like a number.
+            if most == 0 || most * 5 < all * 4 {
+                continue;
+            }
+            possible.iter_mut().zip(each).for_each(|(is, (count, _))| *is &= *count == most);
+            sums.push(each.iter().map(|(_, sum)| *sum).collect());
+        }
+        let chosen = possible.iter().position(|&is| is)?;
+        let differs = |way: usize| sums.iter().any(|column| column[way] != column[chosen]);
+        let in_doubt = (0..ways.len()).any(|way| possible[way] && differs(way));
+        Some(FoundNumbers { numbers: ways[chosen], in_doubt })
+    }
+}
+
+struct FoundNumbers {
+    numbers: Numbers,
+    /// Another way gives other values.
+    in_doubt: bool,
+}
+
+/// Digits without the marks between groups of three.
+fn ungroup(text: &str, mark: char) -> Option<String> {
+    let is_mark = |c: char| match mark {
+        ' ' => matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}'),
+        '\'' => matches!(c, '\'' | '’'),
+        mark => c == mark,
+    };
+    let mut groups = text.split(is_mark);
+    let first = groups.next().filter(|g| (1..=3).contains(&g.len()))?;
+    let mut out = first.to_string();
+    for group in groups {
+        if group.len() != 3 {
+            return None;
+        }
+        out.push_str(group);
+    }
+    out.bytes().all(|b| b.is_ascii_digit()).then_some(out)
+}
+
+/// Everything about how a table is written.
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) numbers: Numbers,
+    /// What was guessed.
+    pub(crate) notes: Vec<Message>,
+}
+
+/// What the user said.
+pub(crate) struct Told {
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) decimal: Option<char>,
+    pub(crate) thousands: Option<char>,
+    pub(crate) markers: Markers,
+}
+
+impl Dialect {
+    /// Of a table that begins like this. `encoding` is the one that was guessed, if it was not UTF-8.
+    pub(crate) fn find(text: &[u8], told: &Told, encoding: Option<Encoding>) -> Dialect {
+        let mut notes: Vec<(&str, Setting)> = Vec::new();
+        match encoding {
+            Some(Encoding::Windows1252) => {
+                notes.push(("text in cp1252 (Windows), since it is not UTF-8", Setting::Encoding));
+            }
+            Some(Encoding::Utf16) => notes.push(("text in UTF-16", Setting::Encoding)),
+            _ => {}
+        }
+        let delimiter = told.delimiter.unwrap_or_else(|| find_delimiter(text));
+        if told.delimiter.is_none() {
+            match delimiter {
+                b';' => notes.push(("semicolons between cells", Setting::Delimiter)),
+                b'\t' => notes.push(("tabs between cells", Setting::Delimiter)),
+                b'|' => notes.push(("bars between cells", Setting::Delimiter)),
+                _ => {}
+            }
+        }
+        let allowed = |way: Numbers| {
+            told.decimal.is_none_or(|d| d == way.decimal)
+                && told.thousands.is_none_or(|t| Some(t) == way.thousands)
+        };
+        let found = Numbers::find(sample(text, delimiter, &told.markers), allowed);
+        let given = Numbers {
+            decimal: told.decimal.unwrap_or(if told.thousands == Some('.') { ',' } else { '.' }),
+            thousands: told.thousands,
+        };
+        let mut numbers = given;
+        match found {
+            Some(found) if !found.in_doubt && found.numbers != given => {
+                numbers = found.numbers;
+                if told.decimal.is_none() && numbers.decimal == ',' {
+                    notes.push(("decimal commas", Setting::Decimal));
+                }
+                match numbers.thousands.filter(|_| told.thousands.is_none()) {
+                    Some(',') => notes.push(("commas between thousands", Setting::Thousands)),
+                    Some('.') => notes.push(("points between thousands", Setting::Thousands)),
+                    Some(' ') => notes.push(("spaces between thousands", Setting::Thousands)),
+                    Some(_) => notes.push(("apostrophes between thousands", Setting::Thousands)),
+                    None => {}
+                }
+            }
+            // All numbers are like 1.234: points are usual, but where semicolons separate cells thousands are too.
+            Some(found) if found.in_doubt && found.numbers == Numbers::PLAIN && delimiter == b';' => {
+                notes.push(("decimal points (1.234 is below 2)", Setting::Thousands));
+            }
+            _ => {}
+        }
+        let notes = match notes.split_last() {
+            None => Vec::new(),
+            Some((last, before)) => {
+                let mut list = before.iter().map(|(what, _)| *what).collect::<Vec<_>>().join(", ");
+                list += if before.is_empty() { "" } else { " and " };
+                let settings: Vec<Setting> = notes.iter().map(|(_, setting)| setting.clone()).collect();
+                vec![
+                    Message::from(format!("read with {list}{}", last.0))
+                        .and("; if that is wrong, say what is right")
+                        .with(settings),
+                ]
+            }
+        };
+        Dialect { delimiter, numbers, notes }
+    }
+}
+
+/// The cells of the rows that stand whole in the beginning of a file, with their columns.
+fn sample(text: &[u8], delimiter: u8, markers: &Markers) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    const ROWS: usize = 2000;
+    let end = text.iter().rposition(|&b| b == b'\n').map_or(text.len(), |at| at + 1);
+    let mut rows: Vec<csv::ByteRecord> = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(&text[..end])
+        .into_byte_records()
+        .map_while(|row| row.ok())
+        .take(ROWS)
+        .collect();
+    // It may be a heading.
+    if rows.len() > 1 {
+        rows.remove(0);
+    }
+    rows.into_iter()
+        .flat_map(|row| {
+            let cells: Vec<Vec<u8>> = row.iter().map(|cell| cell.trim_ascii().to_vec()).collect();
+            cells.into_iter().enumerate()
+        })
+        .filter(|(_, cell)| !markers.missing(cell) && !Markers::perhaps(cell))
+}
+
+/// The delimiter of the first row. Decimal commas are fewer than the semicolons around them.
+fn find_delimiter(text: &[u8]) -> u8 {
+    const MARKS: [u8; 4] = *b",\t;|";
+    let (mut quoted, mut counts) = (false, [0usize; 4]);
+    for &byte in text {
+        match byte {
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'\n' if counts.iter().any(|&n| n > 0) => break,
+            _ => {
+                if let Some(mark) = MARKS.iter().position(|&m| m == byte) {
+                    counts[mark] += 1;
+                }
+            }
+        }
+    }
+    // A bar may stand inside a name: it counts only where nothing else separates.
+    let [commas, tabs, semicolons, bars] = counts;
+    match () {
+        () if tabs > commas && tabs > semicolons => b'\t',
+        () if semicolons > commas => b';',
+        () if commas == 0 && tabs == 0 && bars > 0 => b'|',
+        () => b',',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(decimal: char, thousands: Option<char>) -> Numbers {
+        Numbers { decimal, thousands }
+    }
+
+    #[test]
+    fn numbers_have_one_value_in_each_way() {
+        let german = way(',', Some('.'));
+        for (text, value) in [
+            ("1,5", Some(1.5)),
+            ("-1.234,5", Some(-1234.5)),
+            ("1.234", Some(1234.0)),
+            ("1234", Some(1234.0)),
+            ("1,5E+3", Some(1500.0)),
+            ("+,5", Some(0.5)),
+            ("5,", Some(5.0)),
+            ("1.5", None),
+            ("1.2345", None),
+            ("1,234,5", None),
+            (",", None),
+            ("-", None),
+            ("1,5e", None),
+            ("1..234", None),
+            ("", None),
+        ] {
+            assert_eq!(german.value(text.as_bytes()), value, "{text}");
+        }
+        assert_eq!(way(',', None).value(b"1.5"), None);
+        assert_eq!(way('.', Some(' ')).value("12\u{a0}345.5".as_bytes()), Some(12345.5));
+        assert_eq!(way('.', Some('\'')).value(b"1'000'000"), Some(1e6));
+        assert_eq!(way('.', Some(',')).value(b"1,000.25"), Some(1000.25));
+    }
+
+    fn found(text: &str) -> Option<(char, Option<char>)> {
+        let cells =
+            text.split('\n').flat_map(|row| row.split(';').map(|c| c.as_bytes().to_vec()).enumerate());
+        let found = Numbers::find(cells, |_| true)?;
+        (!found.in_doubt).then_some((found.numbers.decimal, found.numbers.thousands))
+    }
+
+    #[test]
+    fn the_way_of_numbers_is_found_where_the_cells_tell() {
+        assert_eq!(found("a;1;2\nb;3;4"), Some(('.', None)));
+        assert_eq!(found("a;1,5;2"), Some((',', None)));
+        assert_eq!(found("a;1,5;1.234"), Some((',', Some('.'))));
+        assert_eq!(found("a;0.5;1,234"), Some(('.', Some(','))));
+        assert_eq!(found("a;12 345,6"), Some((',', Some(' '))));
+        assert_eq!(found("a;1'234.5"), Some(('.', Some('\''))));
+        // One or a thousand times as much.
+        assert_eq!(found("a;1,234"), None);
+        // Both cannot be.
+        assert_eq!(found("a;1,5;2.5"), None);
+        assert_eq!(found("a;x,y"), Some(('.', None)));
+    }
+
+    #[test]
+    fn encodings_are_undone_whatever_the_pieces() {
+        struct Bytewise<'b>(&'b [u8]);
+        impl Read for Bytewise<'_> {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                let n = usize::from(!self.0.is_empty() && !buf.is_empty());
+                buf[..n].copy_from_slice(&self.0[..n]);
+                self.0 = &self.0[n..];
+                Ok(n)
+            }
+        }
+        let text = "bag,größe €\n😀,1\n";
+        for big in [true, false] {
+            let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+            let bytes: Vec<u8> =
+                units.flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() }).collect();
+            assert_eq!(Encoding::of(&bytes), Encoding::Utf16);
+            let mut out = String::new();
+            Transcode::new(Bytewise(&bytes), Encoding::Utf16).read_to_string(&mut out).unwrap();
+            assert_eq!(out, text);
+            let mut cut = Transcode::new(Bytewise(&bytes[..bytes.len() - 1]), Encoding::Utf16);
+            assert!(cut.read_to_end(&mut Vec::new()).is_err());
+        }
+        let mut out = String::new();
+        let windows = b"gr\xf6\xdfe \x80";
+        assert_eq!(Encoding::of(windows), Encoding::Windows1252);
+        Transcode::new(&windows[..], Encoding::Windows1252).read_to_string(&mut out).unwrap();
+        assert_eq!(out, "größe €");
+        assert_eq!(Encoding::of("größe €".as_bytes().split_last().unwrap().1), Encoding::Utf8);
+    }
+}

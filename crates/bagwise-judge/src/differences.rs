@@ -1,0 +1,530 @@
+//! Whether methods differ by more than chance, from their answers for the same bags.
+//!
+//! The unit is the bag, or the group where there are groups; repeats are averaged inside it. Each unit has a part in the
+//! difference of two methods: of a mean over bags (accuracy, squared error) what its bags add to it, of any other
+//! metric what leaving it out takes away. If the methods are equally good, the part of a unit is as likely to have the
+//! one sign as the other. So signs are flipped at random, and the difference over the root of the sum of squared parts is
+//! compared with what flips make of it.
+//!
+//! A method is compared with one of several, and the largest of many differences is large by chance. The largest over the
+//! whole family of pairs is what flips are recorded by (max-T of Westfall and Young). If the reference is the best of
+//! the data, the family has all pairs, because any of them might have had the best in it.
+//!
+//! Flips take the trained models as they are, and other training bags would have given others. [`WIDENING`] makes up for
+//! that. `cargo xtask reproduce verdict` has chosen the test and this factor; docs/evaluation.md has its table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::intervals::Interval;
+use super::metrics::Metric;
+use super::record::Record;
+use super::roster::GroundTruth;
+use super::summary::{Repeat, pooled};
+use bagwise_core::{Error, Result, Rng};
+
+/// Fewer units allow no p-value below 0.05: of five signs, one outcome in sixteen has them all equal.
+pub const LEAST_UNITS: usize = 6;
+
+/// Statistics are divided by this before they are compared with those of flipped signs, and intervals are as much wider.
+pub const WIDENING: f64 = 1.1;
+
+/// Random patterns of signs, the data's own included.
+const FLIPS: usize = 2048;
+
+/// Patterns that are tried at once, a bit of a random number for each.
+const BLOCK: usize = 64;
+
+/// Up to this many units every pattern is tried: no more than [`FLIPS`].
+const EXACT: usize = 12;
+
+/// More units are joined at random to this many: nothing is gained from more, and leaving each out takes time.
+const MOST_UNITS: usize = 1000;
+
+/// How a method stands to a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standing {
+    /// It is the reference, the best.
+    #[serde(rename = "best")]
+    Best,
+    /// It is better, by more than chance.
+    #[serde(rename = "clearly better")]
+    ClearlyBetter,
+    /// The difference may be chance.
+    #[serde(rename = "no clear difference")]
+    NoClearDifference,
+    /// It is worse, by more than chance.
+    #[serde(rename = "clearly worse")]
+    ClearlyWorse,
+    /// There are fewer than [`LEAST_UNITS`] groups.
+    #[serde(rename = "too few groups to tell")]
+    TooFewGroups,
+    /// There are fewer than [`LEAST_UNITS`] bags.
+    #[serde(rename = "too few bags to tell")]
+    TooFewBags,
+    /// The metric has no value without some bag or group.
+    #[serde(rename = "not tested")]
+    NotTested,
+    /// It has no value.
+    #[serde(rename = "no result")]
+    NoResult,
+}
+
+impl Standing {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Standing::Best => "best",
+            Standing::ClearlyBetter => "clearly better",
+            Standing::NoClearDifference => "no clear difference",
+            Standing::ClearlyWorse => "clearly worse",
+            Standing::TooFewGroups => "too few groups to tell",
+            Standing::TooFewBags => "too few bags to tell",
+            Standing::NotTested => "not tested",
+            Standing::NoResult => "no result",
+        }
+    }
+
+    /// True where the data do not show that the method is worse or better, though it has a value.
+    pub fn is_open(self) -> bool {
+        matches!(self, Standing::NoClearDifference | Standing::TooFewGroups | Standing::TooFewBags)
+    }
+}
+
+/// A method against a reference on the same bags.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The method's value minus the reference's.
+    pub value: Option<f64>,
+    /// Its interval: those of all differences from the reference hold at once. None if no unit makes a difference, or if
+    /// there is no test.
+    pub interval: Option<Interval>,
+    /// Probability that chance makes one of the family as large, if no two methods differ: adjusted for their number.
+    pub p: Option<f64>,
+    /// What that means.
+    pub standing: Standing,
+}
+
+/// What each unit adds to the values of methods.
+#[derive(Clone, Debug)]
+pub struct Influences {
+    metric: Metric,
+    /// Whether units are groups.
+    grouped: bool,
+    /// The share of each unit in a value.
+    shares: Vec<f64>,
+    values: Vec<Option<f64>>,
+    /// Of each method, by how much each unit moves its value; nothing if that is not known for some unit.
+    parts: Vec<Vec<f64>>,
+}
+
+impl Influences {
+    /// Of methods judged on the same bags, from what they said in each repeat; repeats that are not complete do not
+    /// count. `groups` has the group of every bag of the data set.
+    pub fn new(methods: &[Vec<Repeat>], groups: Option<&[u32]>, metric: Metric, seed: u64) -> Influences {
+        let counted = |repeat: &&Repeat| {
+            repeat.complete && metric.over_folds(&repeat.predictions, &repeat.folds).is_some()
+        };
+        let counted: Vec<Vec<&Repeat>> =
+            methods.iter().map(|all| all.iter().filter(counted).collect()).collect();
+        let tested: BTreeSet<usize> = counted.iter().flatten().flat_map(|r| r.bags.iter().copied()).collect();
+        let unit_code = |bag: usize| groups.map_or(bag, |codes| codes[bag] as usize);
+        let mut units: BTreeMap<usize, usize> = tested.iter().map(|&bag| (unit_code(bag), 0)).collect();
+        let mut order: Vec<usize> = (0..units.len()).collect();
+        if units.len() > MOST_UNITS {
+            Rng::new(seed, "difference units", &[]).shuffle(&mut order);
+        }
+        units.values_mut().zip(order).for_each(|(unit, at)| *unit = at % MOST_UNITS);
+        let count = units.len().min(MOST_UNITS);
+        let unit_of = |bag: usize| units[&unit_code(bag)];
+        let mut shares = vec![0.0; count];
+        let (mut values, mut parts) = (Vec::new(), Vec::new());
+        for repeats in &counted {
+            let mut value = 0.0;
+            let mut sum = Some(vec![0.0; count]);
+            for repeat in repeats {
+                let one = Answered::new(repeat, metric, count, &unit_of);
+                value += one.value / repeats.len() as f64;
+                one.rows.iter().zip(&mut shares).for_each(|(rows, share)| *share += rows.len() as f64);
+                sum =
+                    sum.zip(one.parts()).map(|(sum, own)| sum.iter().zip(own).map(|(a, b)| a + b).collect());
+            }
+            let known = !repeats.is_empty();
+            values.push(known.then_some(value));
+            let mean = |sum: Vec<f64>| sum.iter().map(|s| s / repeats.len() as f64).collect();
+            parts.push(sum.filter(|_| known).map_or(Vec::new(), mean));
+        }
+        let total: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= total);
+        Influences { metric, grouped: groups.is_some(), shares, values, parts }
+    }
+
+    /// Of methods that a run has judged. Fails if they were judged on different bags.
+    pub fn of_records(
+        records: &[Record],
+        roster: &GroundTruth,
+        methods: &[&str],
+        metric: Metric,
+    ) -> Result<Influences> {
+        let all = methods.iter().map(|m| pooled(records, roster, m)).collect::<Result<Vec<_>>>()?;
+        let mut first: BTreeMap<(usize, Option<usize>), (usize, BTreeSet<usize>)> = BTreeMap::new();
+        for (at, repeats) in all.iter().enumerate() {
+            for repeat in repeats.iter().filter(|r| r.complete) {
+                let bags: BTreeSet<usize> = repeat.bags.iter().copied().collect();
+                let (other, known) =
+                    first.entry((repeat.repeat, repeat.fold)).or_insert_with(|| (at, bags.clone()));
+                if *known != bags {
+                    return Err(Error::Invalid(format!(
+                        "{} and {} were judged on different bags in repeat {}; compare methods on the same folds",
+                        methods[*other], methods[at], repeat.repeat
+                    )));
+                }
+            }
+        }
+        let seed = records.iter().find(|r| r.key.data == roster.data).map_or(0, |r| r.seed);
+        Ok(Influences::new(&all, roster.group_codes().as_deref(), metric, seed))
+    }
+
+    /// Bags or groups.
+    pub fn units(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// Whether they are groups.
+    pub fn grouped(&self) -> bool {
+        self.grouped
+    }
+
+    /// The first of the methods with the best value; none if no method has one.
+    pub fn best(&self) -> Option<usize> {
+        let valued = self.values.iter().enumerate().filter_map(|(i, v)| v.map(|v| (i, v)));
+        valued.reduce(|best, one| if self.metric.better(one.1, best.1) { one } else { best }).map(|b| b.0)
+    }
+
+    /// Every method against the one at `reference`; none for that one. `chosen` if it is the reference because it has the
+    /// best value of all.
+    pub fn against(&self, reference: usize, chosen: bool, level: f64, seed: u64) -> Vec<Option<Difference>> {
+        self.against_widened(reference, chosen, level, seed, WIDENING)
+    }
+
+    /// The same with another factor than [`WIDENING`], to measure what that does.
+    pub fn against_widened(
+        &self,
+        reference: usize,
+        chosen: bool,
+        level: f64,
+        seed: u64,
+        widening: f64,
+    ) -> Vec<Option<Difference>> {
+        let methods = self.values.len();
+        let tested = |m: usize| !self.parts[m].is_empty();
+        let enough = self.units() >= LEAST_UNITS;
+        let pairs: Vec<Pair> = (0..methods)
+            .flat_map(|a| (0..a).map(move |b| (a, b)))
+            .filter(|&(a, b)| chosen || a == reference || b == reference)
+            .filter(|&(a, b)| enough && tested(a) && tested(b))
+            .map(|(a, b)| if a == reference { (b, a) } else { (a, b) })
+            .map(|(a, b)| self.pair(a, b))
+            .collect();
+        let flipped = self.flipped(&pairs, seed);
+        let difference = |m: usize| {
+            let value = self.difference(m, reference);
+            let without = |standing| Difference { value, interval: None, p: None, standing };
+            match pairs.iter().find(|pair| pair.methods == (m, reference)) {
+                Some(pair) => self.judged(pair, &flipped, level, widening),
+                None if value.is_none() => without(Standing::NoResult),
+                None if enough => without(Standing::NotTested),
+                None if self.grouped => without(Standing::TooFewGroups),
+                None => without(Standing::TooFewBags),
+            }
+        };
+        (0..methods).map(|m| (m != reference).then(|| difference(m))).collect()
+    }
+
+    /// Of values that are the same but for rounding, 0.
+    fn difference(&self, a: usize, b: usize) -> Option<f64> {
+        let (a, b) = self.values[a].zip(self.values[b])?;
+        Some(if (a - b).abs() <= 1e-12 * a.abs().max(b.abs()) { 0.0 } else { a - b })
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Pair {
+        let value = self.difference(a, b).unwrap_or(0.0);
+        // About the values, because those of methods whose repeats failed in part come from other shares.
+        let parts: Vec<f64> =
+            (0..self.units()).map(|u| self.parts[a][u] - self.parts[b][u] + self.shares[u] * value).collect();
+        let norm = parts.iter().map(|d| d * d).sum::<f64>().sqrt();
+        Pair { methods: (a, b), value, parts, norm }
+    }
+
+    /// The largest statistic of all pairs under each pattern of signs, the largest first; the data's own signs are among
+    /// them.
+    fn flipped(&self, pairs: &[Pair], seed: u64) -> Vec<f64> {
+        let units = self.units();
+        // All signs turned give the same, so that half of all patterns are all.
+        let patterns = if units <= EXACT { 1 << (units.max(1) - 1) } else { FLIPS };
+        let block = |block: usize| {
+            let mut rng = Rng::new(seed, "sign flips", &[block as u64]);
+            // The shares of units are flipped like the parts of one more method.
+            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + 1];
+            for unit in 0..units {
+                // Bit by bit for the patterns of the block: those of a counter, or random ones after the data's own.
+                let bits = match (units <= EXACT, block) {
+                    (true, _) => {
+                        (0..BLOCK).fold(0, |bits, at| bits | ((block * BLOCK + at) as u64 >> unit & 1) << at)
+                    }
+                    (false, 0) => rng.bits() & !1,
+                    (false, _) => rng.bits(),
+                };
+                let mut signs = [1.0; BLOCK];
+                signs.iter_mut().enumerate().for_each(|(at, sign)| *sign -= 2.0 * (bits >> at & 1) as f64);
+                let parts = self.parts.iter().map(|parts| parts.get(unit).copied().unwrap_or(0.0));
+                for (sum, part) in sums.iter_mut().zip(parts.chain([self.shares[unit]])) {
+                    sum.iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += sign * part);
+                }
+            }
+            let (shares, methods) = sums.split_last().expect("the shares are there");
+            let mut largest = vec![0.0f64; BLOCK];
+            for pair in pairs {
+                let (a, b) = pair.methods;
+                for (at, most) in largest.iter_mut().enumerate() {
+                    let flipped = methods[a][at] - methods[b][at] + shares[at] * pair.value;
+                    *most = most.max(pair.statistic(flipped));
+                }
+            }
+            largest
+        };
+        let blocks = (0..patterns.div_ceil(BLOCK)).into_par_iter();
+        let mut all: Vec<f64> = blocks.map(block).collect::<Vec<_>>().concat();
+        all.truncate(patterns);
+        all.sort_by(|a, b| b.total_cmp(a));
+        all
+    }
+
+    fn judged(&self, pair: &Pair, flipped: &[f64], level: f64, widening: f64) -> Difference {
+        let patterns = flipped.len() as f64;
+        // Sums of the same parts in another order are the same but for rounding.
+        let own = pair.statistic(pair.value) / widening * (1.0 - 1e-9);
+        let p = flipped.iter().filter(|t| **t >= own).count() as f64 / patterns;
+        let most = ((1.0 - level) * patterns + 1e-9) as usize;
+        let clear = p * patterns <= most as f64;
+        let (least, largest) = self.metric.range();
+        let end = widening * flipped[most.min(flipped.len() - 1)];
+        let interval = pair.interval(&self.shares, end, level);
+        let better = if self.metric.info().larger { pair.value > 0.0 } else { pair.value < 0.0 };
+        let standing = match (clear, better) {
+            (false, _) => Standing::NoClearDifference,
+            (true, true) => Standing::ClearlyBetter,
+            (true, false) => Standing::ClearlyWorse,
+        };
+        let interval = interval
+            .map(|i| i.within((least - largest, largest - least)))
+            .filter(|i| i.low.is_finite() && i.high.is_finite());
+        Difference { value: Some(pair.value), interval, p: Some(p), standing }
+    }
+}
+
+/// Two methods of a family.
+struct Pair {
+    methods: (usize, usize),
+    /// The first minus the second.
+    value: f64,
+    /// What each unit adds to that.
+    parts: Vec<f64>,
+    /// The root of the sum of their squares.
+    norm: f64,
+}
+
+impl Pair {
+    fn statistic(&self, difference: f64) -> f64 {
+        if self.norm > 0.0 { difference.abs() / self.norm } else { 0.0 }
+    }
+
+    /// The differences that the data do not rule out: those that, taken from every unit by its share in the values, leave a
+    /// statistic of at most `most`. None if nothing differs; without ends if a few units hold nearly all bags.
+    fn interval(&self, shares: &[f64], most: f64, level: f64) -> Option<Interval> {
+        if self.norm == 0.0 {
+            return None;
+        }
+        // (value - x)^2 <= most^2 * sum of (part - share x)^2, a parabola in x.
+        let square = most * most;
+        let product: f64 = self.parts.iter().zip(shares).map(|(part, share)| part * share).sum();
+        let a = 1.0 - square * shares.iter().map(|share| share * share).sum::<f64>();
+        let b = self.value - square * product;
+        let c = self.value.powi(2) - square * self.norm.powi(2);
+        let (low, high) = match b * b - a * c {
+            root if a > 0.0 && root >= 0.0 => ((b - root.sqrt()) / a, (b + root.sqrt()) / a),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        Some(Interval { estimate: self.value, low, high, level })
+    }
+}
+
+/// What a method said in a repeat, by unit.
+struct Answered<'r> {
+    repeat: &'r Repeat,
+    metric: Metric,
+    value: f64,
+    /// The rows of each unit.
+    rows: Vec<Vec<usize>>,
+}
+
+impl<'r> Answered<'r> {
+    /// Of a repeat that has a value.
+    fn new(
+        repeat: &'r Repeat,
+        metric: Metric,
+        units: usize,
+        unit_of: &impl Fn(usize) -> usize,
+    ) -> Answered<'r> {
+        let mut rows = vec![Vec::new(); units];
+        repeat.bags.iter().enumerate().for_each(|(row, &bag)| rows[unit_of(bag)].push(row));
+        Answered {
+            repeat,
+            metric,
+            value: metric.over_folds(&repeat.predictions, &repeat.folds).unwrap_or(f64::NAN),
+            rows,
+        }
+    }
+
+    /// By how much each unit moves the value; none if the value does not exist without one of them.
+    fn parts(&self) -> Option<Vec<f64>> {
+        let count = self.repeat.bags.len() as f64;
+        let value_of = |rows: &[usize]| {
+            let folds: Vec<usize> = rows.iter().map(|&row| self.repeat.folds[row]).collect();
+            self.metric.over_folds(&self.repeat.predictions.pick(rows), &folds)
+        };
+        let part = |own: &Vec<usize>| {
+            if own.is_empty() || own.len() == self.repeat.bags.len() {
+                return Some(0.0);
+            }
+            if averages_bags(self.metric) {
+                return Some(own.len() as f64 / count * (value_of(own)? - self.value));
+            }
+            let mut left_out = vec![false; self.repeat.bags.len()];
+            own.iter().for_each(|&row| left_out[row] = true);
+            let rest: Vec<usize> = (0..left_out.len()).filter(|&row| !left_out[row]).collect();
+            Some(rest.len() as f64 / count * (self.value - value_of(&rest)?))
+        };
+        self.rows.par_iter().map(part).collect()
+    }
+}
+
+/// True of metrics that are a mean over bags, whose parts need nobody left out: the same numbers in less time.
+fn averages_bags(metric: Metric) -> bool {
+    matches!(metric, Metric::Accuracy | Metric::Brier | Metric::Mse | Metric::Mae | Metric::ErrPercent)
+}
+
+/// The rule by which one of several methods is taken: the simplest that is not clearly worse than the one at `best`, of
+/// equally simple ones the first. A method of complexity 0 has learned nothing, and is taken only if it is the best.
+pub fn recommended(best: usize, standings: &[Standing], complexity: &[u32]) -> usize {
+    let simplest = (0..standings.len())
+        .filter(|&m| m == best || standings[m].is_open() && complexity[m] > 0)
+        .min_by_key(|&m| (complexity[m], m != best));
+    simplest.unwrap_or(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::predictions::Classified;
+    use super::super::predictions::Predictions;
+    use super::*;
+
+    /// A method that is right about these bags of class 0.
+    fn answers(right: &[bool]) -> Vec<Repeat> {
+        let labels = right.iter().map(|&r| u32::from(!r)).collect();
+        let classified = Classified::new(vec![0; right.len()], labels, 2, Some(1)).unwrap();
+        let predictions = Predictions::Classes(classified);
+        let (bags, folds) = ((0..right.len()).collect(), vec![0; right.len()]);
+        vec![Repeat { repeat: 0, fold: None, bags, folds, predictions, complete: true }]
+    }
+
+    fn of(methods: &[Vec<bool>], groups: Option<&[u32]>) -> Influences {
+        let all: Vec<Vec<Repeat>> = methods.iter().map(|m| answers(m)).collect();
+        Influences::new(&all, groups, Metric::Accuracy, 0)
+    }
+
+    fn first(methods: &[Vec<bool>], groups: Option<&[u32]>) -> Difference {
+        of(methods, groups).against(0, false, 0.95, 0)[1].unwrap()
+    }
+
+    #[test]
+    fn few_units_are_tried_with_every_pattern_of_signs() {
+        // Six bags of six: of 32 patterns, the one with all signs equal is as extreme.
+        let found = first(&[vec![true; 6], vec![false; 6]], None);
+        assert_eq!(
+            (found.value, found.p, found.standing),
+            (Some(-1.0), Some(1.0 / 32.0), Standing::ClearlyWorse)
+        );
+        // Five of six: 7 of 32 patterns have at most one sign of its own, and the equal bag has none.
+        let found = first(&[vec![true; 6], vec![false, false, false, false, false, true]], None);
+        assert_eq!((found.p, found.standing), (Some(2.0 / 32.0), Standing::NoClearDifference));
+        let found = first(&[vec![true; 5], vec![false; 5]], None);
+        assert_eq!((found.value, found.p, found.standing), (Some(-1.0), None, Standing::TooFewBags));
+        let groups: Vec<u32> = (0..50).map(|b| b % 5).collect();
+        let found = first(&[vec![true; 50], vec![false; 50]], Some(&groups));
+        assert_eq!((found.p, found.standing), (None, Standing::TooFewGroups));
+    }
+
+    #[test]
+    fn a_clear_difference_has_an_interval_without_zero_and_only_that() {
+        for wrong in 0..40 {
+            let other: Vec<bool> = (0..200).map(|b| b >= wrong).collect();
+            let best: Vec<bool> = (0..200).map(|b| b != 150 && b != 151).collect();
+            let found = first(&[best, other], None);
+            let i = found.interval.unwrap();
+            let holds_zero = i.low <= 0.0 && 0.0 <= i.high;
+            assert_eq!(found.standing == Standing::NoClearDifference, holds_zero, "{wrong}: {found:?}");
+            assert_eq!(found.p.unwrap() > 0.05, holds_zero, "{wrong}: {found:?}");
+            assert!(i.low <= i.estimate && i.estimate <= i.high);
+        }
+    }
+
+    #[test]
+    fn bags_of_a_group_count_once() {
+        // The method differs in 40 bags, which are two groups of sixteen.
+        let groups: Vec<u32> = (0..320).map(|b| b / 20).collect();
+        let other: Vec<bool> = (0..320).map(|b| b >= 40).collect();
+        let methods = [vec![true; 320], other];
+        assert_eq!(first(&methods, None).standing, Standing::ClearlyWorse);
+        assert_eq!(first(&methods, Some(&groups)).standing, Standing::NoClearDifference);
+    }
+
+    #[test]
+    fn more_methods_need_more_evidence_and_the_same_answers_none() {
+        let method = |wrong: usize, of: usize| (0..100).map(|b| b % of != 0 || b / of >= wrong).collect();
+        let few: Vec<Vec<bool>> = vec![vec![true; 100], method(7, 3)];
+        let many: Vec<Vec<bool>> = few.iter().cloned().chain((4..12).map(|of| method(3, of))).collect();
+        let p = |methods: &[Vec<bool>]| of(methods, None).against(0, true, 0.95, 0)[1].unwrap().p.unwrap();
+        assert!(p(&few) < p(&many), "{} {}", p(&few), p(&many));
+        let same = first(&[vec![true; 100], vec![true; 100]], None);
+        assert_eq!((same.p, same.interval, same.standing), (Some(1.0), None, Standing::NoClearDifference));
+    }
+
+    #[test]
+    fn leaving_units_out_gives_a_mean_the_same_parts() {
+        let right: Vec<bool> = (0..30).map(|b| b % 3 != 0).collect();
+        let repeat = &answers(&right)[0];
+        let unit_of = |bag: usize| bag / 4;
+        let means = Answered::new(repeat, Metric::Accuracy, 8, &unit_of).parts().unwrap();
+        // The specificity of bags of class 0 is their accuracy, and is not taken as a mean.
+        let left_out = Answered::new(repeat, Metric::Specificity, 8, &unit_of).parts().unwrap();
+        for (a, b) in means.iter().zip(&left_out) {
+            // Sums of thirty numbers below 1.
+            assert!((a - b).abs() < 1e-14, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_simplest_that_is_not_clearly_worse_is_recommended() {
+        use Standing::{Best, ClearlyWorse, NoClearDifference as Open, NotTested, TooFewGroups};
+        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 20, 30]), 1);
+        assert_eq!(recommended(0, &[Best, ClearlyWorse, Open], &[50, 20, 30]), 2);
+        assert_eq!(recommended(0, &[Best, Open, NotTested], &[10, 20, 0]), 0);
+        assert_eq!(recommended(0, &[Best, Open], &[10, 10]), 0);
+        // The baseline is no choice unless nothing is better.
+        assert_eq!(recommended(0, &[Best, Open, TooFewGroups], &[50, 0, 30]), 2);
+        assert_eq!(recommended(1, &[Open, Best], &[10, 0]), 1);
+    }
+}

@@ -1,0 +1,85 @@
+//! Verdicts that hold: what a comparison says of data whose answer is known. `cargo xtask reproduce verdict` measures how
+//! often they are wrong.
+
+use bagwise::judge::{Influences, Metric, ProtocolName, Record, Standing};
+use bagwise::run::Verdict;
+
+const SCAFFOLDS: &str = "synthetic:scaffolds?bags=200&groups=40&positive=0.4";
+
+#[test]
+fn a_method_that_learns_scaffolds_is_clearly_better_than_majority() {
+    let data = bagwise::read(SCAFFOLDS).unwrap();
+    let kernel = bagwise::method("mi-kernel").unwrap().param("gamma", "1/median").param("c", 10.0);
+    let found = bagwise::compare(&data).methods([kernel]).protocol(ProtocolName::Kfold).run().unwrap();
+    let verdict = &found.verdict;
+    let at = verdict.table.iter().position(|line| line.method == "mi-kernel").unwrap();
+    let against = verdict.against_baseline[at].unwrap();
+    assert_eq!(against.standing, Standing::ClearlyBetter, "{found}");
+    let interval = against.interval.unwrap();
+    assert!(interval.low > 0.0 && against.p.unwrap() <= 0.05, "{against:?}");
+    assert!((verdict.units, verdict.grouped) == (40, true));
+    let said = verdict.sentence();
+    assert!(
+        said.contains("is clearly better than answering the same for every bag (majority, +0."),
+        "{said}"
+    );
+    // Everything is in the rows that are exported.
+    let rows = verdict.differences();
+    let row = rows.iter().find(|r| r.method == "mi-kernel" && r.against == "majority").unwrap();
+    assert_eq!((row.difference, row.p, row.verdict), (against.value, against.p, Standing::ClearlyBetter));
+    assert_eq!((row.low, row.high), (Some(interval.low), Some(interval.high)));
+    // One thread gives the same numbers.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let again = Verdict::new(&found.records, &found.roster, Metric::Accuracy, 0.95, false);
+    let alone =
+        pool.install(|| Verdict::new(&found.records, &found.roster, Metric::Accuracy, 0.95, false)).unwrap();
+    assert_eq!(again.unwrap().differences(), alone.differences());
+}
+
+#[test]
+fn few_groups_tell_nothing() {
+    let data = bagwise::read("synthetic:scaffolds?bags=60&groups=5&signal=4").unwrap();
+    let found = bagwise::compare(&data).methods(["simple-mi"]).inner(2).run().unwrap();
+    let worse = found.verdict.standing[1];
+    assert_eq!(worse, Standing::TooFewGroups, "{found}");
+    assert!(found.verdict.sentence().contains("Too few groups to tell methods apart: there are 5, and 6"));
+    assert_eq!(found.verdict.recommended(), "simple-mi");
+}
+
+/// The same method under two seeds on folds that the seed does not draw.
+fn against_itself(seed: u64) -> Standing {
+    let data = bagwise::read(format!("synthetic:gauss?bags=60&distance=3&seed={seed}")).unwrap();
+    let folds: Vec<String> = (0..60).map(|bag| (bag % 5).to_string()).collect();
+    let run = |seed: u64, name: &str| {
+        let isk = bagwise::method("isk").unwrap().param("psi", 8).param("c", 8.0).called(name);
+        bagwise::compare(&data)
+            .baselines(false)
+            .methods([isk])
+            .given_folds(folds.clone())
+            .seed(seed)
+            .run()
+            .unwrap()
+    };
+    let (first, second) = (run(2 * seed, "first"), run(2 * seed + 1, "second"));
+    let records: Vec<Record> = first.records.into_iter().chain(second.records).collect();
+    let methods = ["first", "second"];
+    let influences = Influences::of_records(&records, &first.roster, &methods, Metric::Accuracy).unwrap();
+    let best = influences.best().unwrap();
+    influences.against(best, true, 0.95, 0)[1 - best].unwrap().standing
+}
+
+#[test]
+fn a_method_does_not_differ_from_itself_under_another_seed() {
+    let same = (0..20).filter(|&seed| against_itself(seed) == Standing::NoClearDifference).count();
+    // 95 % are promised, and 17 of 20 or fewer would be seen one time in thirteen at that.
+    assert!(same >= 18, "{same} of 20");
+}
+
+#[test]
+fn what_is_recommended_is_what_fit_takes_and_next_says() {
+    // Bags that their means tell apart: simple-mi is as good as any.
+    let data = bagwise::read("synthetic:scaffolds?bags=40&groups=0&signal=4").unwrap();
+    let found = bagwise::compare(&data).methods(["migraph", "mi-kernel"]).folds(4).inner(2).run().unwrap();
+    assert_eq!(found.verdict.recommended(), "simple-mi", "{found}");
+    assert_eq!(bagwise::fit(&data).inner(2).run().unwrap().header.method, "simple-mi");
+}

@@ -1,0 +1,30 @@
+"""What labels are, and what gives them away: asked about and warned of as on the command line."""
+
+import numpy as np
+import pytest
+
+import bagwise
+
+
+def _bags(n: int = 40) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=(3, 2)) for _ in range(n)]
+
+
+def test_many_whole_numbers_are_asked_about() -> None:
+    bagwise.evaluate(_bags(), np.arange(40) % 8, method="majority", folds=3)
+    with pytest.raises(ValueError, match=r'40 different whole numbers .* task="classification" or task="regression"'):
+        bagwise.evaluate(_bags(), np.arange(40), method="majority", folds=3)
+    found = bagwise.evaluate(_bags(), np.arange(40), method="majority", folds=3, task="regression")
+    assert found.metric == "rmse"
+
+
+def test_what_gives_the_target_away_is_warned_of() -> None:
+    y = np.sin(1.7 * np.arange(40))
+    bags = _bags()
+    for bag, value in zip(bags, y):
+        bag[:, 1] = value > 0.2
+    with pytest.warns(UserWarning, match="follows from the target"):
+        bagwise.evaluate(bags, y, method="majority", folds=3)
+    with pytest.warns(UserWarning, match="follows from the target"):
+        bagwise.fit(bags, y, method="simple-mi", params={"c": 1})
