@@ -2,9 +2,10 @@
 //! confidence is judged on bags the machine had not seen.
 
 use bagwise_svm::Platt;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::multiclass::{BinaryTask, couple};
+use crate::multiclass::{BinaryTask, ClassBags, couple};
 use bagwise_core::{Mat, Target};
 
 /// The sigmoid of each machine.
@@ -25,11 +26,12 @@ impl Calibration {
     pub fn fit(truth: &Target, outputs: &Mat, tasks: &[BinaryTask]) -> Calibration {
         let Target::Classes { codes, .. } = truth else { return Calibration::default() };
         let bags: Vec<usize> = (0..codes.len()).collect();
+        let by_class = ClassBags::new(codes, &bags);
         let machines = tasks
-            .iter()
+            .par_iter()
             .enumerate()
             .map(|(k, task)| {
-                let (own, y) = task.problem(codes, &bags);
+                let (own, y) = by_class.problem(task);
                 let (scores, labels): (Vec<f64>, Vec<f64>) = own
                     .iter()
                     .zip(y)
@@ -74,7 +76,7 @@ impl Calibration {
                 outputs.row(b).iter().enumerate().map(|(k, &f)| probability(k, f)).collect();
             couple(&machine, tasks, classes)
         };
-        Mat::from_rows(&(0..outputs.rows()).map(row).collect::<Vec<_>>())
+        Mat::from_rows(&(0..outputs.rows()).into_par_iter().map(row).collect::<Vec<_>>())
     }
 }
 

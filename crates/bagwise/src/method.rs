@@ -378,9 +378,26 @@ pub trait Prepared: Send + Sync {
     /// Decision values of bags of the prepared set.
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
 
+    /// The same for several fits of one point, bags x fits.
+    fn scores_of_all(&self, fits: &[&SolvedFit], bags: &[usize], ctx: &Ctx) -> Result<Mat> {
+        let mut all = Mat::zeros(bags.len(), fits.len());
+        for (k, fit) in fits.iter().enumerate() {
+            let scores = self.scores(fit, bags, ctx)?;
+            scores.into_iter().enumerate().for_each(|(row, score)| all.set(row, k, score));
+        }
+        Ok(all)
+    }
+
     /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
     fn fits_are_heavy(&self) -> bool {
         false
+    }
+
+    /// The first point of the prepared grid that has the same machines as this one for every training problem, and the same
+    /// scores for all prepared bags, as points that differ in the width of a linear kernel have. Tuning fits the first and
+    /// copies its scores. New bags may tell such points apart.
+    fn twin(&self, point: usize) -> usize {
+        point
     }
 
     /// True if an output of a model is the same, to the last bit, whichever other fits the model is made from: fits of

@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use bagwise_core::{Error, Result};
+use bagwise_core::{Error, Mat, Result};
 
 /// How several classes become machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +68,34 @@ impl BinaryTask {
             }
         };
         train.iter().filter_map(target).unzip()
+    }
+}
+
+/// The bags of every class among some training bags, so that a machine for a pair of many classes looks at its own only.
+pub struct ClassBags<'a> {
+    codes: &'a [u32],
+    train: &'a [usize],
+    /// Places in `train`, ascending, for each class.
+    places: Vec<Vec<usize>>,
+}
+
+impl<'a> ClassBags<'a> {
+    /// Sorts the bags `train` by class.
+    pub fn new(codes: &'a [u32], train: &'a [usize]) -> ClassBags<'a> {
+        let classes = train.iter().map(|&bag| codes[bag] as usize + 1).max().unwrap_or(0);
+        let mut places = vec![Vec::new(); classes];
+        train.iter().enumerate().for_each(|(place, &bag)| places[codes[bag] as usize].push(place));
+        ClassBags { codes, train, places }
+    }
+
+    /// [`BinaryTask::problem`], in the same order.
+    pub fn problem(&self, task: &BinaryTask) -> (Vec<usize>, Vec<f64>) {
+        let Some(minus) = task.minus else { return task.problem(self.codes, self.train) };
+        let of = |class: u32| self.places.get(class as usize).map_or(&[][..], Vec::as_slice);
+        let mut places = [of(task.plus), of(minus)].concat();
+        places.sort_unstable();
+        let own: Vec<usize> = places.into_iter().map(|place| self.train[place]).collect();
+        task.problem(self.codes, &own)
     }
 }
 
@@ -143,25 +171,98 @@ pub fn couple(probabilities: &[f64], tasks: &[BinaryTask], classes: usize) -> Ve
     }
     // r[i][j]: the probability of i if it is i or j. Away from 0 and 1, so that the system below has one solution.
     const EDGE: f64 = 1e-7;
-    let mut r = vec![vec![0.5; classes]; classes];
+    let mut r = Mat::new(classes, classes, vec![0.5; classes * classes]);
     for (p, task) in probabilities.iter().zip(tasks).filter(|(p, _)| !p.is_nan()) {
         let (plus, minus) = (task.plus as usize, task.minus.unwrap_or_default() as usize);
-        r[plus][minus] = p.clamp(EDGE, 1.0 - EDGE);
-        r[minus][plus] = 1.0 - r[plus][minus];
+        let p = p.clamp(EDGE, 1.0 - EDGE);
+        r.set(plus, minus, p);
+        r.set(minus, plus, 1.0 - p);
     }
-    // The p that minimises sum over i and j of (r_ji p_i - r_ij p_j)^2 with sum 1, by its optimality conditions.
+    let solution = match classes > MANY_CLASSES {
+        true => coupled_by_gradients(&r).unwrap_or_else(|| coupled_by_elimination(&r)),
+        false => coupled_by_elimination(&r),
+    };
+    normalised(solution.iter().map(|p| p.max(0.0)).collect())
+}
+
+/// From here on a bag's probabilities are found by iterations, each as long as the list of pairs: elimination is a third
+/// factor of the number of classes, and takes seconds for a few hundred of them.
+pub(crate) const MANY_CLASSES: usize = 20;
+
+/// The p that minimises the sum over i and j of (r_ji p_i - r_ij p_j)^2 with sum 1, by its optimality conditions.
+fn coupled_by_elimination(r: &Mat) -> Vec<f64> {
+    let classes = r.rows();
     let mut system = vec![vec![0.0; classes + 2]; classes + 1];
     for i in 0..classes {
         for j in (0..classes).filter(|&j| j != i) {
-            system[i][i] += r[j][i] * r[j][i];
-            system[i][j] = -r[j][i] * r[i][j];
+            system[i][i] += r.get(j, i) * r.get(j, i);
+            system[i][j] = -r.get(j, i) * r.get(i, j);
         }
         system[i][classes] = 1.0;
         system[classes][i] = 1.0;
     }
     system[classes][classes + 1] = 1.0;
-    let solution = eliminate(system);
-    normalised(solution[..classes].iter().map(|p| p.max(0.0)).collect())
+    let mut solution = eliminate(system);
+    solution.truncate(classes);
+    solution
+}
+
+/// The same by conjugate gradients; none if they do not reach the precision of elimination.
+///
+/// The conditions `Q p = b 1`, `sum p = 1` make p a multiple of the solution of `(Q + s 1 1') x = 1` for any `s > 0`. With
+/// `s` the mean product `r_ij r_ji`, which stands outside the diagonal of `-Q`, little but the diagonal is left, and a
+/// few steps suffice.
+fn coupled_by_gradients(r: &Mat) -> Option<Vec<f64>> {
+    /// What is left of the right side, relatively: a hundred roundings.
+    const TOLERANCE: f64 = 1e-14;
+    let n = r.rows();
+    let mut q = Mat::zeros(n, n);
+    let (mut diagonal, mut products) = (vec![0.0; n], 0.0);
+    for i in 0..n {
+        for j in (0..n).filter(|&j| j != i) {
+            let (own, other) = (r.get(j, i), r.get(i, j));
+            diagonal[i] += own * own;
+            products += own * other;
+            q.set(i, j, -own * other);
+        }
+    }
+    let shift = products / (n * (n - 1)) as f64;
+    q.data_mut().iter_mut().for_each(|value| *value += shift);
+    for i in 0..n {
+        diagonal[i] += shift;
+        q.set(i, i, diagonal[i]);
+    }
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut x, mut residual) = (vec![0.0; n], vec![1.0; n]);
+    let scaled = |v: &[f64]| v.iter().zip(&diagonal).map(|(v, d)| v / d).collect::<Vec<f64>>();
+    let mut z = scaled(&residual);
+    let mut direction = z.clone();
+    let mut rho = dot(&residual, &z);
+    let mut image = vec![0.0; n];
+    for _ in 0..n {
+        image.fill(0.0);
+        // Symmetric: a sum of rows, whose entries do not wait for each other as those of an inner product do.
+        for (i, &d) in direction.iter().enumerate() {
+            image.iter_mut().zip(q.row(i)).for_each(|(image, q)| *image += d * q);
+        }
+        let step = rho / dot(&direction, &image);
+        if !step.is_finite() {
+            return None;
+        }
+        for i in 0..n {
+            x[i] += step * direction[i];
+            residual[i] -= step * image[i];
+        }
+        if residual.iter().all(|r| r.abs() <= TOLERANCE) {
+            return Some(x);
+        }
+        z = scaled(&residual);
+        let next = dot(&residual, &z);
+        let keep = next / rho;
+        rho = next;
+        direction.iter_mut().zip(&z).for_each(|(d, z)| *d = z + keep * *d);
+    }
+    None
 }
 
 fn normalised(mass: Vec<f64>) -> Vec<f64> {
@@ -231,6 +332,44 @@ mod tests {
         assert_eq!(tasks[1].problem(&[0, 1, 2], &[0, 1, 2]).1, [-1.0, 1.0, -1.0]);
         // Class 2 was not seen: it cannot win, however negative the others are.
         assert_eq!(vote(&[-5.0, -4.0, f64::NAN], &tasks, 3, None), 1);
+    }
+
+    #[test]
+    fn pairs_of_many_classes_are_the_same_by_class() {
+        let codes = [2, 0, 1, 2, 4, 0, 1, 2];
+        let train = [7, 0, 1, 6, 2, 5, 3];
+        let by_class = ClassBags::new(&codes, &train);
+        for scheme in [Scheme::OneVsOne, Scheme::OneVsRest] {
+            for task in tasks(5, scheme, 0) {
+                assert_eq!(by_class.problem(&task), task.problem(&codes, &train), "{task:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn iterations_and_elimination_couple_alike() {
+        let classes = MANY_CLASSES + 10;
+        let tasks = tasks(classes, Scheme::OneVsOne, 0);
+        let mut rng = bagwise_core::Rng::new(3, "couple", &[]);
+        for sharpness in [0.5, 5.0, 50.0] {
+            let strength: Vec<f64> = (0..classes).map(|_| rng.uniform()).collect();
+            let mut r = Mat::new(classes, classes, vec![0.5; classes * classes]);
+            for task in &tasks {
+                let (i, j) = (task.plus as usize, task.minus.unwrap() as usize);
+                let f = sharpness * (strength[i] - strength[j] + 0.2 * (rng.uniform() - 0.5));
+                let p = (1.0 / (1.0 + (-f).exp())).clamp(1e-7, 1.0 - 1e-7);
+                r.set(i, j, p);
+                r.set(j, i, 1.0 - p);
+            }
+            let fast = normalised(coupled_by_gradients(&r).expect("the gradients arrive"));
+            let exact = normalised(coupled_by_elimination(&r));
+            for (f, e) in fast.iter().zip(&exact) {
+                // The system's condition is that of a diagonal; both leave some hundred roundings.
+                assert!((f - e).abs() < 1e-11, "{sharpness}: {f} and {e}");
+            }
+        }
+        let undecided = couple(&vec![f64::NAN; tasks.len()], &tasks, classes);
+        assert!(undecided.iter().all(|p| (p - 1.0 / classes as f64).abs() < 1e-15), "{undecided:?}");
     }
 
     #[test]

@@ -213,6 +213,92 @@ fn points_that_answer_together_answer_as_they_do_alone() {
     }
 }
 
+/// Out-of-fold outputs of every point, fitted group by group in one frame, and its share of right labels.
+fn one_by_one(learner: &TrainingTask<'_>, folds: &[Fold], ctx: &Ctx) -> Vec<(Mat, f64)> {
+    let Some(Target::Classes { codes, .. }) = &learner.data.target else { panic!("classes") };
+    let all: Vec<usize> = (0..codes.len()).collect();
+    let Grid { points, groups, .. } = &learner.setup.grid;
+    let frame = learner.frame(&all, points, ctx).unwrap();
+    let mut outputs = vec![Mat::zeros(all.len(), learner.tasks.len()); points.len()];
+    for (fold, group) in folds.iter().flat_map(|f| groups.iter().map(move |g| (f, g))) {
+        let machines = learner.fit(&frame, group, &fold.train, ctx).unwrap();
+        for (&point, machines) in group.iter().zip(&machines) {
+            let tested = learner.outputs(&frame, machines, &fold.train, &fold.test, ctx).unwrap();
+            for (row, &bag) in fold.test.iter().enumerate() {
+                outputs[point].row_mut(bag).copy_from_slice(tested.row(row));
+            }
+        }
+    }
+    let right =
+        |outputs: &Mat| learner.labels(outputs, None).iter().zip(codes).filter(|(a, b)| a == b).count();
+    outputs.into_iter().map(|o| (right(&o), o)).map(|(r, o)| (o, r as f64 / all.len() as f64)).collect()
+}
+
+fn bits(outputs: &Mat) -> Vec<u64> {
+    outputs.data().iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn points_with_the_same_machines_share_their_fits() {
+    let data = data(24, 3, 3, 2);
+    let all: Vec<usize> = (0..24).collect();
+    let (folds, ctx) = (folds(24, 3), Ctx::seeded(1));
+    let widths = ("gamma", "0.5,2");
+    let cases = [
+        ("simple-mi", vec![("kernel", "linear"), widths], true),
+        ("simple-mi", vec![("kernel", "rbf"), widths], false),
+        ("sil", vec![("kernel", "linear"), widths], true),
+        ("mirsvm", vec![("kernel", "linear"), widths], true),
+        ("mirsvm", vec![("kernel", "rbf"), widths], false),
+        // No two instances share all of twenty cells of sixteen; some share two.
+        ("isk", vec![("psi", "16"), ("t", "20"), ("epsilon", "19/20,1")], true),
+        ("isk", vec![("psi", "16"), ("t", "20"), ("epsilon", "1/20,1")], false),
+        ("isk", vec![("psi", "16"), ("t", "20"), ("epsilon", "19/20,1"), ("solver", "map")], true),
+    ];
+    for (name, mut given, shared) in cases {
+        given.push(("c", "1,10"));
+        let method = methods::find(name).unwrap();
+        let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
+        let frame = learner.frame(&all, &setup.grid.points, &ctx).unwrap();
+        let twins: Vec<usize> = (0..4).map(|point| frame.prepared(0).twin(point)).collect();
+        assert_eq!(twins, if shared { [0, 1, 0, 1] } else { [0, 1, 2, 3] }, "{name} {given:?}");
+        let tuned = learner.tune(&all, &folds, Metric::Accuracy, FoldScope::PerPart, &ctx).unwrap();
+        let alone = one_by_one(&learner, &folds, &ctx);
+        for ((outputs, right), value) in alone.iter().zip(&tuned.values) {
+            assert_eq!(*value, Some(*right), "{name} {given:?}");
+            assert!(outputs.data().iter().all(|o| o.is_finite()));
+        }
+        assert_eq!(bits(&tuned.out_of_fold), bits(&alone[tuned.best].0), "{name} {given:?}");
+    }
+}
+
+#[test]
+fn pairs_of_many_classes_are_judged_as_those_of_few_are() {
+    // 231 machines: the outputs of all points are not kept side by side.
+    let data = data(66, 2, 3, 22);
+    let all: Vec<usize> = (0..66).collect();
+    let (folds, ctx) = (folds(66, 3), Ctx::seeded(1));
+    let method = methods::find("simple-mi").unwrap();
+    let given = [("gamma", "0.5,2"), ("c", "1,10")];
+    let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
+    let learner = TrainingTask::new(&data, &setup, None).unwrap();
+    let alone = one_by_one(&learner, &folds, &ctx);
+    for metric in [Metric::Accuracy, Metric::RocAuc, Metric::LogLoss] {
+        // Room for everything, or for one Gram at a time.
+        for memory in [ctx.memory, 60_000] {
+            let mut ctx = ctx.clone();
+            ctx.memory = memory;
+            let tuned = learner.tune(&all, &folds, metric, FoldScope::PerPart, &ctx).unwrap();
+            assert_eq!(bits(&tuned.out_of_fold), bits(&alone[tuned.best].0), "{metric}");
+            if metric == Metric::Accuracy {
+                let right: Vec<Option<f64>> = alone.iter().map(|(_, right)| Some(*right)).collect();
+                assert_eq!(tuned.values, right);
+            }
+        }
+    }
+}
+
 /// Counts searches for concepts that came to their end.
 struct Ends(AtomicUsize);
 

@@ -18,6 +18,11 @@ const ALL: &[Bench] = &[
     ("isk-speaker", "isk trained at the size of Speaker: peak memory", crate::bench_isk::run_speaker),
     ("isk-million", "isk on a million instances x 1024 outside memory", crate::bench_isk::run_million),
     (
+        "linear",
+        "sil, mi-svm and mi-svm-bag with a linear kernel beside scikit-learn's SVC in the same loops",
+        crate::bench_linear::run,
+    ),
+    (
         "migraph",
         "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",
         crate::bench_migraph::run,

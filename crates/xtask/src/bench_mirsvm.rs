@@ -130,7 +130,8 @@ fn python_side(python: &Path, peer: &Path, data: &Path, folds: u32) -> Result<Th
     })
 }
 
-fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<ResolvedConfig> {
+/// A method at its defaults but for what is given.
+pub(crate) fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Result<ResolvedConfig> {
     let method = methods::find(method)?;
     let given: Vec<(String, String)> = given.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false)?;

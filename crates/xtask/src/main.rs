@@ -4,6 +4,7 @@
 mod bench;
 mod bench_dd;
 mod bench_isk;
+mod bench_linear;
 mod bench_migraph;
 mod bench_mirsvm;
 mod bench_pairs;

@@ -19,7 +19,7 @@ pub(crate) mod model;
 use std::sync::Arc;
 
 use crate::families::svm;
-use crate::families::width::Width;
+use crate::families::width::{Width, twins};
 use crate::method::{
     AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
     Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
@@ -235,6 +235,7 @@ impl<A: Alternating> Method for Alternation<A> {
         let distinct = distinct(&bags)?;
         let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
+        let twins = twins(points, |p| SearchParams::read(p).is_ok_and(|p| p.width.is_none()));
         let read = |p: &Point| Ok((self.method.at(p)?, SearchParams::read(p)?));
         let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
         let widths =
@@ -249,6 +250,7 @@ impl<A: Alternating> Method for Alternation<A> {
             points,
             kernels,
             representation,
+            twins,
         }))
     }
 
@@ -272,6 +274,7 @@ struct AlternatingPrepared<A> {
     kernels: Vec<Kernel>,
     /// The kernel of each point.
     representation: Vec<usize>,
+    twins: Vec<usize>,
 }
 
 /// What a family's fit holds.
@@ -339,6 +342,10 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         svm::check_costs(points.iter().map(|&p| self.points[p].1.cost), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
+    }
+
+    fn twin(&self, point: usize) -> usize {
+        self.twins[point]
     }
 
     fn fits_are_heavy(&self) -> bool {

@@ -65,6 +65,10 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 pub(crate) struct Embedded<E>(pub(crate) E);
 
 impl<E: Embedding> BagKernel for Embedded<E> {
+    fn ignores_width(&self, point: &Point) -> bool {
+        self.0.is_linear(point).is_ok_and(|linear| linear)
+    }
+
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.0.work(bags, representations)
     }

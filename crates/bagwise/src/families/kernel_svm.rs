@@ -13,6 +13,7 @@ use std::sync::Arc;
 use bagwise_svm::Machine;
 
 use crate::families::svm::{self, SvmParams};
+use crate::families::width::twins;
 use crate::graph::Graph;
 use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
@@ -21,7 +22,7 @@ use crate::method::{
 use crate::params::{Point, representations};
 use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Error, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
 
 /// A similarity of two bags.
 pub(crate) trait BagKernel: Send + Sync + 'static {
@@ -38,6 +39,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     /// As [`Method::refuses`].
     fn refuses(&self, _method: &str, _points: &[Point], _scale: Scale) -> Option<Error> {
         None
+    }
+
+    /// True if the kernel of a point has no width, so that points that differ in it are the same.
+    fn ignores_width(&self, _point: &Point) -> bool {
+        false
     }
 
     /// Multiply-adds of the Grams, roughly.
@@ -155,7 +161,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         let (distinct, representation) = representations(self.params(), points);
         let grams = self.kernel.grams(bags, &distinct, scope, ctx)?;
         let machines = points.iter().map(SvmParams::read).collect::<Result<_>>()?;
-        Ok(Box::new(KernelPrepared { grams, machines, representation }))
+        let twins = twins(points, |p| self.kernel.ignores_width(p));
+        Ok(Box::new(KernelPrepared { grams, machines, representation, twins }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -169,7 +176,7 @@ impl<K: BagKernel> Method for KernelSvm<K> {
             )));
         }
         let biases = state.vector("biases", coefficients.rows())?;
-        Ok(Box::new(KernelModel { bank, coefficients, biases }))
+        Ok(Box::new(KernelModel { bank, coefficients: sparse(&coefficients), biases }))
     }
 }
 
@@ -179,6 +186,7 @@ struct KernelPrepared {
     machines: Vec<SvmParams>,
     /// The Gram of each point.
     representation: Vec<usize>,
+    twins: Vec<usize>,
 }
 
 /// A machine on a Gram and the prepared bags it was trained on.
@@ -194,17 +202,36 @@ impl BagMachine {
     }
 }
 
-/// Coefficients, machines x the bags `train`, and biases.
-pub(crate) fn expansions(machines: &[&BagMachine], train: &[usize]) -> (Mat, Vec<f64>) {
-    let mut column = vec![usize::MAX; train.iter().max().map_or(0, |most| most + 1)];
-    train.iter().enumerate().for_each(|(at, &bag)| column[bag] = at);
-    let mut coefficients = Mat::zeros(machines.len(), train.len());
-    for (row, BagMachine { machine, bags }) in machines.iter().enumerate() {
-        for (i, value) in machine.support() {
-            coefficients.set(row, column[bags[i]], value);
-        }
+/// Coefficients, machines x the bags `train`, and biases. Sparse: a machine for a pair of many classes knows few bags.
+pub(crate) fn expansions(machines: &[&BagMachine], train: &[usize]) -> (Csr, Vec<f64>) {
+    let mut column = vec![u32::MAX; train.iter().max().map_or(0, |most| most + 1)];
+    train.iter().enumerate().for_each(|(at, &bag)| column[bag] = at as u32);
+    let mut coefficients = Csr::empty(train.len());
+    for BagMachine { machine, bags } in machines {
+        let mut row: Vec<(u32, f64)> = machine.support().map(|(i, value)| (column[bags[i]], value)).collect();
+        row.sort_unstable_by_key(|&(column, _)| column);
+        coefficients.push_row(row);
     }
     (coefficients, machines.iter().map(|m| m.machine.bias).collect())
+}
+
+/// Coefficients as a model file keeps them.
+pub(crate) fn dense(coefficients: &Csr) -> Mat {
+    let mut all = Mat::zeros(coefficients.rows(), coefficients.cols());
+    for k in 0..coefficients.rows() {
+        let (columns, values) = coefficients.row(k);
+        columns.iter().zip(values).for_each(|(&column, &value)| all.set(k, column as usize, value));
+    }
+    all
+}
+
+/// Coefficients from a model file.
+pub(crate) fn sparse(coefficients: &Mat) -> Csr {
+    let mut all = Csr::empty(coefficients.cols());
+    for k in 0..coefficients.rows() {
+        all.push_row(coefficients.row(k).iter().enumerate().map(|(column, &value)| (column as u32, value)));
+    }
+    all
 }
 
 /// The largest similarity of each of `train` to another of them.
@@ -219,7 +246,7 @@ pub(crate) fn nearest_others(train: &[usize], similarity: impl Fn(usize, usize) 
 /// `length` to be similarities.
 pub(crate) fn expand(
     kernel: &Mat,
-    coefficients: &Mat,
+    coefficients: &Csr,
     biases: &[f64],
     length: impl Fn(usize, usize) -> f64,
 ) -> Outputs {
@@ -257,6 +284,25 @@ impl Prepared for KernelPrepared {
         Ok(fit.of::<BagMachine>().outputs(gram, bags))
     }
 
+    fn scores_of_all(&self, fits: &[&SolvedFit], bags: &[usize], ctx: &Ctx) -> Result<Mat> {
+        let gram = self.grams.gram(self.representation[fits[0].point]);
+        let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
+        let mut all = Mat::zeros(bags.len(), fits.len());
+        // Bag by bag: all machines read the same row of the Gram.
+        for (row, &bag) in bags.iter().enumerate() {
+            ctx.check()?;
+            let kernel = gram.row(bag);
+            for (out, BagMachine { machine, bags }) in all.row_mut(row).iter_mut().zip(&machines) {
+                *out = machine.output(|i| kernel[bags[i]]);
+            }
+        }
+        Ok(all)
+    }
+
+    fn twin(&self, point: usize) -> usize {
+        self.twins[point]
+    }
+
     fn joins_points(&self) -> bool {
         true
     }
@@ -288,7 +334,7 @@ impl Prepared for KernelPrepared {
 /// `f_k(X) = biases[k] + sum_B coefficients[k][B] K(X, B)`.
 struct KernelModel {
     bank: Box<dyn ReferenceBags>,
-    coefficients: Mat,
+    coefficients: Csr,
     biases: Vec<f64>,
 }
 
@@ -328,13 +374,14 @@ impl Predictor for KernelModel {
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
-        state.put_mat("coefficients", &self.coefficients);
+        state.put_mat("coefficients", &dense(&self.coefficients));
         state.put("biases", &self.biases);
         state.nest("bank", self.bank.save()?);
         Ok(state)
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// A row of kernel values times the coefficients of a machine.
+fn dot(kernel: &[f64], (columns, values): (&[u32], &[f64])) -> f64 {
+    columns.iter().zip(values).map(|(&column, value)| kernel[column as usize] * value).sum()
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use bagwise_svm::{Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::families::kernel_svm::{BagMachine, expand, expansions, nearest_others};
+use crate::families::kernel_svm::{BagMachine, dense, expand, expansions, nearest_others, sparse};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
 use crate::state::{Tensor, refuse};
@@ -142,6 +142,19 @@ pub(crate) struct MappedBags {
 }
 
 impl MappedBags {
+    /// True if both have the same maps, and machines learn on them in the same way.
+    fn is_same(&self, other: &MappedBags) -> bool {
+        let (own, others) = (&self.map, &other.map);
+        self.on_maps == other.on_maps
+            && own.psi == others.psi
+            && Arc::ptr_eq(&own.partitions, &others.partitions)
+            && match (&self.source, &other.source) {
+                (MapSource::Cells { weights: a, .. }, MapSource::Cells { weights: b, .. }) => a == b,
+                (MapSource::Maps(a), MapSource::Maps(b)) => a == b,
+                _ => false,
+            }
+    }
+
     /// The Gram of maps.
     pub(crate) fn make_gram(&self, ctx: &Ctx) -> Result<&Mat> {
         if let Some(gram) = self.gram.get() {
@@ -198,6 +211,18 @@ pub(crate) struct MapPrepared {
     /// Which of the mapped bags are those of each point.
     pub(crate) representation: Vec<usize>,
     pub(crate) mapped: Vec<MappedBags>,
+    /// For each point, the first with the same machines.
+    pub(crate) twins: Vec<usize>,
+}
+
+/// For each point, the first whose bags have the same maps and whose machine is the same: where no two instances of a bag
+/// are similar, every threshold of similarity gives the same weights.
+pub(crate) fn twins(mapped: &[MappedBags], representation: &[usize], machines: &[SvmParams]) -> Vec<usize> {
+    let same = |r: usize| (0..r).find(|&s| mapped[s].is_same(&mapped[r])).unwrap_or(r);
+    let same: Vec<usize> = (0..mapped.len()).map(same).collect();
+    let alike =
+        |p: usize, q: usize| same[representation[p]] == same[representation[q]] && machines[p] == machines[q];
+    (0..machines.len()).map(|p| (0..p).find(|&q| alike(p, q)).unwrap_or(p)).collect()
 }
 
 /// A machine on prepared bags, by their Gram or by their maps.
@@ -266,6 +291,10 @@ impl Prepared for MapPrepared {
         })
     }
 
+    fn twin(&self, point: usize) -> usize {
+        self.twins[point]
+    }
+
     fn joins_points(&self) -> bool {
         true
     }
@@ -323,7 +352,7 @@ enum MapRule {
     /// Outputs x columns.
     Weights(Mat),
     /// Outputs x training bags, and the maps of these.
-    Bags { coefficients: Mat, maps: Csr },
+    Bags { coefficients: Csr, maps: Csr },
 }
 
 /// `f_k(S) = biases[k] + w_k u(S)`.
@@ -365,10 +394,11 @@ impl MapModel {
             if coefficients.cols() != maps.rows() {
                 return Err(refuse("maps and coefficients differ in number"));
             }
-            MapRule::Bags { coefficients, maps }
+            MapRule::Bags { coefficients: sparse(&coefficients), maps }
         };
         let outputs = match &rule {
-            MapRule::Weights(m) | MapRule::Bags { coefficients: m, .. } => m.rows(),
+            MapRule::Weights(weights) => weights.rows(),
+            MapRule::Bags { coefficients, .. } => coefficients.rows(),
         };
         Ok(MapModel { map, rule, biases: state.vector("biases", outputs)? })
     }
@@ -383,10 +413,9 @@ impl MapModel {
             MapRule::Weights(weights) => weights.row(output).to_vec(),
             MapRule::Bags { coefficients, maps } => {
                 let mut weights = vec![0.0; self.map.columns()];
-                for (b, coefficient) in
-                    coefficients.row(output).iter().enumerate().filter(|(_, c)| **c != 0.0)
-                {
-                    let (columns, values) = maps.row(b);
+                let (bags, own) = coefficients.row(output);
+                for (&b, coefficient) in bags.iter().zip(own) {
+                    let (columns, values) = maps.row(b as usize);
                     columns.iter().zip(values).for_each(|(&c, v)| weights[c as usize] += coefficient * v);
                 }
                 weights
@@ -521,7 +550,7 @@ impl Predictor for MapModel {
         match &self.rule {
             MapRule::Weights(weights) => state.put_mat("weights", weights),
             MapRule::Bags { coefficients, maps } => {
-                state.put_mat("coefficients", coefficients);
+                state.put_mat("coefficients", &dense(coefficients));
                 let mut own = State::default();
                 own.put_sparse(maps);
                 state.nest("maps", own);

@@ -31,7 +31,7 @@ pub(crate) const TUBE: ParamSpec = ParamSpec::new(
 .for_values();
 
 /// What a point asks of its machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SvmParams {
     pub(crate) cost: f64,
     /// 0 for classes.

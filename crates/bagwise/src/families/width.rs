@@ -20,6 +20,14 @@ pub(crate) const SIGMA: ParamSpec = ParamSpec::new(
 )
 .grid("0.25*median,0.5*median,1*median,2*median");
 
+/// For each point, the first that differs from it in nothing, or in nothing but a width that neither looks at.
+pub(crate) fn twins(points: &[Point], ignores_width: impl Fn(&Point) -> bool) -> Vec<usize> {
+    let ignores: Vec<bool> = points.iter().map(ignores_width).collect();
+    let rest = |p: usize| points[p].iter().filter(|(name, _)| *name != WIDTH.name && *name != SIGMA.name);
+    let alike = |p: usize, q: usize| ignores[p] && ignores[q] && rest(p).eq(rest(q));
+    (0..points.len()).map(|p| (0..p).find(|&q| alike(p, q)).unwrap_or(p)).collect()
+}
+
 /// A width as a point gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Width {

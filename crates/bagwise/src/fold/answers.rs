@@ -1,18 +1,19 @@
 //! Answers for bags that training has not seen, with why they are what they are: what a judged fold records.
 
-use super::{Machines, PreparedFold, TrainingTask};
+use std::collections::BTreeMap;
+
+use super::{MANY_MACHINES, Machines, PreparedFold, TrainingTask};
 use crate::method::{Explanation, Predictor};
 use crate::model::pieces;
+use crate::multiclass::BinaryTask;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 
 /// What machines said of new bags.
 pub struct Answers {
     /// Bags x machines; not a number where there is no machine.
     pub outputs: Mat,
-    /// The machines there are.
-    pub machines: Vec<usize>,
-    /// For each bag, why each of these machines said so; none if the method cannot tell.
-    pub reasons: Option<Vec<Vec<Explanation>>>,
+    /// For each bag, the machine that decided ([`decisive`]) and why it said so; none if the method cannot tell.
+    pub reasons: Option<Vec<(usize, Explanation)>>,
 }
 
 impl TrainingTask<'_> {
@@ -29,26 +30,94 @@ impl TrainingTask<'_> {
         let mut outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
         let there: Vec<usize> = (0..width).filter(|&k| machines.0[k].is_some()).collect();
         if there.is_empty() || bags.is_empty() {
-            return Ok(Answers { outputs, machines: there, reasons: None });
+            return Ok(Answers { outputs, reasons: None });
         }
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
-        let mut reasons = Some(vec![Vec::with_capacity(there.len()); bags.len()]);
         let mut columns = there.iter();
-        for model in self.models(frame, machines, train, ctx)? {
+        let models = self.models(frame, machines, train, ctx)?;
+        for model in &models {
             let scores = model.answer(&new, ctx)?.scores;
             for (column, &k) in (0..scores.cols()).zip(&mut columns) {
                 (0..bags.len()).for_each(|row| outputs.set(row, k, scores.get(row, column)));
             }
-            let Some(known) = &mut reasons else { continue };
-            match explain(&*model, &new, ctx) {
-                Ok(own) => known.iter_mut().zip(own).for_each(|(all, own)| all.extend(own)),
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                // A method that cannot tell why, or not within the memory there is, is judged all the same.
-                Err(_) => reasons = None,
+        }
+        let labels = self.labels(&outputs, None);
+        let decided = |row: usize| decisive(&self.tasks, outputs.row(row), labels.get(row).copied());
+        let Some(decided) = (0..bags.len()).map(decided).collect::<Option<Vec<usize>>>() else {
+            return Ok(Answers { outputs, reasons: None });
+        };
+        let reasons = match there.len() > MANY_MACHINES {
+            true => self.explained_one_by_one(frame, machines, train, &new, &decided, ctx),
+            false => explained(&models, &there, &new, &decided, ctx),
+        };
+        match reasons {
+            Ok(reasons) => Ok(Answers { outputs, reasons: Some(decided.into_iter().zip(reasons).collect()) }),
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            // A method that cannot tell why, or not within the memory there is, is judged all the same.
+            Err(_) => Ok(Answers { outputs, reasons: None }),
+        }
+    }
+
+    /// Why the machine that decided a bag said so, by a model of that machine alone: of the many pairs of many classes few
+    /// decide a bag.
+    fn explained_one_by_one(
+        &self,
+        frame: &PreparedFold,
+        machines: &Machines,
+        train: &[usize],
+        new: &Bags,
+        decided: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Vec<Explanation>> {
+        let at = frame.positions(train);
+        let mut rows_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        decided.iter().enumerate().for_each(|(row, &k)| rows_of.entry(k).or_default().push(row));
+        let mut all: Vec<Option<Explanation>> = vec![None; decided.len()];
+        for (k, rows) in rows_of {
+            let fit = machines.0[k].as_ref().expect("a machine that decides is there");
+            let model = frame.prepared(k).model(&[fit], &at, ctx)?;
+            for (row, mut own) in rows.iter().zip(explain(&*model, &new.select(&rows), ctx)?) {
+                all[*row] = own.pop();
             }
         }
-        Ok(Answers { outputs, machines: there, reasons })
+        Ok(all.into_iter().flatten().collect())
     }
+}
+
+/// Why the machine that decided a bag said so, from models of all machines that are `there`.
+fn explained(
+    models: &[Box<dyn Predictor>],
+    there: &[usize],
+    new: &Bags,
+    decided: &[usize],
+    ctx: &Ctx,
+) -> Result<Vec<Explanation>> {
+    let mut all: Vec<Option<Explanation>> = vec![None; decided.len()];
+    let mut first = 0;
+    for model in models {
+        let own = &there[first..first + model.outputs()];
+        first += model.outputs();
+        for ((one, known), k) in all.iter_mut().zip(explain(&**model, new, ctx)?).zip(decided) {
+            if let Some(at) = own.iter().position(|there| there == k) {
+                *one = known.into_iter().nth(at);
+            }
+        }
+    }
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Of the machines there are, the one that speaks least for the label among those that know it; the only one there can be.
+fn decisive(tasks: &[BinaryTask], outputs: &[f64], label: Option<u32>) -> Option<usize> {
+    if tasks.len() == 1 {
+        return Some(0);
+    }
+    let label = label?;
+    let speaks = |(k, (task, &output)): (usize, (&BinaryTask, &f64))| match task.plus == label {
+        true => Some((k, output)),
+        false => (task.minus == Some(label)).then_some((k, -output)),
+    };
+    let known = tasks.iter().zip(outputs).enumerate().filter(|(_, (_, o))| !o.is_nan()).filter_map(speaks);
+    known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
 }
 
 /// Explains bags piece by piece: some methods compare every instance with every training bag.

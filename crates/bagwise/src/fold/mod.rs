@@ -7,21 +7,20 @@
 
 mod answers;
 mod train;
+mod tune;
 
 pub use answers::Answers;
 pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::calibrate::Calibration;
 use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
-use crate::multiclass::{BinaryTask, Scheme, class_scores, tasks, vote};
+use crate::multiclass::{BinaryTask, ClassBags, MANY_CLASSES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Message, Result, Setting, Target};
-use bagwise_judge::{Classified, Fold, Metric, Predictions};
+use bagwise_judge::{Classified, Predictions};
 
 /// A method and the choices around it.
 #[derive(Clone)]
@@ -47,6 +46,10 @@ impl ResolvedConfig {
         ResolvedConfig { method, grid, scale, scheme: method.scheme(), balanced: false, impute: false }
     }
 }
+
+/// From so many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
+/// outputs per bag and point.
+const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
 
 /// Data and a setup that fit each other.
 pub struct TrainingTask<'a> {
@@ -79,6 +82,19 @@ impl PreparedFold {
     /// What was prepared for a machine.
     pub fn prepared(&self, machine: usize) -> &dyn Prepared {
         &*self.prepared[machine.min(self.prepared.len() - 1)]
+    }
+
+    /// For each of some groups of points, the first of them whose machines it shares.
+    fn originals(&self, groups: &[Vec<usize>]) -> Vec<usize> {
+        let twin = |&point: &usize| {
+            let first = self.prepared[0].twin(point);
+            if self.prepared.iter().all(|p| p.twin(point) == first) { first } else { point }
+        };
+        let original = |g: usize| {
+            let twins: Vec<usize> = groups[g].iter().map(twin).collect();
+            groups[..g].iter().position(|earlier| *earlier == twins).unwrap_or(g)
+        };
+        (0..groups.len()).map(original).collect()
     }
 
     /// True if all machines share what was prepared.
@@ -273,8 +289,16 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Machines>> {
         let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
+        let by_class = match self.target {
+            Target::Classes { codes, .. } => Some(ClassBags::new(codes, train)),
+            Target::Values(_) => None,
+        };
         for (k, task) in self.tasks.iter().enumerate() {
-            let (bags, y) = self.problem(task, train);
+            ctx.check()?;
+            let (bags, y) = match &by_class {
+                Some(by_class) => by_class.problem(task),
+                None => self.problem(task, train),
+            };
             // Without a bag of its class a machine against the rest has nothing to say; a pair of which one side is
             // missing is decided by the other.
             let hopeless = !self.is_regression() && task.minus.is_none() && !y.contains(&1.0);
@@ -327,6 +351,11 @@ impl<'a> TrainingTask<'a> {
         if bags.iter().all(|&b| frame.position[b].is_some()) {
             let at = frame.positions(bags);
             for (out, machines) in out.iter_mut().zip(points) {
+                if frame.is_shared() && machines.0.iter().all(Option::is_some) {
+                    let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
+                    *out = frame.prepared(0).scores_of_all(&fits, &at, ctx)?;
+                    continue;
+                }
                 for (k, fit) in machines.0.iter().enumerate() {
                     let Some(fit) = fit else { continue };
                     for (row, score) in frame.prepared(k).scores(fit, &at, ctx)?.into_iter().enumerate() {
@@ -378,204 +407,6 @@ impl<'a> TrainingTask<'a> {
         there.map(|(k, fit)| frame.prepared(k).model(&[fit], &at, ctx)).collect()
     }
 
-    /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner folds together, ties to the first point.
-    pub fn tune(
-        &self,
-        train: &[usize],
-        inner: &[Fold],
-        metric: Metric,
-        frames: FoldScope,
-        ctx: &Ctx,
-    ) -> Result<Tuned> {
-        let grid = &self.setup.grid;
-        let by_fold = frames == FoldScope::PerFold || self.learns_labels();
-        let admitted = self.admitted(train, if by_fold { inner } else { &[] });
-        let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
-        let mut kept: Option<PreparedFold> = None;
-        let (chunks, mut own) = self.chunks(&admitted, train, ctx);
-        if by_fold {
-            own = None;
-        }
-        for chunk in chunks {
-            ctx.check()?;
-            kept = None;
-            let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
-            let outputs = if by_fold {
-                self.cross_fit_by_fold(&points, train, inner, ctx)?
-            } else {
-                // Where the grid needs several frames, memory is short: the bags are then copied anew for each.
-                let own = own.take().unwrap_or_else(|| self.bags.select(train));
-                let frame = self.frame_of(own, train, &points, ctx)?;
-                let outputs = self.cross_fit(&frame, train, inner, ctx)?;
-                kept = Some(frame);
-                outputs
-            };
-            for (i, outputs) in chunk.into_iter().zip(outputs) {
-                out_of_fold[i] = Some(outputs);
-            }
-        }
-        let truth = self.target.select(train);
-        // Bags are compared with bags of the same inner fold only.
-        let mut tested_by = vec![0; self.bags.len()];
-        inner.iter().enumerate().for_each(|(f, fold)| fold.test.iter().for_each(|&bag| tested_by[bag] = f));
-        let folds: Vec<usize> = train.iter().map(|&bag| tested_by[bag]).collect();
-        let judged = |outputs: &Option<Mat>| match outputs {
-            Some(outputs) => self.judge(&truth, outputs, metric, &folds),
-            None => Ok(None),
-        };
-        let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
-        let mut best = admitted[0];
-        for (i, value) in values.iter().enumerate() {
-            if let Some(value) = value
-                && values[best].is_none_or(|b| metric.better(*value, b))
-            {
-                best = i;
-            }
-        }
-        let frame = kept.filter(|f| f.points.contains(&grid.points[best]));
-        let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
-        let out_of_fold = out_of_fold.swap_remove(best).expect("the best was tried");
-        Ok(Tuned { best, values, out_of_fold, on_edge, frame })
-    }
-
-    /// The points that have a meaning for the training bags, and for those of every one of `folds`; all if none has,
-    /// so that the method can say why.
-    fn admitted(&self, train: &[usize], folds: &[Fold]) -> Vec<usize> {
-        let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
-        let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
-        let points = &self.setup.grid.points;
-        let drawn_from = |point: &Point| match draws_on_all(point) {
-            true => self.bags.instance_count(),
-            false => fewest.unwrap_or(0),
-        };
-        let fits = |&i: &usize| self.setup.method.admits(&points[i], drawn_from(&points[i]));
-        let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
-        if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
-    }
-
-    /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
-    /// if it fits as a whole. With the copy of the training bags that this was judged by, if one was made.
-    fn chunks(&self, points: &[usize], train: &[usize], ctx: &Ctx) -> (Vec<Vec<usize>>, Option<Bags>) {
-        let grid = &self.setup.grid;
-        if grid.groups.len() == 1 {
-            return (vec![points.to_vec()], None);
-        }
-        // Of the training bags alone: not even the size of a test bag may reach what is computed.
-        let own = self.bags.select(train);
-        let mut needs = self.setup.method.needs(&own);
-        if self.setup.method.learns_labels() {
-            // Every machine has something prepared of its own.
-            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
-        }
-        let together = needs.together(ctx.memory);
-        if grid.groups.len() <= together {
-            return (vec![points.to_vec()], Some(own));
-        }
-        // Points that stand together in the grid stay together.
-        let mut chunks: Vec<Vec<usize>> = Vec::new();
-        let mut groups: Vec<usize> = Vec::new();
-        for &point in points {
-            let group = grid.groups.iter().position(|g| g.contains(&point)).expect("every point has a group");
-            if !groups.contains(&group) {
-                if groups.len() == together || chunks.is_empty() {
-                    chunks.push(Vec::new());
-                    groups.clear();
-                }
-                groups.push(group);
-            }
-            chunks.last_mut().expect("a chunk was begun").push(point);
-        }
-        (chunks, Some(own))
-    }
-
-    /// Does jobs side by side, or, if the fits of a frame are heavy, one after another: what is below them uses all
-    /// threads anyway. Results are in the order of the jobs.
-    fn each_job<J: Send, T: Send>(
-        frame: &PreparedFold,
-        jobs: Vec<J>,
-        job: impl Fn(J) -> Result<T> + Send + Sync,
-    ) -> Result<Vec<T>> {
-        match frame.prepared.iter().any(|p| p.fits_are_heavy()) {
-            true => jobs.into_iter().map(job).collect(),
-            false => jobs.into_par_iter().map(job).collect(),
-        }
-    }
-
-    /// Out-of-fold outputs of every point of a frame that serves all inner folds.
-    fn cross_fit(
-        &self,
-        frame: &PreparedFold,
-        train: &[usize],
-        inner: &[Fold],
-        ctx: &Ctx,
-    ) -> Result<Vec<Mat>> {
-        let grid = Grid::of(self.setup.method.params(), frame.points.clone());
-        let jobs: Vec<(&Fold, &Vec<usize>)> =
-            inner.iter().flat_map(|f| grid.groups.iter().map(move |g| (f, g))).collect();
-        let results: Vec<(&Fold, &Vec<usize>, Vec<Mat>)> = Self::each_job(frame, jobs, |(fold, group)| {
-            let fits = self.fit(frame, group, &fold.train, ctx)?;
-            Ok((fold, group, self.outputs_of_each(frame, &fits, &fold.train, &fold.test, ctx)?))
-        })?;
-        Ok(self.collect_out_of_fold(
-            train,
-            frame.points.len(),
-            results.iter().map(|(f, g, o)| (*f, g.as_slice(), o)),
-        ))
-    }
-
-    /// The same where labels are learned from: every inner fold has a frame of its own.
-    fn cross_fit_by_fold(
-        &self,
-        points: &[Point],
-        train: &[usize],
-        inner: &[Fold],
-        ctx: &Ctx,
-    ) -> Result<Vec<Mat>> {
-        let grid = Grid::of(self.setup.method.params(), points.to_vec());
-        let mut results: Vec<(&Fold, &[usize], Vec<Mat>)> = Vec::new();
-        for fold in inner {
-            let frame = self.frame(&fold.train, points, ctx)?;
-            let fitted: Vec<Vec<Mat>> = Self::each_job(&frame, grid.groups.iter().collect(), |group| {
-                let fits = self.fit(&frame, group, &fold.train, ctx)?;
-                self.outputs_of_each(&frame, &fits, &fold.train, &fold.test, ctx)
-            })?;
-            results.extend(
-                grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.as_slice(), outputs)),
-            );
-        }
-        Ok(self.collect_out_of_fold(train, points.len(), results.iter().map(|(f, g, o)| (*f, *g, o))))
-    }
-
-    fn collect_out_of_fold<'r>(
-        &self,
-        train: &[usize],
-        points: usize,
-        results: impl Iterator<Item = (&'r Fold, &'r [usize], &'r Vec<Mat>)>,
-    ) -> Vec<Mat> {
-        let mut row_of = vec![usize::MAX; self.bags.len()];
-        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
-        let mut all = vec![Mat::zeros(train.len(), self.tasks.len()); points];
-        for (fold, group, outputs) in results {
-            for (&point, outputs) in group.iter().zip(outputs) {
-                for (i, &bag) in fold.test.iter().enumerate() {
-                    all[point].row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
-                }
-            }
-        }
-        all
-    }
-
-    /// The value of out-of-fold outputs, whose folds are given bag by bag.
-    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
-        // A sigmoid per point of a grid is work for nothing where nobody looks at probabilities.
-        let calibration = match metric.needs_probabilities() {
-            true => Calibration::fit(truth, outputs, &self.tasks),
-            false => Calibration::default(),
-        };
-        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None)?, folds))
-    }
-
     /// The labels that outputs elect; empty for real values.
     pub fn labels(&self, outputs: &Mat, threshold: Option<f64>) -> Vec<u32> {
         if self.is_regression() {
@@ -594,7 +425,7 @@ impl<'a> TrainingTask<'a> {
         Mat::from_rows(&rows)
     }
 
-    /// Truth and what the outputs say, as metrics want them.
+    /// Truth and what the outputs say, as metrics want them; probabilities only where there is a calibration.
     pub fn predictions(
         &self,
         truth: &Target,
@@ -609,6 +440,9 @@ impl<'a> TrainingTask<'a> {
                 let classified =
                     Classified::new(codes.clone(), self.labels(outputs, threshold), names.len(), positive)?;
                 let classified = classified.with_scores(self.scores(outputs))?;
+                if !calibration.is_fitted() {
+                    return Ok(Predictions::Classes(classified));
+                }
                 let probabilities = calibration.probabilities(outputs, &self.tasks, names.len());
                 Ok(Predictions::Classes(classified.with_probabilities(probabilities)?))
             }

@@ -92,7 +92,7 @@ fn choose(
         if learners.len() > 1 {
             // Grams of all candidates together may not fit; the chosen one is prepared again.
             tuned.release();
-            answers.push(vec![inner_answers(learner, &tuned.out_of_fold, train, inner)?]);
+            answers.push(vec![inner_answers(learner, &tuned.out_of_fold, train, inner, wanted.metric)?]);
         }
         tried.push(tuned);
     }
@@ -114,15 +114,16 @@ fn choose(
     Ok((which, tried.swap_remove(which)))
 }
 
-/// What inner folds said of the training bags, at the chosen point.
+/// What inner folds said of the training bags, at the chosen point, as far as the metric looks at it.
 fn inner_answers(
     learner: &TrainingTask<'_>,
     out_of_fold: &Mat,
     train: &[usize],
     inner: &[Fold],
+    metric: Metric,
 ) -> Result<Repeat> {
     let truth = learner.target.select(train);
-    let calibration = Calibration::fit(&truth, out_of_fold, &learner.tasks);
+    let calibration = learner.calibrated_for(metric, &truth, out_of_fold);
     let predictions = learner.predictions(&truth, out_of_fold, &calibration, None)?;
     let tests = |fold: &Fold, bag: &usize| fold.test.binary_search(bag).is_ok();
     let folds = train.iter().map(|bag| inner.iter().position(|f| tests(f, bag)).unwrap_or(0)).collect();

@@ -26,7 +26,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::families::base_kernel;
-use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags};
+use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags, twins};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
@@ -274,12 +274,10 @@ impl Method for Isk {
                 all[r] = Some(ready);
             }
         }
-        Ok(Box::new(MapPrepared {
-            bags,
-            machines: points.iter().map(SvmParams::read).collect::<Result<_>>()?,
-            representation,
-            mapped: all.into_iter().flatten().collect(),
-        }))
+        let machines = points.iter().map(SvmParams::read).collect::<Result<Vec<_>>>()?;
+        let mapped: Vec<MappedBags> = all.into_iter().flatten().collect();
+        let twins = twins(&mapped, &representation, &machines);
+        Ok(Box::new(MapPrepared { bags, machines, representation, mapped, twins }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {

@@ -260,7 +260,7 @@ impl<'a> Run<'a> {
         let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
         let mut judged =
             FoldResult::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
-        judged.reasons = reasons::reasons(learner, &fold.test, judged.scored.labels.as_deref(), &answers);
+        judged.reasons = reasons::reasons(learner, &fold.test, &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best];
         judged.on_edge = learned.tuned.on_edge;

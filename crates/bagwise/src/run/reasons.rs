@@ -5,41 +5,18 @@ use crate::method::Explanation;
 use bagwise_judge::Reason;
 
 /// One reason per answered bag; empty if the method cannot tell, or not in finite numbers.
-pub(super) fn reasons(
-    learner: &TrainingTask<'_>,
-    bags: &[usize],
-    labels: Option<&[u32]>,
-    answers: &Answers,
-) -> Vec<Reason> {
-    let one = |row: usize| {
-        let all = answers.reasons.as_ref()?;
-        let machine = decisive(learner, answers, row, labels.map(|l| l[row]))?;
-        let task = learner.tasks[answers.machines[machine]];
-        let number = |i: usize| learner.data.instance_number(bags[row], i) - 1;
+pub(super) fn reasons(learner: &TrainingTask<'_>, bags: &[usize], answers: &Answers) -> Vec<Reason> {
+    let one = |(&bag, (machine, why)): (&usize, &(usize, Explanation))| {
+        let task = learner.tasks[*machine];
+        let number = |i: usize| learner.data.instance_number(bag, i) - 1;
         let reason = Reason {
             machine: (learner.tasks.len() > 1).then_some((task.plus, task.minus)),
-            ..shortened(&all[row][machine], number)
+            ..shortened(why, number)
         };
         reason.is_finite().then_some(reason)
     };
-    (0..bags.len()).map(one).collect::<Option<Vec<_>>>().unwrap_or_default()
-}
-
-/// Of the machines there are, the one that speaks least for the label among those that know it; the only one there can be.
-fn decisive(learner: &TrainingTask<'_>, answers: &Answers, row: usize, label: Option<u32>) -> Option<usize> {
-    if learner.tasks.len() == 1 {
-        return Some(0);
-    }
-    let label = label?;
-    let speaks = |(at, &k): (usize, &usize)| {
-        let (task, output) = (learner.tasks[k], answers.outputs.get(row, k));
-        match task.plus == label {
-            true => Some((at, output)),
-            false => (task.minus == Some(label)).then_some((at, -output)),
-        }
-    };
-    let known = answers.machines.iter().enumerate().filter_map(speaks);
-    known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+    let known = answers.reasons.as_deref().unwrap_or_default();
+    bags.iter().zip(known).map(one).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn shortened(explanation: &Explanation, number: impl Fn(usize) -> usize) -> Reason {

@@ -2,7 +2,9 @@
 //!
 //! Four ways, chosen by kernel, method and size:
 //!
-//! * *linear*: no kernel values at all; coordinate descent on the rows, and a product with the weights.
+//! * *linear*: coordinate descent on the rows, without kernel values; or, up to [`LINEAR_GRAM`] rows, on their inner products,
+//!   shared as the Gaussians are: with hundreds of columns single coordinates settle slowly. Outputs are products with the
+//!   weights of the columns either way.
 //! * *Gram*: the Gaussian of all pairs of rows, computed once for all widths (`bagwise_engine::rows`), and shared by all
 //!   folds, costs and rounds: an entry depends on its two rows only. 8 n^2 bytes for each width, while that is at most
 //!   [`GRAM_BYTES`] and the budget allows it.
@@ -15,6 +17,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use bagwise_svm::{
     ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, SmoParams, SolveOutcome,
@@ -53,6 +57,10 @@ pub(crate) const COST: ParamSpec = ParamSpec {
 /// The largest Gram of all rows: 15,800 of them. Beyond, computing entries anew is cheaper than the memory.
 const GRAM_BYTES: u64 = 2_000_000_000;
 
+/// Up to so many rows a linear machine is found on inner products (128 MB), which take less time than a few passes of
+/// coordinate descent over as many rows.
+const LINEAR_GRAM: usize = 4000;
+
 pub(crate) fn gram_bytes(rows: usize) -> u64 {
     8 * (rows as u64).pow(2)
 }
@@ -63,10 +71,16 @@ pub(crate) fn gram_fits(rows: usize) -> bool {
 
 /// Kernel values of rows.
 pub(crate) enum Kernel {
-    Linear,
-    Gram { gamma: f64, gram: Mat },
+    /// With the inner products of all rows, if these are few.
+    Linear(Option<Arc<Mat>>),
+    Gram {
+        gamma: f64,
+        gram: Mat,
+    },
     Rows(GaussianRows),
-    Direct { gamma: f64 },
+    Direct {
+        gamma: f64,
+    },
 }
 
 /// A trained machine, before its bias is settled.
@@ -190,9 +204,15 @@ pub(crate) fn prepare(
         _ => Vec::new(),
     }
     .into_iter();
+    let products = match points.contains(&None) && rows <= LINEAR_GRAM && gram_bytes(rows) <= ctx.memory {
+        true => Some(Arc::new(inner_products(stock, ctx)?)),
+        false => None,
+    };
     let mut widths = wanted.into_iter();
     let mut kernel = |width: &Option<Width>| {
-        let Some(gamma) = width.and_then(|_| widths.next()) else { return Kernel::Linear };
+        let Some(gamma) = width.and_then(|_| widths.next()) else {
+            return Kernel::Linear(products.clone());
+        };
         match (&distances, matrices.next()) {
             (Some(distances), _) => Kernel::Rows(GaussianRows::new(distances.clone(), gamma)),
             (None, Some(gram)) => Kernel::Gram { gamma, gram },
@@ -206,7 +226,7 @@ impl Kernel {
     /// The width; 0 for a linear kernel.
     pub(crate) fn gamma(&self) -> f64 {
         match self {
-            Kernel::Linear => 0.0,
+            Kernel::Linear(_) => 0.0,
             Kernel::Gram { gamma, .. } | Kernel::Direct { gamma } => *gamma,
             Kernel::Rows(rows) => rows.gamma(),
         }
@@ -235,7 +255,12 @@ impl Kernel {
         let cancel = ctx.canceller();
         let params = SmoParams { tolerance: effort.tolerance, cancel: Some(&cancel), ..SmoParams::default() };
         let solved: Solved = match self {
-            Kernel::Linear => {
+            Kernel::Linear(Some(products)) => {
+                let kernel = Gram::new(products.data(), products.cols(), &at);
+                let solved: Solved = fit(&kernel, form, bounds, start, &params).into();
+                Solved { weights: Some(combined(stock, &at, &solved.coefficients)?), ..solved }
+            }
+            Kernel::Linear(None) => {
                 let params = LinearParams {
                     tolerance: effort.tolerance,
                     cancel: Some(&cancel),
@@ -290,7 +315,7 @@ impl Kernel {
         out: &mut [f64],
         ctx: &Ctx,
     ) -> Result<()> {
-        if let (Kernel::Linear, Some(weights)) = (self, &solved.weights) {
+        if let (Kernel::Linear(_), Some(weights)) = (self, &solved.weights) {
             let mut row = vec![0.0; stock.cols()];
             for &i in asked {
                 stock.row_into(i, &mut row)?;
@@ -363,12 +388,9 @@ impl Kernel {
                 let weights = vec![weights.to_vec()];
                 Ok(weighted(stock, &at, &kept, weights, *gamma, Precision::F64, ctx)?.remove(0).into_data())
             }
-            Kernel::Linear => {
-                let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
-                for (&i, w) in at.iter().zip(weights) {
-                    stock.row_into(i, &mut row)?;
-                    sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
-                }
+            Kernel::Linear(_) => {
+                let sum = combined(stock, &at, weights)?;
+                let mut row = vec![0.0; stock.cols()];
                 let mut product = |&i: &usize| {
                     stock.row_into(i, &mut row)?;
                     Ok(row.iter().zip(&sum).map(|(x, s)| x * s).sum())
@@ -377,6 +399,44 @@ impl Kernel {
             }
         }
     }
+}
+
+/// `sum_k b_k row_k` of the rows themselves.
+fn combined(stock: &Instances, at: &[usize], weights: &[f64]) -> Result<Vec<f64>> {
+    let (mut row, mut sum) = (vec![0.0; stock.cols()], vec![0.0; stock.cols()]);
+    for (&i, w) in at.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+        stock.row_into(i, &mut row)?;
+        sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
+    }
+    Ok(sum)
+}
+
+/// The inner products of all rows with each other.
+fn inner_products(stock: &Instances, ctx: &Ctx) -> Result<Mat> {
+    let (n, width) = (stock.rows(), stock.cols());
+    let mut dense = Mat::zeros(n, width);
+    (0..n).try_for_each(|i| stock.row_into(i, dense.row_mut(i)))?;
+    let mut out = Mat::zeros(n, n);
+    out.data_mut().par_chunks_mut(n.max(1)).enumerate().try_for_each(|(i, row)| {
+        ctx.check()?;
+        row.iter_mut().enumerate().for_each(|(j, out)| {
+            // Both entries of a pair are the same sum, so that the matrix is symmetric to the last bit.
+            *out = product(dense.row(i.min(j)), dense.row(i.max(j)));
+        });
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// In eight sums, so that one addition need not wait for the last.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let ((a, more_a), (b, more_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|l| sums[l] += a[l] * b[l]);
+    }
+    let rest: f64 = more_a.iter().zip(more_b).map(|(a, b)| a * b).sum();
+    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest
 }
 
 /// What some rows say of each other.
@@ -511,5 +571,41 @@ impl ChunkKernel for Chunked<'_> {
         let precision = Precision::F64;
         let sums = weighted(self.rows, at, &kept, vec![weights.to_vec()], self.gamma, precision, self.ctx);
         Some(self.note(sums)?.remove(0).into_data())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bagwise_core::Rng;
+
+    #[test]
+    fn a_linear_machine_is_the_same_on_inner_products_and_on_rows() {
+        let mut rng = Rng::new(5, "linear", &[]);
+        let (n, width) = (120, 30);
+        let stock = Instances::F64(Mat::new(n, width, (0..n * width).map(|_| rng.normal()).collect()));
+        let rows: Vec<TrainingRow> = (0..n)
+            .map(|at| TrainingRow { at, y: if rng.uniform() < 0.4 { 1.0 } else { -1.0 }, bag: at, place: at })
+            .collect();
+        let ctx = Ctx::default();
+        let products = Kernel::Linear(Some(Arc::new(inner_products(&stock, &ctx).unwrap())));
+        for cost in [0.01, 1.0, 100.0] {
+            let solve = |kernel: &Kernel| {
+                let effort = Effort { tolerance: 1e-3 };
+                kernel.solve(&stock, &rows, &vec![cost; n], None, effort, &ctx).unwrap()
+            };
+            let (on_products, on_rows) = (solve(&products), solve(&Kernel::Linear(None)));
+            // Each is within its duality gap of the same optimum.
+            let apart = (on_products.outcome.objective - on_rows.outcome.objective).abs();
+            let gaps = on_products.outcome.duality_gap + on_rows.outcome.duality_gap;
+            assert!(apart <= gaps, "{cost}: {apart} and {gaps}");
+            assert!(gaps < 1e-3 * n as f64 * cost.max(1.0), "{cost}: {gaps}");
+            let (mut out, asked) = (vec![0.0; n], (0..n).collect::<Vec<usize>>());
+            products.outputs(&stock, &rows, &on_products, &asked, &mut out, &ctx).unwrap();
+            for (by_weights, by_kernel) in out.iter().zip(&on_products.outputs) {
+                // The solver's own outputs drift by a tenth of its tolerance at most.
+                assert!((by_weights - by_kernel).abs() < 2e-4, "{by_weights} and {by_kernel}");
+            }
+        }
     }
 }

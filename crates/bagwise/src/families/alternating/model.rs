@@ -43,7 +43,7 @@ pub(super) fn build(
     zero_is_positive: bool,
 ) -> Result<Box<dyn Predictor>> {
     let kept = match kernel {
-        Kernel::Linear => {
+        Kernel::Linear(_) => {
             let zeros = vec![0.0; stock.cols()];
             let rows: Vec<&[f64]> = found.iter().map(|f| f.weights.as_deref().unwrap_or(&zeros)).collect();
             ReferenceRows::Linear(Mat::from_rows(&rows))

@@ -1,0 +1,317 @@
+//! Choosing a point of a grid by inner folds: all points are trained on every inner fold in frames that share as much as
+//! memory allows, and judged by their outputs for the bags they had not seen.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{FoldScope, MANY_MACHINES, Machines, PreparedFold, TrainingTask, Tuned};
+use crate::calibrate::Calibration;
+use crate::method::draws_on_all;
+use crate::params::{Grid, Point};
+use bagwise_core::{Bags, Ctx, Mat, Result, Target};
+use bagwise_judge::{Classified, Fold, Metric, Predictions};
+
+impl TrainingTask<'_> {
+    /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
+    /// inner folds together, ties to the first point.
+    pub fn tune(
+        &self,
+        train: &[usize],
+        inner: &[Fold],
+        metric: Metric,
+        frames: FoldScope,
+        ctx: &Ctx,
+    ) -> Result<Tuned> {
+        let grid = &self.setup.grid;
+        let by_fold = frames == FoldScope::PerFold || self.learns_labels();
+        let admitted = self.admitted(train, if by_fold { inner } else { &[] });
+        let summary = match self.tasks.len() > MANY_MACHINES && admitted.len() > 1 {
+            true if !metric.needs_probabilities() => Some(metric),
+            _ => None,
+        };
+        let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
+        let mut kept: Option<PreparedFold> = None;
+        let (chunks, mut own) = self.chunks(&admitted, train, ctx);
+        if by_fold {
+            own = None;
+        }
+        for chunk in chunks {
+            ctx.check()?;
+            kept = None;
+            let points: Vec<Point> = chunk.iter().map(|&i| grid.points[i].clone()).collect();
+            let outputs = if by_fold {
+                self.cross_fit_by_fold(&points, train, inner, summary, ctx)?
+            } else {
+                // Where the grid needs several frames, memory is short: the bags are then copied anew for each.
+                let own = own.take().unwrap_or_else(|| self.bags.select(train));
+                let frame = self.frame_of(own, train, &points, ctx)?;
+                let outputs = self.cross_fit(&frame, train, inner, summary, ctx)?;
+                kept = Some(frame);
+                outputs
+            };
+            for (i, outputs) in chunk.into_iter().zip(outputs) {
+                out_of_fold[i] = Some(outputs);
+            }
+        }
+        let truth = self.target.select(train);
+        // Bags are compared with bags of the same inner fold only.
+        let mut tested_by = vec![0; self.bags.len()];
+        inner.iter().enumerate().for_each(|(f, fold)| fold.test.iter().for_each(|&bag| tested_by[bag] = f));
+        let folds: Vec<usize> = train.iter().map(|&bag| tested_by[bag]).collect();
+        let judged = |outputs: &Option<Mat>| match outputs {
+            Some(summary_rows) if summary.is_some() => {
+                self.judge_summary(&truth, summary_rows, metric, &folds)
+            }
+            Some(outputs) => self.judge(&truth, outputs, metric, &folds),
+            None => Ok(None),
+        };
+        let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
+        let mut best = admitted[0];
+        for (i, value) in values.iter().enumerate() {
+            if let Some(value) = value
+                && values[best].is_none_or(|b| metric.better(*value, b))
+            {
+                best = i;
+            }
+        }
+        let mut frame = kept.filter(|f| f.points.contains(&grid.points[best]));
+        let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
+        let mut out_of_fold = out_of_fold.swap_remove(best).expect("the best was tried");
+        if summary.is_some() {
+            // Together with the points that it was solved along with, so that its outputs are those that were judged.
+            let group = grid.groups.iter().find(|g| g.contains(&best)).expect("every point has a group");
+            let members = || group.iter().filter(|i| admitted.contains(i)).map(|&i| grid.points[i].clone());
+            let points: Vec<Point> = members().collect();
+            let at = points.iter().position(|p| *p == grid.points[best]).expect("the best was tried");
+            let mut outputs = if by_fold {
+                self.cross_fit_by_fold(&points, train, inner, None, ctx)?
+            } else {
+                let frame = match frame {
+                    Some(ref frame) => frame,
+                    None => frame.insert(self.frame(train, &points, ctx)?),
+                };
+                let places = frame.points.iter().enumerate().filter(|(_, p)| points.contains(p));
+                let places: Vec<usize> = places.map(|(place, _)| place).collect();
+                self.cross_fit_groups(frame, &[places], train, inner, None, ctx)?
+            };
+            out_of_fold = outputs.swap_remove(at);
+        }
+        Ok(Tuned { best, values, out_of_fold, on_edge, frame })
+    }
+
+    /// The points that have a meaning for the training bags, and for those of every one of `folds`; all if none has,
+    /// so that the method can say why.
+    fn admitted(&self, train: &[usize], folds: &[Fold]) -> Vec<usize> {
+        let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
+        let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
+        let points = &self.setup.grid.points;
+        let drawn_from = |point: &Point| match draws_on_all(point) {
+            true => self.bags.instance_count(),
+            false => fewest.unwrap_or(0),
+        };
+        let fits = |&i: &usize| self.setup.method.admits(&points[i], drawn_from(&points[i]));
+        let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
+        if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
+    }
+
+    /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
+    /// if it fits as a whole. With the copy of the training bags that this was judged by, if one was made.
+    fn chunks(&self, points: &[usize], train: &[usize], ctx: &Ctx) -> (Vec<Vec<usize>>, Option<Bags>) {
+        let grid = &self.setup.grid;
+        if grid.groups.len() == 1 {
+            return (vec![points.to_vec()], None);
+        }
+        // Of the training bags alone: not even the size of a test bag may reach what is computed.
+        let own = self.bags.select(train);
+        let mut needs = self.setup.method.needs(&own);
+        if self.setup.method.learns_labels() {
+            // Every machine has something prepared of its own.
+            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
+        }
+        let together = needs.together(ctx.memory);
+        if grid.groups.len() <= together {
+            return (vec![points.to_vec()], Some(own));
+        }
+        // Points that stand together in the grid stay together.
+        let mut chunks: Vec<Vec<usize>> = Vec::new();
+        let mut groups: Vec<usize> = Vec::new();
+        for &point in points {
+            let group = grid.groups.iter().position(|g| g.contains(&point)).expect("every point has a group");
+            if !groups.contains(&group) {
+                if groups.len() == together || chunks.is_empty() {
+                    chunks.push(Vec::new());
+                    groups.clear();
+                }
+                groups.push(group);
+            }
+            chunks.last_mut().expect("a chunk was begun").push(point);
+        }
+        (chunks, Some(own))
+    }
+
+    /// Does jobs side by side, or, if the fits of a frame are heavy, one after another: what is below them uses all
+    /// threads anyway. Results are in the order of the jobs.
+    fn each_job<J: Send, T: Send>(
+        frame: &PreparedFold,
+        jobs: Vec<J>,
+        job: impl Fn(J) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        match frame.prepared.iter().any(|p| p.fits_are_heavy()) {
+            true => jobs.into_iter().map(job).collect(),
+            false => jobs.into_par_iter().map(job).collect(),
+        }
+    }
+
+    /// Out-of-fold outputs of every point of a frame that serves all inner folds, or the [summary](Self::summary) of them
+    /// for a metric.
+    fn cross_fit(
+        &self,
+        frame: &PreparedFold,
+        train: &[usize],
+        inner: &[Fold],
+        summary: Option<Metric>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let grid = Grid::of(self.setup.method.params(), frame.points.clone());
+        let mut all = self.cross_fit_groups(frame, &grid.groups, train, inner, summary, ctx)?.into_iter();
+        let mut of_point: Vec<Option<Mat>> = vec![None; frame.points.len()];
+        grid.groups.iter().flatten().for_each(|&point| of_point[point] = all.next());
+        Ok(of_point.into_iter().map(|outputs| outputs.expect("every point has a group")).collect())
+    }
+
+    /// The same for some groups of points, in their order.
+    fn cross_fit_groups(
+        &self,
+        frame: &PreparedFold,
+        groups: &[Vec<usize>],
+        train: &[usize],
+        inner: &[Fold],
+        summary: Option<Metric>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let original = frame.originals(groups);
+        let jobs: Vec<(&Fold, usize)> = inner
+            .iter()
+            .flat_map(|f| (0..groups.len()).map(move |g| (f, g)))
+            .filter(|&(_, g)| original[g] == g)
+            .collect();
+        let first = |g: usize| groups[..g].iter().map(Vec::len).sum::<usize>();
+        let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> = Self::each_job(frame, jobs, |(fold, g)| {
+            let outputs = self.outputs_of_fold(frame, &groups[g], fold, summary, ctx)?;
+            Ok((fold, first(g)..first(g + 1), outputs))
+        })?;
+        let mut all = self.collect_out_of_fold(train, first(groups.len()), results);
+        for g in (0..groups.len()).filter(|&g| original[g] != g) {
+            (0..groups[g].len()).for_each(|i| all[first(g) + i] = all[first(original[g]) + i].clone());
+        }
+        Ok(all)
+    }
+
+    /// The same where labels are learned from: every inner fold has a frame of its own. Here tested bags are new to the
+    /// frame, and points that agree on its bags may differ on them.
+    fn cross_fit_by_fold(
+        &self,
+        points: &[Point],
+        train: &[usize],
+        inner: &[Fold],
+        summary: Option<Metric>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let grid = Grid::of(self.setup.method.params(), points.to_vec());
+        let mut results: Vec<(&Fold, Vec<usize>, Vec<Mat>)> = Vec::new();
+        for fold in inner {
+            let frame = self.frame(&fold.train, points, ctx)?;
+            let fitted: Vec<Vec<Mat>> = Self::each_job(&frame, grid.groups.iter().collect(), |group| {
+                self.outputs_of_fold(&frame, group, fold, summary, ctx)
+            })?;
+            results.extend(
+                grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.clone(), outputs)),
+            );
+        }
+        Ok(self.collect_out_of_fold(train, points.len(), results))
+    }
+
+    /// Trains points that share their representation on a fold, and tests them.
+    fn outputs_of_fold(
+        &self,
+        frame: &PreparedFold,
+        group: &[usize],
+        fold: &Fold,
+        summary: Option<Metric>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let fits = self.fit(frame, group, &fold.train, ctx)?;
+        let Some(metric) = summary else {
+            return self.outputs_of_each(frame, &fits, &fold.train, &fold.test, ctx);
+        };
+        let one = |machines: &Machines| {
+            let outputs = self.outputs(frame, machines, &fold.train, &fold.test, ctx)?;
+            Ok(self.summary(&outputs, metric))
+        };
+        fits.iter().map(one).collect()
+    }
+
+    /// What a metric without probabilities looks at: a row for each bag, with its label and, where bags are compared by them,
+    /// its score for every class.
+    fn summary(&self, outputs: &Mat, metric: Metric) -> Mat {
+        let labels = self.labels(outputs, None).into_iter().map(f64::from);
+        if !metric.compares_bags() {
+            return Mat::new(outputs.rows(), 1, labels.collect());
+        }
+        let scores = self.scores(outputs);
+        let row = |(b, label): (usize, f64)| [&[label], scores.row(b)].concat();
+        Mat::from_rows(&labels.enumerate().map(row).collect::<Vec<_>>())
+    }
+
+    fn judge_summary(
+        &self,
+        truth: &Target,
+        summary: &Mat,
+        metric: Metric,
+        folds: &[usize],
+    ) -> Result<Option<f64>> {
+        let Target::Classes { codes, names } = truth else { unreachable!("only pairs of classes are many") };
+        let labels = (0..summary.rows()).map(|b| summary.get(b, 0) as u32).collect();
+        let mut classified = Classified::new(codes.clone(), labels, names.len(), None)?;
+        if metric.compares_bags() {
+            let scores: Vec<&[f64]> = (0..summary.rows()).map(|b| &summary.row(b)[1..]).collect();
+            classified = classified.with_scores(Mat::from_rows(&scores))?;
+        }
+        Ok(metric.over_folds(&Predictions::Classes(classified), folds))
+    }
+
+    fn collect_out_of_fold<'r>(
+        &self,
+        train: &[usize],
+        points: usize,
+        results: Vec<(&'r Fold, impl IntoIterator<Item = usize>, Vec<Mat>)>,
+    ) -> Vec<Mat> {
+        let mut row_of = vec![usize::MAX; self.bags.len()];
+        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        let columns = results.iter().find_map(|(_, _, outputs)| outputs.first()).map(Mat::cols);
+        let mut all = vec![Mat::zeros(train.len(), columns.unwrap_or(self.tasks.len())); points];
+        for (fold, group, outputs) in results {
+            for (point, outputs) in group.into_iter().zip(outputs) {
+                for (i, &bag) in fold.test.iter().enumerate() {
+                    all[point].row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
+                }
+            }
+        }
+        all
+    }
+
+    /// The value of out-of-fold outputs, whose folds are given bag by bag.
+    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
+        let calibration = self.calibrated_for(metric, truth, outputs);
+        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None)?, folds))
+    }
+
+    /// A calibration where a metric looks at probabilities: a sigmoid per point of a grid is work for nothing elsewhere.
+    pub(super) fn calibrated_for(&self, metric: Metric, truth: &Target, outputs: &Mat) -> Calibration {
+        match metric.needs_probabilities() {
+            true => Calibration::fit(truth, outputs, &self.tasks),
+            false => Calibration::default(),
+        }
+    }
+}
