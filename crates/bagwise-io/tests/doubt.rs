@@ -242,6 +242,12 @@ fn the_index_of_a_frame_is_no_feature() {
 }
 
 #[test]
+fn texts_shifted_by_levels_are_refused() {
+    let said = read(&fixture("doubt_levels.parquet"), &Default::default()).unwrap_err().worded(&by_name);
+    has_all(&said, &["column 'bag'", "levels before them", "write it again"]);
+}
+
+#[test]
 fn names_and_free_text_are_no_categories() {
     let rows: String = (0..60)
         .map(|r| {

@@ -401,19 +401,13 @@ impl Page {
 }
 
 /// True if plain texts stand behind levels that their column does not have, as fastparquet may write them: read as they
-/// are they would be shifted by one.
+/// are they would be shifted by one. The levels are a run of ones, with their length before them.
 fn has_levels(body: &[u8], count: usize) -> bool {
-    let texts = |mut rest: &[u8]| {
-        for _ in 0..count {
-            let (length, after) = rest.split_first_chunk::<4>()?;
-            rest = after.get(u32::from_le_bytes(*length) as usize..)?;
-        }
-        Some(rest.len())
-    };
-    let behind = body
-        .split_first_chunk::<4>()
-        .and_then(|(length, rest)| rest.get(u32::from_le_bytes(*length) as usize..).and_then(texts));
-    texts(body) != Some(0) && behind == Some(0)
+    let levels = body.split_first_chunk::<4>().and_then(|(length, rest)| {
+        let mut input = Input { bytes: rest.get(..u32::from_le_bytes(*length) as usize)? };
+        Some((input.varint()?, input.bytes))
+    });
+    levels == Some(((count as u64) << 1, &[1]))
 }
 
 /// Plain values.

@@ -29,3 +29,6 @@ fastparquet.write(here / "doubt_duration_fastparquet.parquet", frame.assign(spen
 fastparquet.write(here / "doubt_index.parquet", frame.set_index(np.arange(10, 16)), write_index=True)
 # One that is the bag.
 frame.set_index("bag").to_parquet(here / "doubt_index_is_bag.parquet")
+
+# Texts that are said to have no gaps, with levels for gaps before them all the same.
+fastparquet.write(here / "doubt_levels.parquet", frame, has_nulls="infer")
