@@ -296,7 +296,8 @@ fn an_estimate_as_json_has_the_promised_shape() {
 
 #[test]
 fn intervals_stay_where_the_metric_can_be() {
-    let found = json(&common::root(), "evaluate musk1 --method wmksvm -p gamma=1/median -p c=10");
+    let folder = folder();
+    let found = json(folder.path(), "evaluate musk1 --method wmksvm -p gamma=1/median -p c=10");
     let mut cut = 0;
     for (name, metric) in found.as_object().unwrap() {
         let Some(interval) = metric.get("interval").filter(|i| i.is_object()) else { continue };

@@ -225,7 +225,8 @@ impl Arrays<'_> {
             let said = Message::from(found).and("; carry one along that has an entry per instance");
             warnings.push(said.with([Setting::Keep]));
         }
-        if !categorical.contains(&true) {
+        let of_matrix = features.iter().all(|&c| c < cols);
+        if of_matrix && !categorical.contains(&true) {
             let named = features.iter().map(|&c| Feature::numeric(&names[c])).collect();
             let whole = features.iter().copied().eq(0..cols);
             let instances = match whole {

@@ -7,7 +7,6 @@
 mod chosen;
 mod differences;
 mod fingerprint;
-mod formulas;
 mod intervals;
 mod metrics;
 mod predictions;

@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::formulas;
+mod formulas;
 use super::predictions::Predictions;
 use super::quantity::Quantity;
 use bagwise_core::{Error, Result, Target};

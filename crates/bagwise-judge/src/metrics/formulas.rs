@@ -1,9 +1,9 @@
 //! The formulas of the metrics. Ratios of counts are computed as fractions; what compares bags with each other
 //! is computed for each fold, and put together as [`Metric::over_folds`] says.
 
-use super::metrics::{Confusion, LEAST_PROBABILITY, Metric};
-use super::predictions::{Classified, Predictions, column};
-use super::quantity::Quantity;
+use super::{Confusion, LEAST_PROBABILITY, Metric};
+use crate::predictions::{Classified, Predictions, column};
+use crate::quantity::Quantity;
 
 /// Bins of the calibration error: a bin of a hundred bags then holds six or seven, enough for a share.
 const BINS: usize = 15;
