@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use bagwise::io::files::{read_bounded, require_regular};
-use bagwise::judge::{FoldPlan, GroundTruth, Metric, Record, Truth, read_records_checked};
+use bagwise::judge::{FoldPlan, GroundTruth, Metric, Record, Truth, read_records, read_records_checked};
 use bagwise::{Error, Place, Result};
 
 use crate::context::{CONTEXT_FILE, Context};
@@ -37,6 +37,10 @@ impl LoadedRun {
         }
         require_regular(&file)?;
         let truth = folder.join("roster.json");
+        if !truth.exists() {
+            // Most likely the file is none of records, which says more than what is missing beside it.
+            read_records(&file)?;
+        }
         let roster: GroundTruth = json(&truth)?;
         roster
             .check()
