@@ -281,11 +281,11 @@ impl TrainingTask<'_> {
         Ok(metric.over_folds(&Predictions::Classes(classified), folds))
     }
 
-    fn collect_out_of_fold<'r>(
+    fn collect_out_of_fold(
         &self,
         train: &[usize],
         points: usize,
-        results: Vec<(&'r Fold, impl IntoIterator<Item = usize>, Vec<Mat>)>,
+        results: Vec<(&Fold, impl IntoIterator<Item = usize>, Vec<Mat>)>,
     ) -> Vec<Mat> {
         let mut row_of = vec![usize::MAX; self.bags.len()];
         train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
