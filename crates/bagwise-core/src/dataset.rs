@@ -55,7 +55,7 @@ pub struct Dataset {
     /// What is to be predicted; prediction data has none.
     pub target: Option<Target>,
     /// How many different whole numbers the labels are, where nobody has said whether they are classes or measurements and
-    /// [`may_be_measurements`] doubts it. The target then has classes to look at, and none to learn from.
+    /// `may_be_measurements` doubts it. The target then has classes to look at, and none to learn from.
     pub undecided: Option<usize>,
     /// Groups that are never split.
     pub groups: Option<Groups>,

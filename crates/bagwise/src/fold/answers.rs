@@ -12,7 +12,7 @@ use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 pub struct Answers {
     /// Bags x machines; not a number where there is no machine.
     pub outputs: Mat,
-    /// For each bag, the machine that decided ([`decisive`]) and why it said so; none if the method cannot tell.
+    /// For each bag, the machine that decided and why it said so; none if the method cannot tell.
     pub reasons: Option<Vec<(usize, Explanation)>>,
 }
 
