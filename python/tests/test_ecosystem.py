@@ -85,7 +85,6 @@ def test_type_checkers_see_classes(tmp_path: Path) -> None:
 def test_names_of_others_are_answered(small: Dataset) -> None:
     for given, answer in (
         ({"C": 1}, "it is called 'c' here"),
-        ({"kernel": "linear"}, r"SimpleMIClassifier\(kernel='linear'\)"),
         ({"normalizer": "mean"}, "it is called 'norm' here"),
         ({"seed": 3}, "it is called 'random_state' here"),
         ({"gama": 3}, "did you mean 'gamma'"),

@@ -505,7 +505,8 @@ pub(super) fn check_names(data: &Dataset) -> Parsed<()> {
     }
     let mut seen = std::collections::HashSet::new();
     let kept = data.kept.iter().map(|k| ("kept column", &k.name));
-    let has_x = data.bags.features().iter().any(|f| f.name.eq_ignore_ascii_case("x"));
+    let mut names = data.bags.features().iter().map(|f| &f.name).chain(data.kept.iter().map(|k| &k.name));
+    let has_x = names.any(|name| name.eq_ignore_ascii_case("x"));
     for (what, name) in data.bags.features().iter().map(|f| ("feature", &f.name)).chain(kept) {
         let coordinate = name.eq_ignore_ascii_case("y") && data.target.is_some() && has_x;
         let is_role = columns::is_usual_heading(name) && !coordinate;

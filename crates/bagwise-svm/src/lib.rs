@@ -6,7 +6,7 @@
 //! same problem on explicit features, [`fit_chunks`] where the matrix is too large to keep. [`Platt`] and [`Isotonic`] turn scores into probabilities.
 //!
 //! ```
-//! use bagwise_svm::{Form, Gram, SmoParams, Status, bounds, fit, fit_path};
+//! use bagwise_svm::{Form, Gram, SmoParams, StopReason, bounds, fit, fit_path};
 //!
 //! // Four points on a line, and the Gram matrix of k(x, z) = x z.
 //! let x = [-2.0, -1.0, 1.0, 3.0];
@@ -16,7 +16,7 @@
 //! let everything = [0, 1, 2, 3];
 //! let kernel = Gram::new(&gram, 4, &everything);
 //! let machine = fit(&kernel, Form::Classify { labels: &labels }, &bounds(10.0, 4), None, &SmoParams::default());
-//! assert_eq!(machine.outcome.status, Status::Converged);
+//! assert_eq!(machine.outcome.status, StopReason::Converged);
 //! // The margin runs between -1 and 1: f(x) = x.
 //! assert!((machine.output(|i| x[i] * 0.5) - 0.5).abs() < 1e-3);
 //!
