@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use bagwise::method::Method;
+use bagwise::method::{Method, Offer};
 use bagwise::methods::METHODS;
 use bagwise::params::{Kind, ParamSpec};
 
@@ -30,9 +30,6 @@ const ACRONYMS: &[&str] = &[
 /// Words that are written in their own way.
 const WORDS: &[(&str, &str)] =
     &[("miboost", "MIBoost"), ("migraph", "MIGraph"), ("milboost", "MILBoost"), ("misvm", "MISVM")];
-
-/// Methods with a feature map: their estimators are transformers as well.
-const MAPS: &[&str] = &["isk"];
 
 /// Writes the files.
 pub(crate) fn write() -> Result<()> {
@@ -205,7 +202,8 @@ fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let further = if regression { &[][..] } else { OF_CLASSIFIERS };
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };
-    let map = if MAPS.contains(&info.name) { "FeatureMap, " } else { "" };
+    // Estimators of methods with a feature map are transformers as well.
+    let map = if info.has(Offer::FeatureMap) { "FeatureMap, " } else { "" };
     let mut text = format!("\n\nclass {name}({map}{base}):\n");
     text += &indented(4, &documentation(method, name, regression, &own, common().map(|c| c.1)));
     writeln!(text, "\n    _method: ClassVar[str] = \"{}\"", info.name).expect("text grows");
