@@ -15,7 +15,7 @@ use bagwise::Precision;
 use bagwise::unstable::engine::{GramOutput, Side, instruction_set, rectangular, symmetric};
 use bagwise::{Ctx, Instances, Mat};
 
-use crate::run::{cargo, data_file, program, root, run as call};
+use crate::run::{data_file, program, root, run as call};
 use crate::venv;
 
 const REPEATS: usize = 7;
@@ -60,10 +60,7 @@ pub(crate) fn run_large() -> Result<()> {
 
 /// Users run release builds, so that is what is measured: starts itself again if this is not one.
 pub(crate) fn released(name: &str) -> Result<bool> {
-    if cfg!(debug_assertions) {
-        call(cargo(&["run", "--release", "--quiet", "--package", "xtask", "--", "bench", name]))?;
-    }
-    Ok(cfg!(debug_assertions))
+    crate::run::released(&["bench", name])
 }
 
 /// Bags and one weight vector of ones.

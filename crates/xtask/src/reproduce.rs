@@ -121,14 +121,15 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             experiments(&cli()?, &other_files()?, !full, false)?
         }
         Source::Function(function) => function(&cli()?)?,
-        // Learners are trained here, which takes hours without optimisation.
-        Source::Simulation(_) if cfg!(debug_assertions) => {
-            let again = ["run", "--release", "--quiet", "--package", "xtask", "--", "reproduce"];
-            let mut command = crate::run::cargo(&again);
-            command.args(args);
-            return crate::run::run(command);
+        Source::Simulation(simulation) => {
+            // Learners are trained here, which takes hours without optimisation.
+            let words: Vec<&str> =
+                std::iter::once("reproduce").chain(args.iter().map(String::as_str)).collect();
+            if crate::run::released(&words)? {
+                return Ok(());
+            }
+            simulation()?
         }
-        Source::Simulation(simulation) => simulation()?,
     };
     let page = format!(
         "{}\n`cargo xtask reproduce {name}`, {}, {} threads, {:.0} s.\n",

@@ -75,6 +75,16 @@ pub(crate) fn release_binary() -> Result<PathBuf> {
     Ok(target().join("release").join(format!("bagwise{}", std::env::consts::EXE_SUFFIX)))
 }
 
+/// Runs xtask again as a release build, with these words, if this is none; whether it did.
+pub(crate) fn released<S: AsRef<OsStr>>(words: &[S]) -> Result<bool> {
+    if cfg!(debug_assertions) {
+        let mut command = cargo(&["run", "--release", "--quiet", "--package", "xtask", "--"]);
+        command.args(words);
+        run(command)?;
+    }
+    Ok(cfg!(debug_assertions))
+}
+
 /// The command as one would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let word = |w: &OsStr| {
