@@ -98,7 +98,7 @@ def check_names(who: str, given: Iterable[str], known: Iterable[str]) -> None:
         if name in there:
             continue
         if name == "kernel":
-            hint = "its kernel is exp(-gamma |x - z|^2); SimpleMIClassifier(kernel='linear') is a linear machine"
+            hint = "it has no choice of kernels; SimpleMIClassifier(kernel='linear') is a linear machine"
         elif name in ("sample_weight", "groups"):
             hint = f"give {name} to fit"
         elif _MEANT.get(name) in there:
