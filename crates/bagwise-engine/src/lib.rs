@@ -2,9 +2,11 @@
 //!
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
-//! gives distances inside a bag; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
-//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges.
+//! gives distances inside a bag, [`bag_distances`] those between bags; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
+//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges;
+//! [`scatter`] sums outer products.
 
+pub mod bag_distances;
 pub mod cells;
 pub mod density;
 pub mod direct;
@@ -16,6 +18,7 @@ mod pack;
 mod pairs;
 mod plan;
 pub mod rows;
+pub mod scatter;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
