@@ -96,6 +96,8 @@ pub enum Explains {
     Additive,
     /// Parts add up where these parameters have these values; elsewhere instances cannot be told apart.
     AdditiveFor(&'static [(&'static str, &'static str)]),
+    /// Parts add up, except where these parameters have these values: there one instance decides.
+    AdditiveOrWitness(&'static [(&'static str, &'static str)]),
     /// Instances have no part in the output, which is all bias.
     Bias,
     /// One instance decides; the text says which.
@@ -109,15 +111,20 @@ impl fmt::Display for Explains {
         match self {
             Explains::Additive => f.write_str("additive"),
             Explains::AdditiveFor(values) => {
-                let given: Vec<String> =
-                    values.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                write!(f, "additive for {}, else not at all", given.join(" "))
+                write!(f, "additive for {}, else not at all", assignments(values))
+            }
+            Explains::AdditiveOrWitness(values) => {
+                write!(f, "additive; for {} a witness", assignments(values))
             }
             Explains::Bias => f.write_str("additive: all bias"),
             Explains::Witness(which) => write!(f, "witness: {which}"),
             Explains::No(why) => write!(f, "not at all: {why}"),
         }
     }
+}
+
+fn assignments(values: &[(&str, &str)]) -> String {
+    values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// What the models of a method can have besides outputs.
@@ -131,6 +138,10 @@ pub enum Offer {
     Graphs,
     /// Concepts ([`Predictor::concepts`]).
     Concepts,
+    /// Training bags that vote ([`Predictor::votes`]).
+    Votes,
+    /// Rules ([`Predictor::rules`]).
+    Rules,
 }
 
 impl fmt::Display for Offer {
@@ -140,6 +151,8 @@ impl fmt::Display for Offer {
             Offer::FeatureMap => "feature map",
             Offer::Graphs => "graphs",
             Offer::Concepts => "concepts",
+            Offer::Votes => "voting bags",
+            Offer::Rules => "rules",
         })
     }
 }
@@ -499,6 +512,34 @@ pub struct WeightedConcept {
     pub of_plus: bool,
 }
 
+/// A training bag that votes for an output of a new bag, and the pair of instances that makes it near.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VotingBag {
+    /// The training bag's name.
+    pub bag: String,
+    /// How often it votes.
+    pub votes: u8,
+    /// The instance of the new bag, counted from 0; the first of several that are equally near.
+    pub instance: usize,
+    /// The instance of the training bag, counted from 0.
+    pub its_instance: usize,
+    /// What its votes add to the output.
+    pub part: f64,
+}
+
+/// A rule that a model adds up: one attribute, one cut, and what is added on either side of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CutRule {
+    /// The attribute, as the model sees columns.
+    pub attribute: usize,
+    /// The cut, as the model sees attributes, scaled.
+    pub cut: f64,
+    /// What an instance at or below the cut adds, before the mean over the bag.
+    pub below: f64,
+    /// What an instance above the cut adds.
+    pub above: f64,
+}
+
 /// A trained model without its training data.
 pub trait Predictor: Send + Sync {
     /// Number of outputs.
@@ -535,6 +576,16 @@ pub trait Predictor: Send + Sync {
 
     /// For each output the concepts it is made of, most believed first, if the method has such.
     fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
+        None
+    }
+
+    /// For each bag and output the training bags that vote, if the method lets bags vote.
+    fn votes(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<VotingBag>>>>> {
+        Ok(None)
+    }
+
+    /// For each output the rules it adds up, in the order in which they were found, if the method has such.
+    fn rules(&self) -> Option<Vec<Vec<CutRule>>> {
         None
     }
 

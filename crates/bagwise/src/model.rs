@@ -16,7 +16,8 @@ use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
 use crate::method::{
-    Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, WeightedConcept,
+    CutRule, Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, VotingBag,
+    WeightedConcept,
 };
 use crate::methods;
 use crate::multiclass::{BinaryTask, vote};
@@ -275,6 +276,28 @@ impl Model {
         let mut all = Vec::new();
         for model in &self.models {
             all.extend(model.concepts().ok_or_else(|| self.lacks(Offer::Concepts))?);
+        }
+        Ok(all)
+    }
+
+    /// For each bag and machine the training bags that vote, and by which instances; an error if its method lets none
+    /// vote.
+    pub fn votes(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<VotingBag>>>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            // Nothing is learned from labels before bags vote, so that one model has all machines.
+            let votes = self.models.first().map(|model| model.votes(&ready, ctx)).transpose()?.flatten();
+            all.extend(votes.ok_or_else(|| self.lacks(Offer::Votes))?);
+        }
+        Ok(all)
+    }
+
+    /// For each machine the rules it adds up; an error if its method has none.
+    pub fn rules(&self) -> Result<Vec<Vec<CutRule>>> {
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.rules().ok_or_else(|| self.lacks(Offer::Rules))?);
         }
         Ok(all)
     }

@@ -121,6 +121,31 @@ impl State {
         }
     }
 
+    /// Adds texts, letter by letter: whoever reads numbers reads them too.
+    pub(crate) fn put_names<'n>(&mut self, names: impl Iterator<Item = &'n str> + Clone) {
+        self.put_counts("length", names.clone().map(str::len));
+        self.put_counts("letters", names.flat_map(|name| name.bytes().map(usize::from)));
+    }
+
+    /// What [`put_names`](State::put_names) wrote.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        let (lengths, letters) = (self.counts("length")?, self.counts("letters")?);
+        let whole = lengths.iter().try_fold(0usize, |sum, &l| sum.checked_add(l)) == Some(letters.len());
+        if !whole {
+            return Err(refuse("its names are longer or shorter than their letters"));
+        }
+        let mut rest = &letters[..];
+        let mut next = |length: usize| {
+            let (own, others) = rest.split_at(length);
+            rest = others;
+            let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
+            bytes
+                .and_then(|b| String::from_utf8(b).ok())
+                .ok_or_else(|| refuse("the name of a bag is no text"))
+        };
+        lengths.into_iter().map(&mut next).collect()
+    }
+
     /// Adds instances and offsets, in their own precision.
     pub(crate) fn put_bags(&mut self, bags: &Bags) -> Result<()> {
         self.put_counts("offsets", bags.offsets().iter().copied());

@@ -70,6 +70,18 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// What the whole search makes smaller, if it is that kind of search; it ends where this stops falling. `costs` are
+    /// those of the training bags, `outputs` those of all instances, bias included.
+    fn objective(
+        &self,
+        _problem: &Problem<'_>,
+        _trained: &TrainedRound<'_>,
+        _costs: &[f64],
+        _outputs: &[f64],
+    ) -> Option<f64> {
+        None
+    }
+
     /// The instance that stands for each training bag that has one, counted within the bag.
     fn chosen(&self, _problem: &Problem<'_>, _belief: &[u32]) -> Vec<Option<u32>> {
         Vec::new()
@@ -177,6 +189,8 @@ pub(crate) struct TrainingRow {
     pub(crate) bag: usize,
     /// The row of the next round with the same place inherits the coefficient.
     pub(crate) place: usize,
+    /// Multiplies what an error costs.
+    pub(crate) factor: f64,
 }
 
 /// A machine that has just been trained.
@@ -194,6 +208,9 @@ pub(crate) struct TrainedRound<'a> {
 pub(crate) struct Effort {
     pub(crate) tolerance: f64,
 }
+
+/// A search whose objective falls by less than this share of itself has converged.
+const SETTLED: f64 = 1e-9;
 
 /// The tolerance of LIBSVM.
 pub(crate) const LIBSVM: Effort = Effort { tolerance: 1e-3 };
@@ -455,13 +472,15 @@ impl<A: Alternating> Search<'_, A> {
         let Search { problem, .. } = self;
         let limit = self.params.rounds;
         let cost = self.params.cost * self.method.share(problem);
+        let costs: Vec<f64> = self.weights.iter().map(|w| cost * w).collect();
+        let mut lowest = f64::INFINITY;
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
         let mut last: Option<(Vec<TrainingRow>, Solved, Vec<f64>)> = None;
         loop {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
-            let bounds: Vec<f64> = rows.iter().map(|r| cost * self.weights[r.bag]).collect();
+            let bounds: Vec<f64> = rows.iter().map(|r| costs[r.bag] * r.factor).collect();
             let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
@@ -471,9 +490,12 @@ impl<A: Alternating> Search<'_, A> {
             self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;
             let biased: Vec<f64> = outputs.iter().map(|o| o + bias).collect();
             let next = self.method.revise(problem, &belief, &biased);
+            let objective = self.method.objective(problem, &trained, &costs, &biased);
+            let settled = objective.is_some_and(|o| lowest - o < SETTLED * lowest.abs());
+            lowest = objective.unwrap_or(lowest);
             changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
-            let ended = if next == belief {
+            let ended = if next == belief || settled {
                 Some(Ended::Converged)
             } else if let Some(at) = past.iter().position(|p| *p == next) {
                 Some(Ended::Cycle(past.len() + 1 - at))

@@ -134,6 +134,7 @@ impl Alternating for Mirsvm {
             y: problem.y[bag],
             bag,
             place: bag,
+            factor: 1.0,
         };
         (0..belief.len()).map(row).collect()
     }

@@ -6,6 +6,7 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod citation_knn;
 mod dd;
 mod dd_svm;
 mod em_dd;
@@ -13,12 +14,17 @@ mod isk;
 mod majority;
 mod mg_acc;
 mod mg_ddv;
+mod mi_boost;
 mod mi_kernel;
 mod mi_svm;
 mod mi_svm_bag;
+mod mi_wrapper;
 mod migraph;
 mod migraph_explicit;
 mod mirsvm;
+mod misssvm;
+mod optimal_ball;
+mod rbf_mip;
 mod sil;
 mod simple_mi;
 mod wmksvm;
@@ -27,6 +33,10 @@ mod wmksvm;
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
+    &mi_wrapper::METHOD,
+    &optimal_ball::METHOD,
+    &citation_knn::METHOD,
+    &mi_boost::METHOD,
     &sil::METHOD,
     &mi_kernel::METHOD,
     &dd::METHOD,
@@ -35,10 +45,12 @@ pub static METHODS: &[&dyn Method] = &[
     &wmksvm::METHOD,
     &mi_svm::METHOD,
     &mi_svm_bag::METHOD,
+    &misssvm::METHOD,
     &mirsvm::METHOD,
     &migraph::METHOD,
     &isk::METHOD,
     &migraph_explicit::METHOD,
+    &rbf_mip::METHOD,
     &mg_ddv::METHOD,
     &mg_acc::METHOD,
 ];

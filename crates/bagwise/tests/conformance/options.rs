@@ -26,6 +26,11 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("label-kernel", "both")],
     &[("hypotheses", "best")],
     &[("label-kernel", "linear"), ("hypotheses", "best")],
+    &[("rank", "2"), ("citers", "0")],
+    &[("rank", "max")],
+    &[("criterion", "entropy"), ("rounds", "10")],
+    &[("combine", "geometric")],
+    &[("combine", "max")],
 ];
 
 /// Methods that have all these parameters, and take these values.

@@ -158,8 +158,11 @@ impl Last<'_> {
         if coefficients.iter().sum::<f64>().abs() > 1e-10 * size {
             return Ok(None);
         }
-        let mut changes: HashMap<usize, f64> =
-            self.rows.iter().zip(&self.solved.coefficients).map(|(r, b)| (r.at, -b)).collect();
+        // A row may have stood on both sides.
+        let mut changes: HashMap<usize, f64> = HashMap::new();
+        for (row, b) in self.rows.iter().zip(&self.solved.coefficients) {
+            *changes.entry(row.at).or_insert(0.0) -= b;
+        }
         for (row, b) in rows.iter().zip(&coefficients) {
             *changes.entry(row.at).or_insert(0.0) += b;
         }
@@ -585,7 +588,13 @@ mod tests {
         let (n, width) = (120, 30);
         let stock = Instances::F64(Mat::new(n, width, (0..n * width).map(|_| rng.normal()).collect()));
         let rows: Vec<TrainingRow> = (0..n)
-            .map(|at| TrainingRow { at, y: if rng.uniform() < 0.4 { 1.0 } else { -1.0 }, bag: at, place: at })
+            .map(|at| TrainingRow {
+                at,
+                y: if rng.uniform() < 0.4 { 1.0 } else { -1.0 },
+                bag: at,
+                place: at,
+                factor: 1.0,
+            })
             .collect();
         let ctx = Ctx::default();
         let products = Kernel::Linear(Some(Arc::new(inner_products(&stock, &ctx).unwrap())));
