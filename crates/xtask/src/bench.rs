@@ -7,6 +7,11 @@ use anyhow::{Result, bail};
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
+    (
+        "comparators",
+        "methods that papers compare with beside Weka and scikit-learn, and their cost at three sizes",
+        crate::bench_comparators::run,
+    ),
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
     (

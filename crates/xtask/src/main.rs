@@ -2,6 +2,7 @@
 //! the rest under `target/`. A word is a line in [`WORDS`]; what `test` runs is the list in `test.rs`.
 
 mod bench;
+mod bench_comparators;
 mod bench_dd;
 mod bench_isk;
 mod bench_linear;

@@ -21,14 +21,14 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A file, a built-in name or a generator; labels are not needed
-    #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts", "trace"])]
+    #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts", "trace", "rules"])]
     data: Option<String>,
-    /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
-    /// mi-svm-bag
+    /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm,
+    /// mi-svm-bag and misssvm
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts"])]
     representatives: bool,
     /// Instead of explaining new bags, show the search that the model came from, round by round; for models of mirsvm,
-    /// mi-svm, mi-svm-bag and sil
+    /// mi-svm, mi-svm-bag, misssvm and sil
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts", "representatives"])]
     trace: bool,
     /// Only the K instances of each bag that speak most for the plus side, in that order
@@ -42,6 +42,14 @@ pub(crate) struct Args {
     /// the first K of each concept
     #[arg(long, conflicts_with_all = ["data", "graph"])]
     concepts: bool,
+    /// Instead of explaining new bags, show the rules of the model, in the order in which they were found; with --top only the first K;
+    /// for models of mi-boost
+    #[arg(long, conflicts_with_all = ["data", "graph", "concepts", "representatives", "trace"])]
+    rules: bool,
+    /// Show the training bags that vote for each bag, and the pair of instances that makes them near; with --top only the K that
+    /// count most; for models of citation-knn
+    #[arg(long, conflicts_with_all = ["graph", "concepts", "representatives", "trace", "rules"])]
+    votes: bool,
     #[command(flatten)]
     read: Data,
 }
@@ -63,6 +71,12 @@ place in instance space (`place` in the units of the data) and the `weight` of e
 units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `near` is the class \
 whose bags come near it, `belief` its share.
 
+With --rules: a row per rule of mi-boost. An instance whose attribute is at or below the `cut` (in the units of the data) adds \
+`at_or_below`, any other adds `above`; the decision value of a bag is the mean over its instances of what all rules add.
+
+With --votes: a row per bag and training bag that votes for it (twice if each is among the nearest of the other), with the \
+instances that are nearest to each other and what the vote adds to the decision value.
+
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
   bagwise explain mi.bagwise musk1 --format csv > parts.csv";
@@ -73,10 +87,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&super::concepts::Concepts::of(&model, args.top)?)?;
         return Ok(Outcome::Done);
     }
+    if args.rules {
+        session.print(&super::rules::RuleTable::of(&model, args.top)?)?;
+        return Ok(Outcome::Done);
+    }
     if args.trace {
         let rounds = model.trace();
         if rounds.is_empty() {
-            bail!("{} does not search in rounds; mirsvm, mi-svm, mi-svm-bag and sil do", model.header.method);
+            bail!(
+                "{} does not search in rounds; mirsvm, mi-svm, mi-svm-bag, misssvm and sil do",
+                model.header.method
+            );
         }
         session.print(&Trace { model: &model, rounds })?;
         return Ok(Outcome::Done);
@@ -84,7 +105,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let Some(data) = &args.data else {
         let chosen = model.representatives();
         if chosen.is_empty() {
-            bail!("{} chooses no instances to stand for bags; mirsvm and mi-svm-bag do", model.header.method);
+            bail!(
+                "{} chooses no instances to stand for bags; mirsvm, mi-svm-bag and misssvm do",
+                model.header.method
+            );
         }
         session.print(&Standing { model: &model, chosen })?;
         return Ok(Outcome::Done);
@@ -95,6 +119,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.check_output(path, OutputKind::Graphs, &[data, &args.model.to_string_lossy()])?;
     }
     let data = session.read_for(&model, data, args.read.read_options())?;
+    if args.votes {
+        session.print(&super::votes::VoteTable::of(&model, &data, args.top, &session.ctx)?)?;
+        return Ok(Outcome::Done);
+    }
     let explanations = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
