@@ -15,6 +15,7 @@
 
 pub(crate) mod kernel;
 pub(crate) mod model;
+mod stock;
 
 use std::sync::Arc;
 
@@ -27,9 +28,10 @@ use crate::method::{
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
+use bagwise_core::{Bags, Ctx, Error, Instances, Result};
 use kernel::{Kernel, Last, Solved};
 use model::History;
+use stock::{distinct, with_means};
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Clone + Send + Sync + 'static {
@@ -40,6 +42,11 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
 
     /// True if the means of bags are among the rows to train on: behind the instances, one for each bag.
     fn wants_means(&self) -> bool {
+        false
+    }
+
+    /// True if the mean of a bag is that of its kernel rows rather than of its instances; as far as a Gram fits.
+    fn averages_kernel(&self) -> bool {
         false
     }
 
@@ -257,7 +264,10 @@ impl<A: Alternating> Method for Alternation<A> {
         let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
         let widths =
             first.into_iter().map(|p| Ok(SearchParams::read(p)?.width)).collect::<Result<Vec<_>>>()?;
-        let kernels = kernel::prepare(&widths, stock, self.method.wants_few(), &bags, scope, ctx)?;
+        let mut kernels = kernel::prepare(&widths, stock, self.method.wants_few(), &bags, scope, ctx)?;
+        if self.method.averages_kernel() {
+            kernels.iter_mut().for_each(|kernel| kernel.average_means(&bags));
+        }
         let zero_is_positive = self.method.zero_is_positive();
         Ok(Box::new(AlternatingPrepared {
             zero_is_positive,
@@ -532,9 +542,19 @@ impl<A: Alternating> Search<'_, A> {
         }
         outputs.iter_mut().for_each(|o| *o += bias);
         let chosen = self.method.chosen(&self.problem, &searched.belief);
-        let support = rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0);
+        let averaged = self.method.averages_kernel() && self.kernel.has_averages();
+        let mut support = Vec::new();
+        for (row, &b) in rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0) {
+            match row.at.checked_sub(self.problem.bags.instance_count()) {
+                Some(bag) if averaged => {
+                    let own = self.problem.bags.rows(bag);
+                    support.extend(own.clone().map(|i| (i, b / own.len() as f64)));
+                }
+                _ => support.push((row.at, b)),
+            }
+        }
         Ok(AlternationFit {
-            support: support.map(|(r, &b)| (r.at, b)).collect(),
+            support,
             weights: solved.weights.clone(),
             bias: *bias,
             outputs,
@@ -542,54 +562,6 @@ impl<A: Alternating> Search<'_, A> {
             trace: Vec::new(),
         })
     }
-}
-
-/// The instances, followed by the mean of each bag.
-fn with_means(bags: &Bags) -> Result<Instances> {
-    let (n, width) = (bags.instance_count(), bags.width());
-    let mean = |b: usize| {
-        let dense = bags.bag(b).to_dense()?;
-        let mut sum = vec![0.0; width];
-        for i in 0..dense.rows() {
-            sum.iter_mut().zip(dense.row(i)).for_each(|(s, x)| *s += x);
-        }
-        sum.iter_mut().for_each(|s| *s /= dense.rows() as f64);
-        Ok(sum)
-    };
-    let means: Vec<Vec<f64>> = (0..bags.len()).map(mean).collect::<Result<_>>()?;
-    Ok(match bags.instances() {
-        Instances::F64(m) => {
-            let data = m.data().iter().chain(means.iter().flatten()).copied().collect();
-            Instances::F64(Mat::new(n + bags.len(), width, data))
-        }
-        Instances::F32(m) => {
-            let data = m.data().iter().copied().chain(means.iter().flatten().map(|&v| v as f32)).collect();
-            Instances::F32(Mat::new(n + bags.len(), width, data))
-        }
-        Instances::Sparse(m) => {
-            let mut all = m.clone();
-            for row in &means {
-                all.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, &v)| (c as u32, v)));
-            }
-            Instances::Sparse(all)
-        }
-        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
-    })
-}
-
-/// For each instance, whether no earlier one of its bag equals it.
-fn distinct(bags: &Bags) -> Result<Vec<bool>> {
-    let mut row = vec![0.0; bags.width()];
-    let mut out = Vec::with_capacity(bags.instance_count());
-    for b in 0..bags.len() {
-        let mut seen: std::collections::HashSet<Vec<u64>> = Default::default();
-        for i in bags.rows(b) {
-            bags.instances().row_into(i, &mut row)?;
-            // Adding 0 turns -0 into 0.
-            out.push(seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect()));
-        }
-    }
-    Ok(out)
 }
 
 impl<A: Alternating> Follow for Alternation<A> {
@@ -610,7 +582,10 @@ impl<A: Alternating> Follow for Alternation<A> {
         let means = method.wants_means().then(|| with_means(bags)).transpose()?;
         let stock = means.as_ref().unwrap_or(bags.instances());
         let scope = Scope { train: &train, y: &[], pool: None };
-        let kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
+        let mut kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
+        if method.averages_kernel() {
+            kernels[0].average_means(bags);
+        }
         let distinct = distinct(bags)?;
         let problem = Problem { bags, distinct: &distinct, train: &train, y, seed: ctx.seed };
         let start = start.map_or_else(|| method.start(&problem, 0), <[u32]>::to_vec);

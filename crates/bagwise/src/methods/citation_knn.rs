@@ -66,13 +66,17 @@ static PARAMS: &[ParamSpec] = &[
     )
     .grid("0,2,4,6")
     .solver(),
-    ParamSpec::new(
-        "rank",
-        Kind::Whole { least: 1, most: 1000, words: &["max"] },
-        "1",
-        "Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.",
-    ),
+    RANK,
 ];
+
+/// Which distance of bags.
+pub(crate) const RANK: ParamSpec = ParamSpec::new(
+    "rank",
+    Kind::Whole { least: 1, most: 1000, words: &["max"] },
+    "1",
+    "Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance. Bags \
+     that share a background need a higher rank.",
+);
 
 /// Distances this close to each other, relatively, are equal.
 const EQUAL: f64 = 1e-12;
@@ -82,7 +86,8 @@ fn nearer(a: f64, b: f64) -> bool {
     b - a > EQUAL * b
 }
 
-fn rank(point: &Point) -> Result<HausdorffRank> {
+/// The rank that a point asks for.
+pub(crate) fn rank(point: &Point) -> Result<HausdorffRank> {
     Ok(point.whole("rank")?.map_or(HausdorffRank::Last, HausdorffRank::Nth))
 }
 

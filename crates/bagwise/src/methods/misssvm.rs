@@ -9,8 +9,9 @@
 //! with `c_b = c L / X` and `c_u = c L / U` for L negative instances, X positive bags and U instances of these. Solved by
 //! the concave-convex procedure: with the witnesses and the sides of the unlabelled instances held fixed the problem is an
 //! SVM with a bound for every row; its outputs choose witnesses and sides anew, and the objective never rises. At the start a
-//! bag's witness is its mean, and every unlabelled instance stands on both sides with half its bound. The search ends
-//! when nothing changes, or when the objective falls by less than 1e-9 of itself.
+//! bag's witness is the mean of its instances in the space of the kernel (above 15,800 rows, where there is no Gram, the mean
+//! instance), and every unlabelled instance stands on both sides with half its bound. The search ends when nothing changes,
+//! or when the objective falls by less than 1e-9 of itself.
 //!
 //! Zhou, Xu: On the relation between multi-instance learning and semi-supervised learning, ICML 2007. The constants are
 //! those of the package misvm. Of instances that reach the largest output together the first is the witness.
@@ -90,6 +91,10 @@ fn positive<'p>(problem: &'p Problem<'_>) -> impl Iterator<Item = usize> + 'p {
 /// A belief is the witness of each positive bag, then the side of each of their instances.
 impl Alternating for MissSvm {
     fn wants_means(&self) -> bool {
+        true
+    }
+
+    fn averages_kernel(&self) -> bool {
         true
     }
 

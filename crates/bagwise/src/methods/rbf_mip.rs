@@ -1,6 +1,6 @@
 //! RBF-MIP: groups of near training bags as the centres of a radial basis function network.
 //!
-//! The distance of two bags is that of their nearest pair of instances. Training bags start as groups of their own, and the
+//! The distance of two bags is that of their nearest pair of instances (or of a higher rank, as in `citation-knn`). Training bags start as groups of their own, and the
 //! two nearest groups (the least distance between their members; of equals those that come first) are joined until the
 //! asked share of groups is left. With `h_g` the distance of a bag to the nearest member of group g, its features are
 //! `exp(-h_g^2 / (2 s^2))`, where s is `mu` times the mean distance between groups, and the output is linear in them, with a
@@ -18,7 +18,8 @@ use crate::method::{
     Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
     State, Training,
 };
-use crate::params::{Kind, ParamSpec, Point};
+use crate::methods::citation_knn::{RANK, rank};
+use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 use bagwise_engine::bag_distances::{HausdorffRank, hausdorff, hausdorff_to};
@@ -61,6 +62,7 @@ static PARAMS: &[ParamSpec] = &[
     )
     .grid("0.3,0.6,1")
     .solver(),
+    RANK,
 ];
 
 /// Singular values below this share of the largest are taken for 0.
@@ -96,8 +98,9 @@ impl Method for RbfMip {
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
         let copies = 2 * 8 * (bags.instance_count() * bags.width()) as u64;
-        // Distances, and a system of equations for each of two threads.
-        MemoryEstimate { fixed: copies + 5 * 8 * (bags.len() as u64).pow(2), each: 0 }
+        // Distances for each rank, and a system of equations for each of two threads.
+        let square = 8 * (bags.len() as u64).pow(2);
+        MemoryEstimate { fixed: copies + 4 * square, each: square }
     }
 
     fn prepare(
@@ -107,13 +110,15 @@ impl Method for RbfMip {
         _: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
+        let (distinct, representation) = representations(self.params(), points);
+        let ranks = distinct.into_iter().map(rank).collect::<Result<Vec<_>>>()?;
         let points = points.iter().map(NetworkParams::read).collect::<Result<_>>()?;
         let bags = bags.in_memory(ctx)?;
-        let distances = hausdorff(&bags, &[HausdorffRank::Nth(1)], ctx)?.remove(0);
-        Ok(Box::new(NetworkPrepared { bags, points, distances }))
+        let distances = hausdorff(&bags, &ranks, ctx)?;
+        Ok(Box::new(NetworkPrepared { bags, points, ranks, distances, representation }))
     }
 
-    fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let kept = state.nested("kept").bags()?;
         let mut outputs = Vec::new();
         loop {
@@ -126,14 +131,16 @@ impl Method for RbfMip {
         if outputs.is_empty() {
             return Err(refuse("it has no outputs"));
         }
-        Ok(Box::new(NetworkModel { kept, outputs }))
+        Ok(Box::new(NetworkModel { kept, rank: rank(point)?, outputs }))
     }
 }
 
 struct NetworkPrepared {
     bags: Arc<Bags>,
     points: Vec<NetworkParams>,
-    distances: Mat,
+    ranks: Vec<HausdorffRank>,
+    distances: Vec<Mat>,
+    representation: Vec<usize>,
 }
 
 /// One output.
@@ -192,11 +199,16 @@ impl GroupNetwork {
 impl NetworkPrepared {
     /// The groups of the training bags after the nearest two were joined again and again, for each of some numbers of
     /// groups, and the distances between them.
-    fn joined(&self, bags: &[usize], wanted: &[usize], ctx: &Ctx) -> Result<Vec<(Vec<usize>, Mat)>> {
+    fn joined(
+        distances: &Mat,
+        bags: &[usize],
+        wanted: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Vec<(Vec<usize>, Mat)>> {
         let n = bags.len();
         let mut between = Mat::zeros(n, n);
         for i in 0..n {
-            (0..n).for_each(|j| between.set(i, j, self.distances.get(bags[i], bags[j])));
+            (0..n).for_each(|j| between.set(i, j, distances.get(bags[i], bags[j])));
         }
         let mut of_bag: Vec<usize> = (0..n).collect();
         let mut alive: Vec<usize> = (0..n).collect();
@@ -233,7 +245,7 @@ impl NetworkPrepared {
     }
 
     fn network(
-        &self,
+        distances: &Mat,
         (groups, between): &(Vec<usize>, Mat),
         mu: f64,
         training: &Training<'_>,
@@ -250,7 +262,7 @@ impl NetworkPrepared {
         let mut y = Vec::with_capacity(training.bags.len());
         for (i, &bag) in training.bags.iter().enumerate() {
             let weight = training.weights[i].sqrt();
-            let features = empty.features(self.distances.row(bag));
+            let features = empty.features(distances.row(bag));
             for (out, f) in rows.row_mut(i).iter_mut().zip(features.iter().chain([&1.0])) {
                 *out = weight * f;
             }
@@ -269,17 +281,19 @@ impl Prepared for NetworkPrepared {
         let mut wanted: Vec<usize> = points.iter().map(|&p| count(p)).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let joined = self.joined(training.bags, &wanted, ctx)?;
+        let distances = &self.distances[self.representation[points[0]]];
+        let joined = Self::joined(distances, training.bags, &wanted, ctx)?;
         let fit = |&point: &usize| {
             let at = wanted.binary_search(&count(point)).expect("it was asked for");
-            let network = self.network(&joined[at], self.points[point].mu, training, ctx)?;
+            let network = Self::network(distances, &joined[at], self.points[point].mu, training, ctx)?;
             Ok(SolvedFit { point, outcome: None, rounds: None, solution: Box::new(network) })
         };
         points.iter().map(fit).collect()
     }
 
     fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
-        Ok(bags.iter().map(|&b| fit.of::<GroupNetwork>().output(self.distances.row(b))).collect())
+        let distances = &self.distances[self.representation[fit.point]];
+        Ok(bags.iter().map(|&b| fit.of::<GroupNetwork>().output(distances.row(b))).collect())
     }
 
     fn joins_points(&self) -> bool {
@@ -296,6 +310,7 @@ impl Prepared for NetworkPrepared {
         };
         Ok(Box::new(NetworkModel {
             kept: self.bags.select(train),
+            rank: self.ranks[self.representation[fits[0].point]],
             outputs: fits.iter().map(moved).collect(),
         }))
     }
@@ -304,6 +319,7 @@ impl Prepared for NetworkPrepared {
 /// The training bags, and a network for each output.
 struct NetworkModel {
     kept: Bags,
+    rank: HausdorffRank,
     outputs: Vec<GroupNetwork>,
 }
 
@@ -317,7 +333,7 @@ impl Predictor for NetworkModel {
     }
 
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
-        let distances = hausdorff_to(bags, &self.kept, &[HausdorffRank::Nth(1)], ctx)?.remove(0);
+        let distances = hausdorff_to(bags, &self.kept, &[self.rank], ctx)?.remove(0);
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {
             for (k, network) in self.outputs.iter().enumerate() {

@@ -235,6 +235,26 @@ impl Kernel {
         }
     }
 
+    /// Makes the mean of a bag the mean of its kernel rows, where there is a Gram; a mean instance else.
+    pub(crate) fn average_means(&mut self, bags: &Bags) {
+        let Kernel::Gram { gram, .. } = self else { return };
+        let n = bags.instance_count();
+        for b in 0..bags.len() {
+            let rows = bags.rows(b);
+            // The means of bags before this one are among the columns.
+            for j in 0..=n + b {
+                let sum: f64 = rows.clone().map(|i| gram.get(i, j)).sum();
+                gram.set(n + b, j, sum / rows.len() as f64);
+                gram.set(j, n + b, sum / rows.len() as f64);
+            }
+        }
+    }
+
+    /// Whether the mean of a bag is the mean of its kernel rows, if that was asked for.
+    pub(crate) fn has_averages(&self) -> bool {
+        matches!(self, Kernel::Gram { .. })
+    }
+
     /// Whether every training takes much memory of its own.
     pub(crate) fn is_heavy(&self) -> bool {
         matches!(self, Kernel::Direct { .. })
