@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use super::cells::Distance;
 use super::cells::literal;
-use super::pairs::{GramShape, Side, check, mirror, not_a_number};
+use super::layout::GramShape;
+use super::pairs::{Side, check, mirror, not_a_number};
 use super::plan::GramOutput;
 use super::simd::dot;
 use bagwise_core::{Csr, Ctx, Instances, Mat, Result};

@@ -95,7 +95,7 @@ impl Columns {
         out: &mut [&mut [f64]],
     ) -> Result<()> {
         let raw: Buffer<f64> = pack(rows, strip.clone(), None, self.kernels.mr)?;
-        let moved = centred(&raw, strip.len(), self.width, self.kernels.mr);
+        let moved = centred(&raw, strip.len(), self.width, self.kernels.mr, None);
         let mut tiles = [Buffer::zeros(TILE_ROWS * TILE_COLS), Buffer::zeros(TILE_ROWS * TILE_COLS)];
         let mut k = Buffer::zeros(TILE_ROWS * TILE_COLS);
         let begin = strip.start / TILE_COLS * TILE_COLS;
