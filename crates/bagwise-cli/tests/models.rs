@@ -133,7 +133,7 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
     assert!(
         text(&output.stdout).starts_with("bag,label,score,probability,nearest,outside,status,scaffold\n")
     );
-    assert!(text(&output.stderr).contains("conformer left out: instances of a bag differ in it"));
+    assert!(text(&output.stderr).contains("conformer not shown: the output has one row per bag"));
     // The truth beside the answer, under a name of its own; and a model that is compressed.
     done(folder.path(), &train.replace("m.bagwise", "m.bagwise.gz"));
     let named =

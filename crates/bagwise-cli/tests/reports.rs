@@ -160,7 +160,7 @@ fn the_folder_of_an_experiment_is_drawn_as_one_page_and_its_table_has_one_unit()
     let output = bagwise(folder.path(), &["report", "empty"]);
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(said.contains("empty: there are no records, neither here nor one folder below"), "{said}");
+    assert!(said.contains("empty: no records found, neither here nor in its subfolders"), "{said}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn an_experiment_that_cannot_be_read_says_what_would_do() {
     assert!(said("experimant.toml").ends_with("there is no such file; did you mean 'experiment.toml'?\n"));
     std::fs::create_dir(folder.path().join("experiments")).unwrap();
     assert!(
-        said("experiments").contains("experiments: this is a folder, not an experiment; give the TOML file")
+        said("experiments").contains("experiments: this is a folder, not an experiment; give an experiment file")
     );
     std::fs::write(
         folder.path().join("experiments/one.toml"),
@@ -244,7 +244,7 @@ fn an_experiment_that_cannot_be_read_says_what_would_do() {
     assert!(said("elsewhere/x.toml").ends_with("there are: experiments/one.toml\n"));
     let slip = said("experiments/one.toml");
     assert!(slip.starts_with("error: experiments/one.toml, line 2: unknown field `metrik`"), "{slip}");
-    assert!(!slip.contains('\u{fffd}') && slip.ends_with("docs/experiments.md tells what a file may hold\n"));
+    assert!(!slip.contains('\u{fffd}') && slip.ends_with("see docs/experiments.md for the format\n"));
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn protocols_by_name() {
     let varies = plain.replace("--ignore scaffold,conformer", "--ignore scaffold --fold-column conformer");
     let output = bagwise(folder.path(), &varies.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("column 'conformer' must be the same"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("give all rows of a bag the same 'conformer'"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -510,5 +510,5 @@ fn progress_and_table_show_the_same_value() {
     // Leave-one-out compares no bags, and says so.
     let alone = done(folder.path(), "evaluate synthetic:gauss?bags=12 --method majority --protocol loo");
     let page = text(&alone.stdout);
-    assert!(page.contains("no interval of roc_auc: no fold has two bags to compare"), "{page}");
+    assert!(page.contains("no interval for roc_auc: no fold has two bags to compare"), "{page}");
 }

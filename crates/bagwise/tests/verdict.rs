@@ -20,7 +20,7 @@ fn a_method_that_learns_scaffolds_is_clearly_better_than_majority() {
     assert!((verdict.units, verdict.grouped) == (40, true));
     let said = verdict.sentence();
     assert!(
-        said.contains("is clearly better than answering the same for every bag (majority, +0."),
+        said.contains("is clearly better than a constant prediction (majority: difference +0."),
         "{said}"
     );
     // Everything is in the rows that are exported.

@@ -215,7 +215,7 @@ impl Verdict {
         let is_best = if alone { "" } else { " is best" };
         let mut text = format!("{}{is_best} on {}: {name} {mean:.3}", best.method, self.data);
         if let Some(i) = best.metrics[0].interval {
-            text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
+            text += &format!(" ({:.0}% interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
         if !alone {
             text += &self.compared();
@@ -225,7 +225,7 @@ impl Verdict {
         }
         if !self.saw_test_bags.is_empty() {
             text += &format!(
-                ". Values are too good for {}, which drew on the test bags",
+                ". The values of {} are optimistic: the test bags were seen in training",
                 self.saw_test_bags.join(" and ")
             );
         }
@@ -244,26 +244,26 @@ impl Verdict {
                 self.units
             );
         } else if self.best().method == BASELINE {
-            text += ". No method does better than answering the same for every bag";
+            text += ". No method is better than a constant prediction";
         } else if let Some(found) = &self.against_baseline[0] {
             let clearly = match found.standing {
                 Standing::ClearlyBetter => "is clearly better",
                 _ => "is not clearly better",
             };
             text += &format!(
-                ". It {clearly} than answering the same for every bag ({BASELINE}{})",
+                ". It {clearly} than a constant prediction ({BASELINE}{})",
                 numbers(found)
             );
         }
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
         if tested && !others.is_empty() {
-            text += &format!(". No clear difference: {}", others.join(", "));
+            text += &format!(". It does not differ clearly from {}", others.join(", "));
         } else if tested && self.standing[1..].iter().all(|s| *s == Standing::ClearlyWorse) {
             text += ". All others are clearly worse";
         }
         if self.recommended != 0 {
-            text += &format!(". Recommended: {}, the simplest that is not clearly worse", self.recommended());
+            text += &format!(". Recommended: {}, the simplest method that is not clearly worse", self.recommended());
         }
         text
     }
@@ -271,9 +271,9 @@ impl Verdict {
 
 /// Difference, interval and p, to be put behind a name.
 fn numbers(found: &Difference) -> String {
-    let mut text = found.value.map_or(String::new(), |v| format!(", {v:+.3}"));
+    let mut text = found.value.map_or(String::new(), |v| format!(": difference {v:+.3}"));
     if let Some(i) = found.interval {
-        text += &format!(", {:+.3} to {:+.3}", i.low, i.high);
+        text += &format!(", interval {:+.3} to {:+.3}", i.low, i.high);
     }
     if let Some(p) = found.p {
         text += &format!(", p = {p:.4}");
