@@ -130,7 +130,7 @@ def _judge(
     )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
-        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=outside())
+        warnings.warn(f"{saw} used the features of test bags (pool='all'), so the estimate is optimistic", stacklevel=outside())
     for sentence in found.warnings:
         warnings.warn(sentence, stacklevel=outside())
     return found

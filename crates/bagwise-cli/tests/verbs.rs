@@ -36,7 +36,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     };
     let (warned, optimistic) = said("all");
     assert!(
-        optimistic && warned.contains("isk drew on test bags too (pool=all): the estimate is optimistic")
+        optimistic && warned.contains("isk used the features of test bags (pool=all), so the estimate is optimistic")
     );
     let (warned, optimistic) = said("train");
     assert!(!optimistic && !warned.contains("test bags"));
@@ -50,7 +50,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     assert!(
         std::fs::read_to_string(folder.path().join("all-quick/table.md"))
             .unwrap()
-            .contains("drew on test bags")
+            .contains("saw test bags")
     );
 }
 
@@ -158,18 +158,18 @@ fn options_without_effect_are_refused() {
     for (line, why) in [
         (
             &format!("evaluate {table} --method mi-kernel --protocol nested --fold-column scaffold")[..],
-            "protocol nested makes its own folds and has no use for given ones",
+            "protocol nested draws its own folds; leave the given folds out",
         ),
         (
             "evaluate musk1 --method mi-kernel --protocol best-on-cv --threshold balanced",
-            "protocol best-on-cv chooses no threshold",
+            "protocol best-on-cv does not choose a threshold",
         ),
-        ("fit musk1 --method mi-kernel --best -o m.bagwise", "best is about the choice among all methods"),
-        ("evaluate musk1 --method mi-kernel --best", "best is about"),
-        ("compare musk1 --methods mi-kernel --best", "best is about"),
+        ("fit musk1 --method mi-kernel --best -o m.bagwise", "best applies only to method auto"),
+        ("evaluate musk1 --method mi-kernel --best", "best applies only to"),
+        ("compare musk1 --methods mi-kernel --best", "best applies only to"),
         (
             &format!("fit {table} --task regression --method mi-kernel --balanced -o m.bagwise"),
-            "balanced is about classes, and molecules.csv has numbers to predict",
+            "balanced applies only to classes, but the label of molecules.csv is a number",
         ),
         ("gram musk1 --method mi-kernel --balanced --output k.npy", "unexpected argument '--balanced'"),
         ("gram musk1 --method mi-kernel --multiclass one-vs-one --output k.npy", "'--multiclass'"),

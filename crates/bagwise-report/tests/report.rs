@@ -361,7 +361,7 @@ fn what_is_too_good_is_said_of_several_runs_as_of_one() {
     let top = between(&mixed, "class=\"verdict\"", "id=\"overview\"");
     assert!(top.contains("one: mi-kernel drew on the test bags too"), "{top}");
     // What concerns all runs is said once.
-    assert_eq!(top.matches("3 bags repeat an earlier one.").count(), 1, "{top}");
+    assert_eq!(top.matches("3 bags are copies of an earlier one.").count(), 1, "{top}");
     let both = several(&[pooled("one"), pooled("two")]);
     assert!(verdict(&both).contains(&format!("{said}.")), "{}", verdict(&both));
     let mut chosen = other.clone();

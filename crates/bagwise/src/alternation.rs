@@ -25,7 +25,7 @@ pub fn follow(
     }
     if bags.has_missing() {
         return Err(Error::Invalid(
-            "some instances have missing values; fill them before following a search".into(),
+            "some instances have missing values; fill them in first".into(),
         ));
     }
     let read;

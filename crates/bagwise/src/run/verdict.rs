@@ -122,7 +122,7 @@ impl Verdict {
     ) -> Result<Verdict> {
         let table = ranked(records, roster, metric, level)?;
         if table.is_empty() {
-            return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
+            return Err(Error::Invalid(format!("there are no records for {}", roster.data)));
         }
         let methods: Vec<&str> = table.iter().map(|line| line.method.as_str()).collect();
         let seed = records.first().map_or(0, |r| r.seed);
@@ -208,7 +208,7 @@ impl Verdict {
     pub fn sentence(&self) -> String {
         let (best, name) = (self.best(), self.metric.name());
         let Some(mean) = best.metrics[0].mean else {
-            return format!("No method has a value of {name} on {}.", self.data);
+            return format!("No method has a value for {name} on {}.", self.data);
         };
         // One alone is the best of nothing.
         let alone = self.table.len() == 1;
@@ -240,7 +240,7 @@ impl Verdict {
         if self.units < LEAST_UNITS {
             let units = if self.grouped { "groups" } else { "bags" };
             text += &format!(
-                ". Too few {units} to tell methods apart: there are {}, and {LEAST_UNITS} are needed",
+                ". There are too few {units} to compare methods: {}, and {LEAST_UNITS} are needed",
                 self.units
             );
         } else if self.best().method == BASELINE {
