@@ -225,7 +225,7 @@ impl Verdict {
         }
         if !self.saw_test_bags.is_empty() {
             text += &format!(
-                ". The values of {} are optimistic: the test bags were seen in training",
+                ". The values of {} are optimistic: test bags were seen in training",
                 self.saw_test_bags.join(" and ")
             );
         }
