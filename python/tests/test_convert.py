@@ -233,7 +233,7 @@ def test_what_cannot_be_converted_says_why(tmp_path: Path, monkeypatch: pytest.M
         file["label"] = [0, 1]
     with pytest.raises(ValueError, match=r"a label or group of shape \(2,\); a bag has one"):
         bagwise.convert(tmp_path / "odd.h5", tmp_path / "x.csv")
-    with pytest.raises(ValueError, match="does not say which format"):
+    with pytest.raises(ValueError, match="not a known output format"):
         bagwise.convert("musk1", tmp_path / "x.xls")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()

@@ -220,9 +220,9 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
 def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
     table = tmp_path / "table.csv"
     table.write_text("bag,label,,f1\na,1,2,3\nb,0,2,x\n")
-    with pytest.raises(ValueError, match=r'column 3 has no heading; .* leave it out with ignore=\["3"\]$'):
+    with pytest.raises(ValueError, match=r'column 3 has no name; .* leave it out with ignore=\["3"\]$'):
         bagwise.read(table)
-    with pytest.raises(ValueError, match=r'take the column as categories with categorical=\["f1"\]$'):
+    with pytest.raises(ValueError, match=r'treat the column as categories with categorical=\["f1"\]$'):
         bagwise.read(table, ignore=[3])
     with pytest.warns(UserWarning, match=r"those that are not features with keep=\[COLUMN\] or ignore=\[COLUMN\]$"):
         table.write_text("bag,label,f1\na,1,x\nb,0,y\n")
@@ -291,7 +291,7 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
             bagwise.evaluate(small.bags, small.y, "simple-mi", **options)
-    with pytest.raises(ValueError, match="a group belongs to one fold"):
+    with pytest.raises(ValueError, match="put each group in one fold"):
         # The groups that the bags bring along.
         bagwise.evaluate(small.bags, small.y, "simple-mi", folds=own)
     plain = list(small.bags)

@@ -73,9 +73,9 @@ pub fn undecided_target(distinct: usize, bags: usize) -> (String, Message) {
         format!("more than {FEW}, and more than half as many as bags")
     };
     let found = format!(
-        "the labels are {distinct} different whole numbers on {bags} bags ({rule}), which may be classes or measurements"
+        "the labels are {distinct} different whole numbers on {bags} bags ({rule}); they could be classes or measurements"
     );
-    let remedy = Message::from("say which they are")
+    let remedy = Message::from("specify which")
         .with([Setting::Task("classification"), Setting::Task("regression")]);
     (found, remedy)
 }

@@ -244,7 +244,7 @@ fn the_index_of_a_frame_is_no_feature() {
 #[test]
 fn texts_shifted_by_levels_are_refused() {
     let said = read(&fixture("doubt_levels.parquet"), &Default::default()).unwrap_err().worded(&by_name);
-    has_all(&said, &["column 'bag'", "levels before them", "write it again"]);
+    has_all(&said, &["column 'bag'", "have definition levels", "write it again"]);
 }
 
 #[test]

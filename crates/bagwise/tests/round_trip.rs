@@ -128,7 +128,7 @@ fn what_would_not_come_back_is_not_written() {
     };
     for (data, file, expected) in [
         (named("label"), "a.csv", "the feature 'label' would be read back as something else"),
-        (named(" x"), "a.csv", "needs a heading of its own"),
+        (named(" x"), "a.csv", "needs a unique column name"),
         (with_id(" x"), "a.csv", "the bag id ' x' would not be read back"),
         (with_id(""), "a.csv", "the bag id '' would not be read back"),
         (classes("NA"), "a.csv", "the class name 'NA' would not be read back"),
@@ -139,8 +139,8 @@ fn what_would_not_come_back_is_not_written() {
         (named("weight"), "a.sparse", "no place for names of attributes"),
         (kept, "a.sparse", "no place for kept columns; write CSV"),
         (grouped, "a.sparse", "no place for groups"),
-        (base(), "a.xyz", "does not say which format to write"),
-        (base(), "a", "does not say which format to write"),
+        (base(), "a.xyz", "is not a known output format"),
+        (base(), "a", "is not a known output format"),
     ] {
         let error = write(&data, &at(&folder, file), None).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains(file), "{error}");

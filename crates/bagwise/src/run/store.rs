@@ -69,7 +69,7 @@ impl RecordStore {
             return Err(Error::data(
                 Place::of(folder.display().to_string()),
                 "the folder belongs to another run",
-                "repeat the settings it was started with, or start in a new folder",
+                "use the same settings as before, or start in a new folder",
             ));
         }
         let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
