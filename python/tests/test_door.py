@@ -152,9 +152,9 @@ def test_any_number_of_threads_gives_the_same(small: Dataset) -> None:
 
 def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"c": -1}, "parameter c of mi-kernel: -1 will not do; it takes a number above 0"),
-        ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide will not do"),
-        ({"norm": "x"}, "parameter norm of mi-kernel: x will not do"),
+        ({"c": -1}, "parameter c of mi-kernel: -1 is not allowed; expected a number above 0"),
+        ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide is not allowed"),
+        ({"norm": "x"}, "parameter norm of mi-kernel: x is not allowed"),
         ({"c": "1,10"}, "give every parameter a single value"),
         ({"scale": "log"}, "scale is 'log'; give 'none'"),
         ({"multiclass": "ovx"}, "multiclass is 'ovx'"),

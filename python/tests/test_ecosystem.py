@@ -94,7 +94,7 @@ def test_names_of_others_are_answered(small: Dataset) -> None:
             MIKernelClassifier(**given)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="params has 'C'; the cost of an error is called 'c'"):
         bagwise.evaluate(small.bags, small.y, "mi-kernel", params={"C": 1})
-    with pytest.raises(ValueError, match="parameter max_iter of mi-svm: 0 will not do"):
+    with pytest.raises(ValueError, match="parameter max_iter of mi-svm: 0 is not allowed"):
         InstanceMISVMClassifier(max_iter=0).fit(small.bags, small.y)
     # Where a method has such a parameter, it is taken.
     assert SimpleMIClassifier(kernel="linear").fit(small.bags, small.y).score(small.bags, small.y) > 0.5

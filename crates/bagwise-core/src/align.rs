@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [1.0, 0.0, 2.0]);
         let error = found.align(&[categorical("c", &["x"])]).unwrap_err().to_string();
         assert!(
-            error.contains("column 'c' holds numbers; it held categories in training ('x', …)"),
+            error.contains("column 'c' contains numbers; it contained categories in training ('x', …)"),
             "{error}"
         );
         let text = bag(vec![categorical("c", &["x"])], &[&[0.0]]);
@@ -304,7 +304,7 @@ mod tests {
         assert!(error.contains("did you mean 'weight'?"), "{error}");
         let bare = bag(vec![Feature::numeric("f1")], &[&[1.0]]);
         let error = bare.align(&wanted).unwrap_err().to_string();
-        assert!(error.contains("training had a heading"), "{error}");
+        assert!(error.contains("the training data had column names"), "{error}");
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(found.align(&numbered(2)).unwrap(), found);
         for width in [1, 3] {
             let error = found.align(&numbered(width)).unwrap_err().to_string();
-            assert!(error.contains("2 feature columns were found; training had"), "{error}");
+            assert!(error.contains("found 2 feature columns; the training data had"), "{error}");
             let aligned = sparse(&found).align(&numbered(width)).unwrap();
             assert_eq!(aligned.bag(0).to_dense().unwrap().data(), &[1.0, 2.0, 0.0][..width]);
         }

@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn what_is_not_found_says_where_it_was_looked_for() {
         let error = not_found("musk2", &["/some/data".into()]).to_string();
-        assert!(error.starts_with("musk2: the data set is not here (looked for musk2.csv,"), "{error}");
-        assert!(error.contains("in /some/data); run inside a checkout"), "{error}");
+        assert!(error.starts_with("musk2: the data set was not found (looked for musk2.csv,"), "{error}");
+        assert!(error.contains("in /some/data); run bagwise inside a checkout"), "{error}");
         let error = not_found("assay", &[]).to_string();
         assert!(
             error.contains("(there is no folder called data here or in a parent folder); available: musk1"),

@@ -324,7 +324,7 @@ mod tests {
             // From 5 bytes on, the magic number says what the file was meant to be.
             for cut in 5..whole.len() {
                 let error = undo(whole[..cut].to_vec()).unwrap_err().to_string();
-                assert!(error.contains("cut short"), "cut at {cut}: {error}");
+                assert!(error.contains("is truncated"), "cut at {cut}: {error}");
             }
         }
     }

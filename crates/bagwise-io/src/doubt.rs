@@ -142,7 +142,7 @@ pub(crate) fn is_date(text: &str) -> bool {
 /// The line about the columns that are left out.
 pub(crate) fn left_out(columns: &[LeftOut]) -> Message {
     let named: Vec<String> = columns.iter().map(|(name, why)| format!("'{name}' ({why})")).collect();
-    Message::from(format!("ignored, because these are not measurements: {}", listed(&named)))
+    Message::from(format!("left out, because these are not measurements: {}", listed(&named)))
         .and("; copy them to the results")
         .with([Setting::Keep])
         .or("treat them as categories")

@@ -491,7 +491,7 @@ mod tests {
         );
         save(&coords, "s2.npy", "<f4", (1, 2), &singles(&[1.0, 2.0]));
         let refused = read(&folder, &options).unwrap_err().to_string();
-        assert!(refused.contains("coordinates of 1 x 2; 2 x 2 would fit"), "{refused}");
+        assert!(refused.contains("coordinates of 1 x 2; the instances of the bag need 2 x 2"), "{refused}");
     }
 
     #[test]
@@ -521,14 +521,14 @@ mod tests {
         save(&coords, "s2.npy", "<f4", (2, 2), &singles(&[1.0, 2.0, 3.5, 4.0]));
         let options = ReadOptions { coords: Some(coords), ..options };
         let refused = read(&folder, &options).unwrap_err().to_string();
-        assert!(refused.contains("coordinates are called 'x', and so is a column"), "{refused}");
+        assert!(refused.contains("coordinates and a kept column are both called 'x'"), "{refused}");
         let site = ReadOptions { keep: vec![Column::Name("site".into())], ..options };
         let names: Vec<String> = read(&folder, &site).unwrap().kept.into_iter().map(|k| k.name).collect();
         assert_eq!(names, ["site", "x", "y"]);
         // Without the table there is nothing to keep.
         let alone = ReadOptions { labels: None, coords: None, unlabelled: true, ..site };
         let refused = read(&folder, &alone).unwrap_err().to_string();
-        assert!(refused.contains("no columns to keep ('site')"), "{refused}");
+        assert!(refused.contains("no columns that could be kept ('site')"), "{refused}");
     }
 
     #[test]
@@ -542,12 +542,12 @@ mod tests {
         let named = |message: String, file: &str, found: &str| {
             assert!(message.contains(file) && message.contains(found), "{message}");
         };
-        named(refused(&singles(&[1.0, 2.0, 3.0]), (1, 3)), "s2.npy", "2 features, the first file has 3");
-        named(refused(&singles(&[1.0]), (1, 2)), "s1.npy", "cut short: 4 bytes of numbers, 1 x 2 need 8");
+        named(refused(&singles(&[1.0, 2.0, 3.0]), (1, 3)), "s2.npy", "2 features, but the first file has 3");
+        named(refused(&singles(&[1.0]), (1, 2)), "s1.npy", "truncated: 4 bytes of numbers, 1 x 2 need 8");
         named(refused(&[], (0, 2)), "s1.npy", "the array is 0 x 2");
         named(refused(&singles(&[1.0, f32::NAN]), (1, 2)), "s1.npy", "row 1, column 2 (counted from 1)");
         std::fs::write(folder.join("s1.npy"), b"PNG").unwrap();
-        assert!(read(&folder, &options).unwrap_err().to_string().contains("ends within its header"));
+        assert!(read(&folder, &options).unwrap_err().to_string().contains("ends inside its header"));
     }
 
     #[test]

@@ -458,12 +458,12 @@ mod tests {
         assert!(with("'<f4'", "(18446744073709551615, 8)").contains("more than any file"));
         assert!(refused("{'descr': '<f4'}").contains("lacks"));
         let mut cut: &[u8] = b"\x93NUMPY\x01\x00\x76";
-        assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends within its header"));
+        assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends inside its header"));
         let mut other: &[u8] = b"\x93NUMPX\x01\x00\x76\x00";
         assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
         let one = parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }").unwrap();
         assert_eq!((one.rows, one.cols, one.real), (1, 7, Real::F16));
-        assert!(one.check_size(13).unwrap_err().to_string().contains("cut short"));
+        assert!(one.check_size(13).unwrap_err().to_string().contains("is truncated"));
         assert!(one.check_size(15).unwrap_err().to_string().contains("goes on"));
     }
 }

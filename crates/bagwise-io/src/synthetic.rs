@@ -542,12 +542,12 @@ mod tests {
         let unknown = refuse("gauss?bag=3");
         assert!(unknown.contains("gauss has no option 'bag'; its options are bags, min, max"), "{unknown}");
         assert!(refuse("gauss?bags=0").contains("bags is a whole number from 1 to"));
-        assert!(refuse("gauss?bags=2.5").contains("'bags=2.5' is not possible"));
-        assert!(refuse("gauss?bags").contains("is not possible"));
+        assert!(refuse("gauss?bags=2.5").contains("'bags=2.5' is not allowed"));
+        assert!(refuse("gauss?bags").contains("is not allowed"));
         assert!(refuse("gauss?witness=1.5").contains("witness is a number from 0 to 1"));
         assert!(refuse("gauss?min=9&max=8").contains("min=9 is above max=8"));
         assert!(refuse("gauss?bags=3&bags=3").contains("given twice"));
-        assert!(refuse("gauss?bags=10000000&max=1000000&d=1000000").contains("too much"));
-        assert!(refuse("speaker?instances=3").contains("do not fill"));
+        assert!(refuse("gauss?bags=10000000&max=1000000&d=1000000").contains("too large"));
+        assert!(refuse("speaker?instances=3").contains("are too few"));
     }
 }

@@ -146,7 +146,7 @@ fn what_would_not_come_back_is_not_written() {
         assert!(error.contains(expected) && error.contains(file), "{error}");
     }
     let error = write(&base(), &at(&folder, "a.csv"), Some("xlsx")).unwrap_err().to_string();
-    assert!(error.contains("unknown format 'xlsx'; there are: csv, sparse"), "{error}");
+    assert!(error.contains("unknown format 'xlsx'; available: csv, sparse"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is half written");
 }
 
