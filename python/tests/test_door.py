@@ -235,7 +235,7 @@ def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:
     with pytest.warns(ConvergenceWarning, match="1 of 1 machines of DDRegressor reached the iteration limit"):
         DDRegressor().fit(bagwise.read("synthetic:gauss?bags=30&features=3").bags, y)
         DDRegressor(iterations=2).fit(small.bags, small.bags.sizes())
-    with pytest.warns(ConvergenceWarning, match="reached the iteration limit; more steps are iterations=N") as said:
+    with pytest.warns(ConvergenceWarning, match="reached the iteration limit; increase it with iterations=N") as said:
         bagwise.fit(small.bags, small.bags.sizes() + 0.5, method="dd", params={"iterations": 2, "starts": 2})
     assert said[0].filename == __file__
     with warnings.catch_warnings():
@@ -244,7 +244,7 @@ def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:
 
 
 def test_choices_that_did_not_settle_are_warned_of(small: Dataset, tmp_path: Any) -> None:
-    message = "the choices of 1 of 1 machines of InstanceMISVMClassifier did not settle"
+    message = "the chosen instances of 1 of 1 machines of InstanceMISVMClassifier did not settle"
     data = bagwise.read("synthetic:gauss?bags=40&features=3")
     with pytest.warns(ConvergenceWarning, match=message) as said:
         InstanceMISVMClassifier(max_iter=1).fit(data.bags, data.y).save(tmp_path / "m.bagwise")
@@ -260,7 +260,7 @@ def test_choices_that_did_not_settle_are_warned_of(small: Dataset, tmp_path: Any
 def test_a_rule_that_cannot_be_met_is_warned_of() -> None:
     bags = bagwise.read("synthetic:gauss?bags=40&features=3").bags
     chance = np.random.default_rng(0).integers(0, 2, 40)
-    with pytest.warns(UserWarning, match="the threshold's rule could not be met"):
+    with pytest.warns(UserWarning, match="no threshold satisfies the rule"):
         SimpleMIClassifier(decision_threshold="precision=1").fit(bags, chance)
 
 

@@ -266,7 +266,7 @@ def test_splitters_of_scikit_learn_are_folds(small: Dataset) -> None:
         (ShuffleSplit(2, test_size=0.5, random_state=0), "tested twice|never tested"),
         (RepeatedKFold(n_splits=3, n_repeats=2), "tested twice"),
         (pairs[:2], "20 bags are never tested"),
-        ([(np.arange(3), np.arange(3, 6))], "fold 0 does not divide all bags"),
+        ([(np.arange(3), np.arange(3, 6))], "fold 0 does not split all bags"),
     ):
         with pytest.raises(ValueError, match=message):
             bagwise.evaluate(bags, small.y, "simple-mi", folds=wrong, **given)

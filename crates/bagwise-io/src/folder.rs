@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(data.groups.unwrap().names, ["p1"]);
         assert_eq!(
             data.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["1 bags of the table have no file: 's9'", "1 files are not in the table and are left out: 's3'"]
+            ["1 bags in the table have no file: 's9'", "1 files are not in the table and are left out: 's3'"]
         );
     }
 

@@ -460,10 +460,10 @@ mod tests {
         let mut cut: &[u8] = b"\x93NUMPY\x01\x00\x76";
         assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends inside its header"));
         let mut other: &[u8] = b"\x93NUMPX\x01\x00\x76\x00";
-        assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
+        assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("not a .npy file"));
         let one = parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }").unwrap();
         assert_eq!((one.rows, one.cols, one.real), (1, 7, Real::F16));
         assert!(one.check_size(13).unwrap_err().to_string().contains("is truncated"));
-        assert!(one.check_size(15).unwrap_err().to_string().contains("goes on"));
+        assert!(one.check_size(15).unwrap_err().to_string().contains("continues"));
     }
 }

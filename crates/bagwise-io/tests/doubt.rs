@@ -97,7 +97,7 @@ fn a_column_y_beside_a_label_is_doubted_unless_it_is_a_coordinate() {
     assert_eq!(names(&parse("bag,label,x,y\na,1,1,5\nb,0,0,6\n")), ["x", "y"]);
     let told = try_read("t.csv", "bag,label,y,f\na,1,1,5\nb,0,0,6\n", &label("label")).unwrap();
     assert_eq!(names(&told), ["y", "f"]);
-    has_all(&warnings(&told), &["column 'y' is taken as a feature", "Ignore(Some(\"y\"))"]);
+    has_all(&warnings(&told), &["column 'y' is treated as a feature", "Ignore(Some(\"y\"))"]);
 }
 
 // --- is the first row a heading?
@@ -264,7 +264,7 @@ fn names_and_free_text_are_no_categories() {
     let data = parse(&text);
     assert_eq!(names(&data), ["colour", "f"]);
     has_all(&warnings(&data), &["left out", "'compound' (30 values)", "'note' (60 values)", "Categorical"]);
-    has_all(&warnings(&data), &["taken as categories: 'colour' (2 values)"]);
+    has_all(&warnings(&data), &["treated as categories: 'colour' (2 values)"]);
     let categorical = vec![Column::Name("compound".into())];
     let told = ReadOptions { categorical, ..ReadOptions::default() };
     assert_eq!(names(&try_read("t.csv", text, &told).unwrap()), ["compound", "colour", "f"]);

@@ -258,7 +258,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             table("colour", |r| format!("c{}", r % 5)).into(),
             Warned,
-            &["taken as categories: 'colour' (5 values)"],
+            &["treated as categories: 'colour' (5 values)"],
         ),
         (
             "a.csv",

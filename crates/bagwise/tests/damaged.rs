@@ -377,13 +377,13 @@ fn what_is_no_file_is_refused_by_name() {
         refusal(typed),
         format!(
             "{typed}: this folder contains no .npy files; give one file per bag, written with numpy.save, \
-             or name a table that holds the rows"
+             or a table with the rows"
         )
     );
     let absent = format!("{typed}/absent.csv");
     assert_eq!(
         refusal(&absent),
-        format!("{absent}: no such file; look for a slip in the name or the folder")
+        format!("{absent}: no such file; check the file name and the folder")
     );
     let below = folder.path().join("a.csv");
     std::fs::write(&below, table()).unwrap();
@@ -398,7 +398,7 @@ fn what_is_no_file_is_refused_by_name() {
     assert!(misspelt.contains("did you mean 'musk1'?"), "{misspelt}");
     assert!(refusal("musk1.csv").contains("the data set is called 'musk1'"), "{}", refusal("musk1.csv"));
     assert!(refusal("").starts_with("'': "), "{}", refusal(""));
-    assert!(refusal("a\0b").contains("no such file; look"), "{}", refusal("a\0b"));
+    assert!(refusal("a\0b").contains("no such file; check"), "{}", refusal("a\0b"));
 }
 
 #[cfg(unix)]

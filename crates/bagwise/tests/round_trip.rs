@@ -136,9 +136,9 @@ fn what_would_not_come_back_is_not_written() {
         (with_id("two words"), "a.sparse", "the bag id 'two words' is not one word"),
         (with_id("#1"), "a.sparse", "is not one word"),
         (classes("3:4"), "a.sparse", "the class name '3:4' would not be read back"),
-        (named("weight"), "a.sparse", "no place for names of attributes"),
-        (kept, "a.sparse", "no place for kept columns; write CSV"),
-        (grouped, "a.sparse", "no place for groups"),
+        (named("weight"), "a.sparse", "cannot store names of attributes"),
+        (kept, "a.sparse", "cannot store kept columns; write CSV"),
+        (grouped, "a.sparse", "cannot store groups"),
         (base(), "a.xyz", "is not a known output format"),
         (base(), "a", "is not a known output format"),
     ] {

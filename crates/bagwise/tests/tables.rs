@@ -271,7 +271,7 @@ fn a_usual_heading_among_the_features_is_pointed_out() {
     let options = ReadOptions { label: Some("t".parse().unwrap()), ..ReadOptions::default() };
     let data = parse_as("t.csv", "bag,t,label,f1\na,1,1,2\n", &options);
     assert!(
-        data.warnings[0].to_string().contains("column 'label' is taken as a feature"),
+        data.warnings[0].to_string().contains("column 'label' is treated as a feature"),
         "{:?}",
         data.warnings
     );
