@@ -344,7 +344,10 @@ impl Experiment {
     pub(crate) fn expected(&self, entry: &Entry, data: &str) -> Result<Option<[f64; 2]>> {
         let given = entry.expected.get(data).copied();
         if given.is_some_and(|[low, high]| low > high) {
-            bail!("{}: the expected range on {data} has its low end above its high end; swap them", entry.name);
+            bail!(
+                "{}: the expected range on {data} has its low end above its high end; swap them",
+                entry.name
+            );
         }
         let around = self.tolerance.as_ref().zip(entry.reference.get(data)).map(|(t, &r)| t.around(r));
         Ok(given.or(around.transpose()?))

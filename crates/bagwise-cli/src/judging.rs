@@ -126,13 +126,16 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
             && before != fold
         {
             let line = record.position().map_or(0, csv::Position::line);
-            bail!("{name}, line {line}: bag '{bag}' is in fold '{before}' and in fold '{fold}'; keep one of them");
+            bail!(
+                "{name}, line {line}: bag '{bag}' is in fold '{before}' and in fold '{fold}'; keep one of them"
+            );
         }
     }
     let find = |id: &String| {
-        of_bag.get(id).cloned().with_context(|| {
-            format!("{name}: bag '{id}' of {} has no fold; add a line for it", data.name)
-        })
+        of_bag
+            .get(id)
+            .cloned()
+            .with_context(|| format!("{name}: bag '{id}' of {} has no fold; add a line for it", data.name))
     };
     data.bags.ids().iter().map(find).collect()
 }

@@ -104,7 +104,9 @@ fn a_page_says_what_the_run_did() {
     done(folder.path(), &format!("evaluate {table} --method mi-kernel -p {fixed} c=10 {said} -o one"));
     let several = format!("compare {table} --methods mi-kernel -p mi-kernel.{fixed} mi-kernel.c=10 {said}");
     done(folder.path(), &format!("{several} --no-report -o two"));
-    for (run, heading) in [("one", "mi-kernel on molecules.csv, evaluated by F1"), ("two", "best first by F1")] {
+    for (run, heading) in
+        [("one", "mi-kernel on molecules.csv, evaluated by F1"), ("two", "best first by F1")]
+    {
         done(folder.path(), &format!("report {run} -o page.html"));
         let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
         for part in [

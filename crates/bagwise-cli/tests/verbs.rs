@@ -36,7 +36,9 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     };
     let (warned, optimistic) = said("all");
     assert!(
-        optimistic && warned.contains("isk used the features of test bags (pool=all), so the estimate is optimistic")
+        optimistic
+            && warned
+                .contains("isk used the features of test bags (pool=all), so the estimate is optimistic")
     );
     let (warned, optimistic) = said("train");
     assert!(!optimistic && !warned.contains("test bags"));
@@ -48,9 +50,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     let saw = |r: &serde_json::Value| r["name"] == "ISK" && r["saw_test_bags"] == true;
     assert!(found["results"].as_array().unwrap().iter().any(saw), "{found}");
     assert!(
-        std::fs::read_to_string(folder.path().join("all-quick/table.md"))
-            .unwrap()
-            .contains("saw test bags")
+        std::fs::read_to_string(folder.path().join("all-quick/table.md")).unwrap().contains("saw test bags")
     );
 }
 
@@ -234,7 +234,8 @@ fn an_experiment_that_cannot_be_read_says_what_would_do() {
     assert!(said("experimant.toml").ends_with("there is no such file; did you mean 'experiment.toml'?\n"));
     std::fs::create_dir(folder.path().join("experiments")).unwrap();
     assert!(
-        said("experiments").contains("experiments: this is a folder, not an experiment; give an experiment file")
+        said("experiments")
+            .contains("experiments: this is a folder, not an experiment; give an experiment file")
     );
     std::fs::write(
         folder.path().join("experiments/one.toml"),
@@ -348,7 +349,11 @@ fn protocols_by_name() {
     let varies = plain.replace("--ignore scaffold,conformer", "--ignore scaffold --fold-column conformer");
     let output = bagwise(folder.path(), &varies.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("give all rows of a bag the same 'conformer'"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("give all rows of a bag the same 'conformer'"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -449,10 +454,7 @@ fn many_whole_numbers_are_asked_about() {
     std::fs::write(folder.path().join("tens.csv"), measured(false)).unwrap();
     let page = done(folder.path(), "inspect tens.csv");
     let page = text(&page.stdout);
-    assert!(
-        page.contains("different whole numbers on 40 bags") && page.contains("specify which"),
-        "{page}"
-    );
+    assert!(page.contains("different whole numbers on 40 bags") && page.contains("specify which"), "{page}");
     assert!(!page.contains("drop the class"), "{page}");
     for verb in ["evaluate tens.csv --method majority", "compare tens.csv", "fit tens.csv -o m.bagwise"] {
         let refused = bagwise(folder.path(), &verb.split(' ').collect::<Vec<_>>());

@@ -141,7 +141,11 @@ fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
         }
         (FeatureKind::Categorical { values }, FeatureKind::Numeric) => Err(Error::data(
             Place::default(),
-            format!("column '{}' contains text ('{}')", found.name, values.first().map_or("", String::as_str)),
+            format!(
+                "column '{}' contains text ('{}')",
+                found.name,
+                values.first().map_or("", String::as_str)
+            ),
             "it contained numbers in training",
         )),
         (FeatureKind::Numeric, FeatureKind::Categorical { values }) => {

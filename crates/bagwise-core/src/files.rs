@@ -78,7 +78,9 @@ pub fn explain_write(path: &Path, error: io::Error) -> Error {
         io::ErrorKind::PermissionDenied => {
             Error::data(place, "permission denied", "choose another folder, or change the permissions")
         }
-        io::ErrorKind::StorageFull => Error::data(place, "the disk is full", "free some space, or write to another disk"),
+        io::ErrorKind::StorageFull => {
+            Error::data(place, "the disk is full", "free some space, or write to another disk")
+        }
         io::ErrorKind::QuotaExceeded => {
             Error::data(place, "the disk quota is exceeded", "free some space, or write to another disk")
         }

@@ -75,8 +75,8 @@ pub fn undecided_target(distinct: usize, bags: usize) -> (String, Message) {
     let found = format!(
         "the labels are {distinct} different whole numbers on {bags} bags ({rule}); they could be classes or measurements"
     );
-    let remedy = Message::from("specify which")
-        .with([Setting::Task("classification"), Setting::Task("regression")]);
+    let remedy =
+        Message::from("specify which").with([Setting::Task("classification"), Setting::Task("regression")]);
     (found, remedy)
 }
 

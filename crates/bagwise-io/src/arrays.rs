@@ -222,7 +222,8 @@ impl Arrays<'_> {
         if !self.unused.is_empty() {
             self.unused.truncate(12);
             let found = format!("unused arrays: {}", self.unused.join(", "));
-            let said = Message::from(found).and("; arrays with one entry per instance can be copied to the results");
+            let said =
+                Message::from(found).and("; arrays with one entry per instance can be copied to the results");
             warnings.push(said.with([Setting::Keep]));
         }
         let of_matrix = features.iter().all(|&c| c < cols);
@@ -339,7 +340,9 @@ impl Arrays<'_> {
             }
         } else {
             if let Some(wanted) = &options.bag {
-                return Err(self.error(format!("there is no array '{wanted}'"), "use one that is in the file"));
+                return Err(
+                    self.error(format!("there is no array '{wanted}'"), "use one that is in the file")
+                );
             }
             let numbers = Values::Whole((1..=bags as i64).collect());
             self.beside.push(("bag".into(), numbers));

@@ -170,8 +170,10 @@ impl BagBuilder {
                 self.unit,
                 bag.line
             ),
-            Message::from(format!("all rows of a bag must have the same {what}; fix it, or name another column"))
-                .with([if what == "group" { Setting::Group } else { Setting::Label }]),
+            Message::from(format!(
+                "all rows of a bag must have the same {what}; fix it, or name another column"
+            ))
+            .with([if what == "group" { Setting::Group } else { Setting::Label }]),
         )
     }
 
@@ -227,10 +229,13 @@ impl BagBuilder {
         }
         let mut beside = beside;
         if let Some((bag, line)) = self.scattered {
-            warnings.push(format!(
-                "rows of a bag are not adjacent (first: bag '{}', {} {line}); they were collected",
-                self.bags[bag as usize].id, self.unit
-            ).into());
+            warnings.push(
+                format!(
+                    "rows of a bag are not adjacent (first: bag '{}', {} {line}); they were collected",
+                    self.bags[bag as usize].id, self.unit
+                )
+                .into(),
+            );
             let order = stable_order(&self.of_row, &offsets);
             instances = instances.gather(&order);
             let pick = |values: &mut Vec<String>| {
@@ -287,11 +292,7 @@ impl BagBuilder {
         if without > 0 {
             if without < self.bags.len() {
                 warnings.push(
-                    format!(
-                        "{without} of {} bags have no label; labels are ignored",
-                        self.bags.len()
-                    )
-                    .into(),
+                    format!("{without} of {} bags have no label; labels are ignored", self.bags.len()).into(),
                 );
             }
             return Ok((None, None));

@@ -124,7 +124,8 @@ impl FeatureCells {
         match &self.columns[column].state {
             ColumnState::Unknown { perhaps } if !perhaps.is_empty() && !self.allow_missing => {
                 let (_, line, text) = &perhaps[0];
-                let found = format!("'{text}' in column '{}' means a missing value", self.columns[column].name);
+                let found =
+                    format!("'{text}' in column '{}' means a missing value", self.columns[column].name);
                 Err(self.error(*line, found, Message::fill_or_allow_missing()))
             }
             _ => Ok(()),
@@ -345,10 +346,13 @@ impl FeatureCells {
             (None, None) => return Ok(()),
             (Some(whole), Some(decimal)) => (
                 format!("'{}' in column '{name}' has a {what}", shown(text)),
-                Message::from(format!("it is {} if that is a thousands separator: specify it", shown(&whole)))
-                    .with([Setting::Thousands])
-                    .or(format!("{} if it is a decimal separator: specify it", shown(&decimal)))
-                    .with([Setting::Decimal]),
+                Message::from(format!(
+                    "it is {} if that is a thousands separator: specify it",
+                    shown(&whole)
+                ))
+                .with([Setting::Thousands])
+                .or(format!("{} if it is a decimal separator: specify it", shown(&decimal)))
+                .with([Setting::Decimal]),
             ),
             (Some(whole), None) => (
                 format!("'{}' in column '{name}' has a {what}", shown(text)),

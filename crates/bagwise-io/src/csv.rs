@@ -292,8 +292,10 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
     if width == 1 {
         return Err(rows.error(
             format!("'{}' is a single column", shown(&rows.record[0])),
-            Message::from("columns are separated by commas, tabs, semicolons or bars; otherwise, specify the separator")
-                .with([Setting::Delimiter]),
+            Message::from(
+                "columns are separated by commas, tabs, semicolons or bars; otherwise, specify the separator",
+            )
+            .with([Setting::Delimiter]),
         ));
     }
     let names = heading(rows, options)?;

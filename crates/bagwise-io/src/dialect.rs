@@ -172,8 +172,9 @@ pub fn thousands(text: &str) -> Result<char> {
         " " | "space" => Ok(' '),
         "'" | "apostrophe" => Ok('\''),
         _ => {
-            let found =
-                format!("'{text}' is not a thousands separator; use a comma, a point, a space or an apostrophe");
+            let found = format!(
+                "'{text}' is not a thousands separator; use a comma, a point, a space or an apostrophe"
+            );
             Err(Error::Invalid(found))
         }
     }

@@ -217,7 +217,8 @@ impl NpyForm {
         else {
             return refuse("the header lacks descr, fortran_order or shape");
         };
-        let descr = descr.strip_prefix('\'').and_then(|d| d.split('\'').next()).unwrap_or("a structured type");
+        let descr =
+            descr.strip_prefix('\'').and_then(|d| d.split('\'').next()).unwrap_or("a structured type");
         let fortran = match order {
             o if o.starts_with("True") => true,
             o if o.starts_with("False") => false,

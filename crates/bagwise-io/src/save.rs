@@ -121,10 +121,7 @@ fn check_name(path: &Path) -> Result<()> {
         return refuse("this is not a file name", "give one");
     }
     if has_ending(path, "zst") {
-        return refuse(
-            "zstd can be read but not written",
-            "use .gz, or leave the file uncompressed",
-        );
+        return refuse("zstd can be read but not written", "use .gz, or leave the file uncompressed");
     }
     Ok(())
 }

@@ -84,16 +84,21 @@ pub static GENERATORS: &[Generator] = &[
                 (0.0, 1.0),
                 "fraction of instances in a positive bag that come from the concept; at least one",
             ),
-            real("distance", 4.0, (0.0, 1e6), "distance of the concept from the noise, in standard deviations"),
+            real(
+                "distance",
+                4.0,
+                (0.0, 1e6),
+                "distance of the concept from the noise, in standard deviations",
+            ),
             whole("classes", 2.0, (2.0, 1000.0), "number of classes"),
             whole("groups", 0.0, (0.0, 1e7), "number of groups; 0 for none"),
-            real("shift", 0.0, (0.0, 1e6), "standard deviation of the shift common to the instances of a group"),
             real(
-                "noise",
+                "shift",
                 0.0,
-                (0.0, 1.0),
-                "fraction of bags whose label is changed to another class",
+                (0.0, 1e6),
+                "standard deviation of the shift common to the instances of a group",
             ),
+            real("noise", 0.0, (0.0, 1.0), "fraction of bags whose label is changed to another class"),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
         ],
@@ -125,7 +130,12 @@ pub static GENERATORS: &[Generator] = &[
             whole("features", 10.0, (1.0, 1e6), "features of a block"),
             real("signal", 1.5, (0.0, 1e6), "distance of the classes from the origin, in each block"),
             real("extra", 0.0, (0.0, 1e6), "added to the signal of the first block"),
-            real("shared", 1.0, (0.0, 1e6), "standard deviation of the difficulty of a bag, common to all blocks"),
+            real(
+                "shared",
+                1.0,
+                (0.0, 1e6),
+                "standard deviation of the difficulty of a bag, common to all blocks",
+            ),
             real("shift", 0.5, (0.0, 1e6), "standard deviation of the shift common to the bags of a group"),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
@@ -140,7 +150,12 @@ pub static GENERATORS: &[Generator] = &[
             whole("instances", 1000.0, (1.0, 1e6), "instances of every bag"),
             whole("features", 1024.0, (1.0, 1e6), "features of an instance"),
             real("witness", 0.1, (0.0, 1.0), "fraction of instances in a bag that are near a concept"),
-            real("distance", 16.0, (0.0, 1e6), "distance of a concept from the noise, in standard deviations"),
+            real(
+                "distance",
+                16.0,
+                (0.0, 1e6),
+                "distance of a concept from the noise, in standard deviations",
+            ),
             SEED,
         ],
         make: embeddings,
@@ -216,10 +231,9 @@ impl<'q> Given<'q> {
 
     fn check_size(&self, rows: usize, width: usize) -> Result<()> {
         if rows as f64 * width as f64 > MAX_NUMBERS {
-            return Err(self.refuse(
-                format!("{rows} x {width} is too large to generate"),
-                "use at most 10^9 numbers",
-            ));
+            return Err(
+                self.refuse(format!("{rows} x {width} is too large to generate"), "use at most 10^9 numbers")
+            );
         }
         Ok(())
     }

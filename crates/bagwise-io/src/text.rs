@@ -162,8 +162,7 @@ pub(crate) fn utf8<'t>(source: &str, line: u64, text: &'t [u8]) -> Result<&'t st
         Error::data(
             Place::line(source, line),
             format!("'{}' is not UTF-8 text", shown(text)),
-            Message::from("save the table as UTF-8, or specify its encoding")
-                .with([Setting::Encoding]),
+            Message::from("save the table as UTF-8, or specify its encoding").with([Setting::Encoding]),
         )
     })
 }

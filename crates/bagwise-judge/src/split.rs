@@ -371,10 +371,7 @@ fn given(pool: Pool<'_>, bags: &[usize]) -> Result<Vec<Fold>> {
         unreachable!("labels make classes")
     };
     if distinct.len() < 2 {
-        return Err(Error::Invalid(
-            "all bags are in the same fold; at least two folds are needed"
-                .into(),
-        ));
+        return Err(Error::Invalid("all bags are in the same fold; at least two folds are needed".into()));
     }
     let fold: Vec<usize> = codes.iter().map(|&c| c as usize).collect();
     Ok(folds_of(distinct.len(), bags, &fold))

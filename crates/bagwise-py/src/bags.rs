@@ -305,7 +305,8 @@ fn mat_from<T: Element + Copy + Default>(
     let mut all = Vec::with_capacity(values.len());
     for &row in order.as_array() {
         let row = usize::try_from(row).ok().filter(|&r| r < rows);
-        let row = row.ok_or_else(|| PyIndexError::new_err("the order contains row numbers that do not exist"))?;
+        let row =
+            row.ok_or_else(|| PyIndexError::new_err("the order contains row numbers that do not exist"))?;
         all.extend_from_slice(&values[row * cols..(row + 1) * cols]);
     }
     Ok(Mat::new(order.len()?, cols, all))

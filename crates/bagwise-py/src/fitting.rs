@@ -88,7 +88,9 @@ pub(crate) fn dataset(
         Some(names) => {
             let code = |&v: &f64| {
                 let inside = v >= 0.0 && v.fract() == 0.0 && v < names.len() as f64;
-                inside.then_some(v as u32).ok_or_else(|| Error::Invalid(format!("{v} is not the code of a class")))
+                inside
+                    .then_some(v as u32)
+                    .ok_or_else(|| Error::Invalid(format!("{v} is not the code of a class")))
             };
             Target::Classes { codes: values.iter().map(code).collect::<Result<_, _>>()?, names }
         }

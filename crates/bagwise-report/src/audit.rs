@@ -204,8 +204,7 @@ fn judged_on(view: &View<'_>) -> String {
 fn explains(how: Explains) -> String {
     match how {
         Explains::Additive => {
-            "exact: the contributions of the instances and a bias add up to the decision value"
-                .into()
+            "exact: the contributions of the instances and a bias add up to the decision value".into()
         }
         other => other.to_string(),
     }

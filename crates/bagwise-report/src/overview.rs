@@ -46,7 +46,8 @@ fn same_data(again: &[(String, String)]) -> String {
     if again.is_empty() {
         return String::new();
     }
-    let pairs: Vec<String> = again.iter().map(|(run, first)| format!("{run} uses the same data as {first}")).collect();
+    let pairs: Vec<String> =
+        again.iter().map(|(run, first)| format!("{run} uses the same data as {first}")).collect();
     format!(" The same data count only once, using the run named first: {}.", listed(&pairs))
 }
 
@@ -300,8 +301,10 @@ impl Overview {
         let columns = [
             words("method"),
             numbers("average rank"),
-            numbers("Holm p").hint("adjusted p-value: the smallest significance level at which it differs from the \
-                first"),
+            numbers("Holm p").hint(
+                "adjusted p-value: the smallest significance level at which it differs from the \
+                first",
+            ),
             words("differs from the first"),
             numbers("Wilcoxon p").hint("exact signed-rank test, not adjusted for the number of methods"),
             numbers("R+"),

@@ -59,8 +59,10 @@ pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
             page.tag("footer", &[], |page| {
                 page.text("Written by bagwise ");
                 page.text(env!("CARGO_PKG_VERSION"));
-                page.text(" from the records of the run. This file is self-contained and loads nothing from the \
-                    network.");
+                page.text(
+                    " from the records of the run. This file is self-contained and loads nothing from the \
+                    network.",
+                );
             });
             page.tag("script", &[], |page| page.fixed(SCRIPT));
         });

@@ -69,7 +69,10 @@ fn explained_bags_stand_under_what_they_are() {
         record.reasons.iter_mut().for_each(|r| r.machine = Some((2, None)));
     }
     let (one, several) = (page(one), page(several));
-    assert!(one.contains("Bars to the right favour class class 1.") && !one.contains(": bars to the right favour"));
+    assert!(
+        one.contains("Bars to the right favour class class 1.")
+            && !one.contains(": bars to the right favour")
+    );
     assert!(!several.contains("Bars to the right favour"));
     assert!(several.contains("; class 2 vs rest: bars to the right favour class 2"));
     assert!(several.contains("; class 1 vs class 0: bars to the right favour class 1"));
@@ -81,7 +84,9 @@ fn the_best_method_that_can_tell_is_explained() {
     let winner = run.records[0].key.method.clone();
     let lead = "The instances that decided";
     let whole = page(run.clone());
-    assert!(whole.contains(lead) && whole.contains(&format!("predicted by the {winner} model of its outer fold")));
+    assert!(
+        whole.contains(lead) && whole.contains(&format!("predicted by the {winner} model of its outer fold"))
+    );
     assert!(!whole.contains("cannot explain by instance"));
     run.records.iter_mut().filter(|r| r.key.method == winner).for_each(|r| r.reasons.clear());
     let other = page(run.clone());
@@ -326,10 +331,7 @@ fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
     // Two methods have a test of their own, and few data sets have none.
     let many = several(&pair);
     assert!(!verdict(&many).contains("too few data sets"), "{}", verdict(&many));
-    assert!(
-        verdict(&many).contains("Wilcoxon")
-            && many.contains("Exact Wilcoxon signed-rank test of ")
-    );
+    assert!(verdict(&many).contains("Wilcoxon") && many.contains("Exact Wilcoxon signed-rank test of "));
     // One of the five is a tie.
     let five = several(&pair[..5]);
     assert!(verdict(&five).contains("no outcome could with 4 differences"), "{}", verdict(&five));

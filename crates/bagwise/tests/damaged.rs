@@ -100,7 +100,12 @@ fn cases() -> Vec<Case> {
             3,
             &["bag 'b' has 3 features", "has 2: look for"],
         ),
-        case("stub.csv", "bag,label,f1,f2\na,1,2,3\nb\n", 3, &["the row has 1 columns", "is the line truncated"]),
+        case(
+            "stub.csv",
+            "bag,label,f1,f2\na,1,2,3\nb\n",
+            3,
+            &["the row has 1 columns", "is the line truncated"],
+        ),
         case("crlf.csv", "bag,label,f1,f2\r\na,1,2,3\r\n\r\nb,0,4\r\n", 4, &["bag 'b' has 1 features"]),
         case("blank.csv", "\n\nbag,label,f1\na,1,2\n\n\nb,0\n", 7, &["the row has 2 columns"]),
         case("first.csv", "1,1,0.5,2\n1,1,0.5\n", 2, &["bag '1' has 1 features", "the first row has 2"]),
@@ -163,7 +168,11 @@ fn cases() -> Vec<Case> {
             "comma3.csv",
             "bag;label;f1\na;1;1,000\n",
             2,
-            &["'1,000' in column 'f1' has a comma", "it is 1000 if that is a thousands separator", "with Decimal"],
+            &[
+                "'1,000' in column 'f1' has a comma",
+                "it is 1000 if that is a thousands separator",
+                "with Decimal",
+            ],
         ),
         case("group.csv", "bag,label,group,f1\na,1,p,3\nb,1,NA,4\n", 3, &["bag 'b' has no group"]),
         case("hex.csv", "bag,label,f1\na,1,1\na,1,0x1F\n", 3, &["'0x1F' in column 'f1' is not a number"]),
@@ -266,12 +275,7 @@ fn cases() -> Vec<Case> {
         case("cells.csv", long_cells, 2, &["a row is longer than 8 MB", "sparse form"]),
         case("line.sparse", long_sparse, 1, &["a row is longer than 8 MB"]),
         case("openquote.csv", open_quote, 2, &["a row is longer than 8 MB", "quotation mark not closed"]),
-        case(
-            "quote.csv",
-            "bag,label,f1\na,1,2\n\"b,0,3\nc,1,4\n",
-            3,
-            &["is not closed", "twice"],
-        ),
+        case("quote.csv", "bag,label,f1\na,1,2\n\"b,0,3\nc,1,4\n", 3, &["is not closed", "twice"]),
         case("quoteend.csv", "bag,label,f1\na,1,\"2\n", 2, &["is not closed"]),
         // Compression.
         case(
@@ -304,11 +308,21 @@ fn cases() -> Vec<Case> {
         ),
         case("farther.sparse", "a 1 99999999999999999999:1\n", 1, &["has no integer before the colon"]),
         case("negative.sparse", "a 1 -3:1\n", 1, &["has no integer before the colon", "start at 1"]),
-        case("nocolon.sparse", "a 1 1:1\na 1 2:1 three\n", 2, &["'three' is not index:value", "with a colon"]),
+        case(
+            "nocolon.sparse",
+            "a 1 1:1\na 1 2:1 three\n",
+            2,
+            &["'three' is not index:value", "with a colon"],
+        ),
         case("novalue.sparse", "a 1 1:one\n", 1, &["'1:one' has no number after the colon"]),
         case("missing.sparse", "a 1 1:NaN\n", 1, &["'1:NaN' is a missing value", "with AllowMissing"]),
         case("inf.sparse", "a 1 1:1e400\n", 1, &["'1:1e400' is out of range"]),
-        case("nolabel.sparse", "a 1 1:1\nb 2:1\n", 2, &["bag 'b' has no label", "with ? for an unknown label"]),
+        case(
+            "nolabel.sparse",
+            "a 1 1:1\nb 2:1\n",
+            2,
+            &["bag 'b' has no label", "with ? for an unknown label"],
+        ),
         case("clash.sparse", "a 1 1:1\na 0 2:1\n", 2, &["bag 'a' has label '0', but '1' in line 1"]),
         case("unknown.sparse", "a ? 1:1\n", 1, &["bag 'a' has no label"]),
         case("zeros.sparse", "a 1\nb 0\n", None, &["no row has a value"]),
@@ -381,20 +395,14 @@ fn what_is_no_file_is_refused_by_name() {
         )
     );
     let absent = format!("{typed}/absent.csv");
-    assert_eq!(
-        refusal(&absent),
-        format!("{absent}: no such file; check the file name and the folder")
-    );
+    assert_eq!(refusal(&absent), format!("{absent}: no such file; check the file name and the folder"));
     let below = folder.path().join("a.csv");
     std::fs::write(&below, table()).unwrap();
     assert!(
         refusal(&format!("{typed}/a.csv/b.csv")).starts_with(&format!("{typed}/a.csv/b.csv: no such file; "))
     );
     let misspelt = refusal("musk3");
-    assert!(
-        misspelt.starts_with("musk3: no such file or data set (looked for"),
-        "{misspelt}"
-    );
+    assert!(misspelt.starts_with("musk3: no such file or data set (looked for"), "{misspelt}");
     assert!(misspelt.contains("did you mean 'musk1'?"), "{misspelt}");
     assert!(refusal("musk1.csv").contains("the data set is called 'musk1'"), "{}", refusal("musk1.csv"));
     assert!(refusal("").starts_with("'': "), "{}", refusal(""));

@@ -73,11 +73,7 @@ fn arff_cases() -> Vec<Case> {
             &ARFF[..ARFF.find("@data").unwrap()],
             &[": there is no @data line", "is the file truncated"],
         ),
-        case(
-            "a.arff",
-            &ARFF[..ARFF.len() - 6],
-            &[", line 10: ", "is not closed", "is the line truncated"],
-        ),
+        case("a.arff", &ARFF[..ARFF.len() - 6], &[", line 10: ", "is not closed", "is the line truncated"]),
         case("a.arff", "", &[": the file is empty"]),
         case("a.arff", &b"@relation\0"[..], &[": the file is not a text table"]),
         case(
@@ -86,7 +82,11 @@ fn arff_cases() -> Vec<Case> {
             &[", line 2: ", "is not UTF-8 text"],
         ),
         arff("a,\"1,u\\n2,v\",0\nb,\"3,u\",1\n", "", &[": the table has no rows"]),
-        arff("x numeric", "x nmeric", &[", line 4: ", "'x' has the unknown type 'nmeric'", "expected numeric"]),
+        arff(
+            "x numeric",
+            "x nmeric",
+            &[", line 4: ", "'x' has the unknown type 'nmeric'", "expected numeric"],
+        ),
         arff("x numeric", "x", &[", line 4: ", "attribute 'x' has no type"]),
         arff("@attribute x numeric", "@attribute", &[", line 4: ", "an attribute has no name"]),
         arff(
@@ -245,7 +245,11 @@ fn npz_cases() -> Vec<Case> {
             zip(&[("-X.npy", nothing)]),
             &[", array 'X': ", "a decompression bomb?", "uncompressed"],
         ),
-        case("a.npz", several, &[", array 'Y': ", "the archive would expand to more", "a decompression bomb?"]),
+        case(
+            "a.npz",
+            several,
+            &[", array 'Y': ", "the archive would expand to more", "a decompression bomb?"],
+        ),
         case("a.npz", gzipped, &[": the whole file is compressed with gzip", "decompress it first"]),
         case(
             "a.npz",
@@ -274,7 +278,11 @@ fn npz_cases() -> Vec<Case> {
             &[", array 'X': ", "it has 3 dimensions"],
         ),
         case("a.npz", with("X.npy", npy("'<f8'", "(0, 2)", &[])), &[", array 'X': ", "it is empty: 0 x 2"]),
-        case("a.npz", with("X.npy", npy("'<U1'", "(4, 2)", &[0; 32])), &[", array 'X': ", "it contains strings"]),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<U1'", "(4, 2)", &[0; 32])),
+            &[", array 'X': ", "it contains strings"],
+        ),
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4, 2)", &doubles(&[1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0, 7.0, 8.0]))),
@@ -335,7 +343,11 @@ fn npz_cases() -> Vec<Case> {
             offsets(&[0, 2, 2, 4]),
             &[": bag 2 (counted from 1) has no instances", "leave empty bags out"],
         ),
-        case("a.npz", offsets(&[0, 2, 5]), &[": the offsets must start at 0 and end at the number of instances, 4"]),
+        case(
+            "a.npz",
+            offsets(&[0, 2, 5]),
+            &[": the offsets must start at 0 and end at the number of instances, 4"],
+        ),
         case("a.npz", offsets(&[0, -1, 4]), &[": bag 2 (counted from 1) has no instances"]),
         case("a.npz", with("features.npy", npy("'<U1'", "(1,)", &ids("a"))), &[": 1 names for 2 features"]),
         case(
@@ -474,18 +486,17 @@ fn parquet_cases() -> Vec<Case> {
         case("a.parquet", no_magic, &[": the file is damaged: it does not end"]),
         case("a.parquet", "PAR1", &[": the file is damaged: it is too short"]),
         case("a.parquet", end(4, b"PARE"), &[": the file is encrypted"]),
-        case(
-            "a.parquet",
-            end(8, &[0xff, 0xff, 0xff]),
-            &[": the file is damaged: its metadata lies outside"],
-        ),
+        case("a.parquet", end(8, &[0xff, 0xff, 0xff]), &[": the file is damaged: its metadata lies outside"]),
         case("a.parquet", end(8, &[1, 0, 0, 0]), &[": the file is damaged: it has no columns"]),
         case("a.parquet", page, &[", column 'bag': ", "the file is damaged"]),
         case("a.parquet", good.clone(), &[": there is no column 'mol'"])
             .with(|o| o.bag = Some(Column::Name("mol".into()))),
     ];
     for (file, expected) in [
-        ("bad_date", &[": no column of the table contains measurements", "'x' (dates or times)", "with Keep"][..]),
+        (
+            "bad_date",
+            &[": no column of the table contains measurements", "'x' (dates or times)", "with Keep"][..],
+        ),
         ("bad_struct", &[", column 'x': ", "it is a struct"]),
         ("bad_struct_of_one", &[", column 'x': ", "it is a struct"]),
         ("bad_list_of_structs", &[", column 'x': ", "it is a struct"]),

@@ -60,7 +60,8 @@ fn mistakes_are_named_before_any_work() {
             .contains("needs the fold of each bag")
     );
     assert!(
-        run(compare(&data).methods(["mi-kernel"]).param("c", 1)).contains("must name its method if there are several")
+        run(compare(&data).methods(["mi-kernel"]).param("c", 1))
+            .contains("must name its method if there are several")
     );
     assert!(run(compare(&data).methods(["mi-kernel"]).param("dd.rho", 1)).contains("dd is not among"));
     let two = [0.5, 2.0].map(|gamma| method("mi-kernel").unwrap().param("gamma", gamma));

@@ -408,7 +408,10 @@ fn trees_have_no_distance() {
     let data = data("bags=20&seed=7");
     let given = [("distance", "text"), ("partition", "forest")];
     let error = fit(&setup(&given, WhenUnset::Default, false), &data).err().unwrap().to_string();
-    assert!(error.contains("parameter distance of isk") && error.contains("does not use distances"), "{error}");
+    assert!(
+        error.contains("parameter distance of isk") && error.contains("does not use distances"),
+        "{error}"
+    );
     // Spheres have one, and then keep zeros.
     let spheres = setup(&[("distance", "text"), ("partition", "sphere")], WhenUnset::Default, false);
     assert_eq!(spheres.scale, Scale::None);

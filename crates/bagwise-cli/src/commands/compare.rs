@@ -173,7 +173,9 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err("give a time such as 90s, 10m or 2h".into()),
     };
     let seconds = number.trim().parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e7);
-    seconds.map(|n| Duration::from_secs_f64(n * factor)).ok_or_else(|| "give a time such as 90s, 10m or 2h".into())
+    seconds
+        .map(|n| Duration::from_secs_f64(n * factor))
+        .ok_or_else(|| "give a time such as 90s, 10m or 2h".into())
 }
 
 /// What a comparison says, and what to do next.

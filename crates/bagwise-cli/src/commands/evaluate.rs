@@ -77,8 +77,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     session.print(&estimate)?;
     if results.plan.protocol.optimistic() {
-        session
-            .warn("best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic");
+        session.warn(
+            "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic",
+        );
     }
     Ok(judging::conclude(&results, session))
 }

@@ -156,7 +156,10 @@ impl Output for Fitted<'_> {
             self.inner
         );
         if let Some(threshold) = header.threshold {
-            text += &format!("threshold: a score of {threshold:.4} or more is predicted as {}\n", self.model.positive_name());
+            text += &format!(
+                "threshold: a score of {threshold:.4} or more is predicted as {}\n",
+                self.model.positive_name()
+            );
         }
         text
     }

@@ -79,10 +79,8 @@ impl Output for One {
             page += &format!("also called    {}\n", info.aliases.join(", "));
         }
         page += &format!("family         {}\n", info.family);
-        page += &format!(
-            "predicts       {}\n",
-            if info.regression { "classes and numbers" } else { "classes" }
-        );
+        page +=
+            &format!("predicts       {}\n", if info.regression { "classes and numbers" } else { "classes" });
         page += &format!("scaling        {} by default (--scale)\n", info.scale.name());
         page += &format!("explanations   {}\n", info.explains);
         page += &format!("reference      {}\n", info.reference);

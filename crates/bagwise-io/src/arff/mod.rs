@@ -137,7 +137,9 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
                     }
                     (Some(_), AttributeKind::Relational(_)) => {
                         let found = "a relational attribute is nested inside another".to_string();
-                        return Err(lines.refuse((found, "bags of bags are not supported; flatten them".into())));
+                        return Err(
+                            lines.refuse((found, "bags of bags are not supported; flatten them".into()))
+                        );
                     }
                     (inner, kind) => {
                         let list = inner.as_mut().map_or(&mut outer, |(_, list)| list);
@@ -153,13 +155,16 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
             "@end" => {
                 let Some((name, list)) = inner.take().filter(|(_, list)| !list.is_empty()) else {
                     let found = "@end without attributes before it".to_string();
-                    return Err(lines.refuse((found, "@end closes the attributes of a relational attribute".into())));
+                    return Err(
+                        lines.refuse((found, "@end closes the attributes of a relational attribute".into()))
+                    );
                 };
                 outer.push(Attribute { name, kind: AttributeKind::Relational(list) });
             }
             "@data" => {
                 if let Some((name, _)) = inner {
-                    let found = format!("the relational attribute '{}' is not closed", shown(name.as_bytes()));
+                    let found =
+                        format!("the relational attribute '{}' is not closed", shown(name.as_bytes()));
                     return Err(lines.refuse((found, format!("write @end {name} before @data").into())));
                 }
                 return Ok(outer);
@@ -402,10 +407,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             let cells = (book.rows() * roles.features.len()) as u64;
             if cells > UNFOLDED && cells / lines.read.max(1) > MAX_RATIO {
                 let found = format!("sparse rows expand to {cells} values: a decompression bomb?");
-                return Err(refuse((
-                    found,
-                    "use the sparse format `bag label index:value …`".into(),
-                )));
+                return Err(refuse((found, "use the sparse format `bag label index:value …`".into())));
             }
         }
     }

@@ -223,7 +223,10 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
     for (bag, cell) in cells.iter().enumerate() {
         let what = format!("cell {} of '{}'", bag + 1, shown(name.as_bytes()));
         let Some((rows, cols)) = cell.size() else {
-            return wrong(format!("{what} is not a matrix"), "put a matrix with one row per instance in each cell");
+            return wrong(
+                format!("{what} is not a matrix"),
+                "put a matrix with one row per instance in each cell",
+            );
         };
         if rows == 0 || cols == 0 {
             return wrong(format!("{what} is empty"), "leave empty bags out");

@@ -537,7 +537,8 @@ fn part(
         Err(why) => {
             return wrong(
                 format!("{why}, which is not supported"),
-                Message::from("convert it to numbers or strings, or leave it out").with([Setting::Ignore(None)]),
+                Message::from("convert it to numbers or strings, or leave it out")
+                    .with([Setting::Ignore(None)]),
             );
         }
     };

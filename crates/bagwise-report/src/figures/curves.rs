@@ -154,9 +154,14 @@ pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
         lines(
             page,
             view,
-            ("roc", "ROC curves", "True positive rate against false positive rate. Next to each name: the area \
+            (
+                "roc",
+                "ROC curves",
+                "True positive rate against false positive rate. Next to each name: the area \
                 under the curve, mean over \
-                repeats.", ("false positive rate", "true positive rate")),
+                repeats.",
+                ("false positive rate", "true positive rate"),
+            ),
             Metric::RocAuc,
             true,
             &|runs| {
@@ -183,9 +188,14 @@ pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
         lines(
             page,
             view,
-            ("pr", "Precision and recall", "The fraction of bags predicted positive that are positive, against the \
+            (
+                "pr",
+                "Precision and recall",
+                "The fraction of bags predicted positive that are positive, against the \
                 fraction of positive bags that are found. Next to each name: average \
-                precision.", ("recall", "precision")),
+                precision.",
+                ("recall", "precision"),
+            ),
             Metric::PrAuc,
             false,
             &|runs| {

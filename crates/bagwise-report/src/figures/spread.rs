@@ -49,7 +49,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             )
         })
         .collect();
-    let description = format!("Dots show the {name} of each of {count} folds, by method. {}.", lines.join("; "));
+    let description =
+        format!("Dots show the {name} of each of {count} folds, by method. {}.", lines.join("; "));
     let id = format!("{}-spread", view.id);
     let about = Figure {
         id: &id,
