@@ -212,7 +212,9 @@ impl MethodConfig {
             if let Some((of, _)) = key.split_once('.')
                 && methods::find(of)?.info().name != own
             {
-                return Err(Error::Invalid(format!("parameter {key} belongs to {of}, but the method is {own}")));
+                return Err(Error::Invalid(format!(
+                    "parameter {key} belongs to {of}, but the method is {own}"
+                )));
             }
         }
         Ok(())

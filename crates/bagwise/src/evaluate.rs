@@ -559,7 +559,10 @@ impl Evaluation {
     pub fn saw_test_bags(&self) -> Option<String> {
         let methods = that_saw_test_bags(&self.records);
         (!methods.is_empty()).then(|| {
-            format!("{} used the features of test bags (pool=all), so the estimate is optimistic", methods.join(" and "))
+            format!(
+                "{} used the features of test bags (pool=all), so the estimate is optimistic",
+                methods.join(" and ")
+            )
         })
     }
 

@@ -464,7 +464,8 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let (_, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
     let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
-    let header = header.ok_or_else(|| damaged("a safetensors file that was not written by bagwise".into()))?.clone();
+    let header =
+        header.ok_or_else(|| damaged("a safetensors file that was not written by bagwise".into()))?.clone();
     let file =
         SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
     if let Some(name) = named_twice(bytes) {

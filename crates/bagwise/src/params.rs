@@ -522,7 +522,10 @@ mod tests {
     #[test]
     fn values_outside_the_table_say_what_would_do() {
         let message = |given: &[(&str, &str)]| grid(given, WhenUnset::Default).unwrap_err().to_string();
-        assert_eq!(message(&[("c", "-1")]), "parameter c of toy: -1 is not allowed; expected a number above 0");
+        assert_eq!(
+            message(&[("c", "-1")]),
+            "parameter c of toy: -1 is not allowed; expected a number above 0"
+        );
         assert!(message(&[("gama", "1")]).contains("did you mean 'gamma'?"));
         assert!(message(&[("gamma", "2^5..2^-5")]).contains("ascending"));
         assert!(message(&[("delta", "-1")]).contains("mean | a number not below 0"));

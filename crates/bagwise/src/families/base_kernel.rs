@@ -93,7 +93,8 @@ pub(crate) fn refuses_scaling(points: &[Point], scale: Scale) -> Option<Error> {
     (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
         Error::refused(
             format!("scaling {} changes zeros, which mean absent words for distance=text", scale.name()),
-            Message::from("choose a scaling that keeps zeros at 0").with([Setting::Scale(&["none", "maxabs"])]),
+            Message::from("choose a scaling that keeps zeros at 0")
+                .with([Setting::Scale(&["none", "maxabs"])]),
         )
     })
 }

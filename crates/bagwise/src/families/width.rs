@@ -7,10 +7,14 @@ use bagwise_core::{Bags, Error, Result, Rng};
 use bagwise_engine::cells::Distance;
 
 /// The width of the Gaussian.
-pub(crate) const WIDTH: ParamSpec =
-    ParamSpec::new("gamma", Kind::Width, "1/median", "Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger \
-        gamma means a narrower kernel.")
-        .grid("2^-5..2^5/median");
+pub(crate) const WIDTH: ParamSpec = ParamSpec::new(
+    "gamma",
+    Kind::Width,
+    "1/median",
+    "Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger \
+        gamma means a narrower kernel.",
+)
+.grid("2^-5..2^5/median");
 
 /// The same kernel by the length `sigma`, with `gamma = 1 / (2 sigma^2)`.
 pub(crate) const SIGMA: ParamSpec = ParamSpec::new(

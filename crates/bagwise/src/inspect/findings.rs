@@ -121,12 +121,7 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     if used.len() == 2 && largest * 10 > found.bags * 9 {
         let share = 100.0 * largest as f64 / found.bags as f64;
         let message = format!("{share:.0}% of the bags are of one class");
-        add(
-            Severity::Note,
-            "imbalance",
-            message,
-            "use balanced accuracy or AUC instead of accuracy".into(),
-        );
+        add(Severity::Note, "imbalance", message, "use balanced accuracy or AUC instead of accuracy".into());
     }
 }
 
@@ -136,10 +131,9 @@ fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
         false => format!("separates the classes perfectly by its {of}"),
     };
     let (equals, determines) = match numbers {
-        true => (
-            "is the target under another name",
-            "follows from the target: it is in exactly the same order",
-        ),
+        true => {
+            ("is the target under another name", "follows from the target: it is in exactly the same order")
+        }
         false => (
             "is the label under another name",
             "determines the label: each of its values belongs to one class",
@@ -219,7 +213,8 @@ fn columns(found: &Inspection, add: Add<'_>) {
     }
     if found.attributes > found.bags {
         let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);
-        let remedy = "chance patterns are likely; rely on nested cross-validation, not on the fit to these bags";
+        let remedy =
+            "chance patterns are likely; rely on nested cross-validation, not on the fit to these bags";
         add(Severity::Note, "wide", message, remedy.into());
     }
 }
@@ -227,9 +222,8 @@ fn columns(found: &Inspection, add: Add<'_>) {
 fn sizes(found: &Inspection, add: Add<'_>) {
     let spread = &found.bag_sizes.spread;
     if spread.max == 1.0 && found.bags > 1 {
-        let remedy =
-            Message::from("an ordinary classifier would do; check the bag column, or name another")
-                .with([Setting::Bag]);
+        let remedy = Message::from("an ordinary classifier would do; check the bag column, or name another")
+            .with([Setting::Bag]);
         add(Severity::Warning, "single_instances", "every bag has one instance".into(), remedy);
     } else if found.bags > 10 && spread.max * 2.0 > found.instances as f64 {
         let message = format!("one bag has {} of the {} instances", spread.max, found.instances);
@@ -244,8 +238,7 @@ fn sizes(found: &Inspection, add: Add<'_>) {
         let area = p.auc.max(1.0 - p.auc);
         let message =
             format!("bags of class {} are {more}: the number of instances alone has AUC {area:.2}", p.class);
-        let remedy =
-            "if bag size depends on how the data were collected, a model can learn the size instead of the instances";
+        let remedy = "if bag size depends on how the data were collected, a model can learn the size instead of the instances";
         add(Severity::Warning, "size_predicts", message, remedy.into());
     }
 }
@@ -273,7 +266,8 @@ fn groups(found: &Inspection, add: Add<'_>) {
             Severity::Note,
             "mixed_groups",
             message,
-            "expected for patients or scaffolds; an error if all bags of a group should have the same label".into(),
+            "expected for patients or scaffolds; an error if all bags of a group should have the same label"
+                .into(),
         );
     }
 }
@@ -300,9 +294,11 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             Severity::Warning,
             "duplicate_bags",
             message,
-            Message::from("copies in training and test make every estimate too optimistic; drop them, or put copies \
-                in one group")
-                .with([Setting::Group]),
+            Message::from(
+                "copies in training and test make every estimate too optimistic; drop them, or put copies \
+                in one group",
+            )
+            .with([Setting::Group]),
         );
     }
     // Sharing background instances is what multi-instance data do; only a flood of them is news.

@@ -36,7 +36,10 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
     // Makers standardise a larger collection and cut the data set out of it, so that mean and deviation are near
     // 0 and 1, not equal to them, and rare attributes are further off.
     if share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 2.0 / 3.0 {
-        return of("none", "the attributes are already standardised (mean near 0, standard deviation near 1)".into());
+        return of(
+            "none",
+            "the attributes are already standardised (mean near 0, standard deviation near 1)".into(),
+        );
     }
     if share(&|c| c[0] >= -1.0 && c[1] <= 1.0 && c[1] - c[0] >= 0.5) > 0.9 {
         return of("none", "the attributes already lie in [-1, 1] and use most of it".into());

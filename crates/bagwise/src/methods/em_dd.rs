@@ -1,6 +1,5 @@
-//! EM-DD: diverse density, searched with one instance per bag at a \
-    time. Choose in every bag the instance nearest to the concept;
-//! move the concept to where these are most probable; again until nothing is gained.
+//! EM-DD: diverse density, searched with one instance per bag at a time. Choose in every bag the instance
+//! nearest to the concept, then move the concept to where these are most probable. Repeat until the density stops increasing.
 //!
 //! A round costs bags x d instead of instances x d. Zhang, Goldman: EM-DD: an improved multiple-instance learning
 //! technique, NIPS 2001. From ten instances of positive bags, drawn by the seed, as they do (`starts=all` climbs from every one, which takes

@@ -67,8 +67,7 @@ impl RunPlan {
         let refuse = |why: String| Err(Error::Invalid(format!("protocol {} {why}", name.as_str())));
         if given && !matches!(outer, Splits::Given | Splits::TrainTest) {
             return refuse(
-                "draws its own folds; leave the given folds out, or use given or train-test"
-                    .into(),
+                "draws its own folds; leave the given folds out, or use given or train-test".into(),
             );
         }
         if self.repeats > 1 && !outer.random() {
@@ -266,8 +265,7 @@ impl<'a> Run<'a> {
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
         if !learned.threshold_met {
-            judged.outcome.message =
-                Some("no threshold satisfies the rule on the training bags".into());
+            judged.outcome.message = Some("no threshold satisfies the rule on the training bags".into());
         }
         Ok(judged)
     }

@@ -250,10 +250,7 @@ impl Verdict {
                 Standing::ClearlyBetter => "is clearly better",
                 _ => "is not clearly better",
             };
-            text += &format!(
-                ". It {clearly} than a constant prediction ({BASELINE}{})",
-                numbers(found)
-            );
+            text += &format!(". It {clearly} than a constant prediction ({BASELINE}{})", numbers(found));
         }
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
@@ -263,7 +260,10 @@ impl Verdict {
             text += ". All others are clearly worse";
         }
         if self.recommended != 0 {
-            text += &format!(". Recommended: {}, the simplest method that is not clearly worse", self.recommended());
+            text += &format!(
+                ". Recommended: {}, the simplest method that is not clearly worse",
+                self.recommended()
+            );
         }
         text
     }
