@@ -103,7 +103,7 @@ const MOST: u64 = 1_000_000_000;
 const AS_WRITTEN: &str = "use the files as bagwise wrote them, or run the comparison again";
 
 fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = read_bounded(path, "a file beside records", MOST)?;
+    let bytes = read_bounded(path, "a file next to the records", MOST)?;
     serde_json::from_slice(&bytes).map_err(|e| {
         Error::data(Place::of(path.display().to_string()), format!("cannot be parsed ({e})"), AS_WRITTEN)
     })

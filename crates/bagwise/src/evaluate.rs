@@ -291,7 +291,7 @@ impl<'a> Evaluate<'a> {
         if self.protocol.is_none() && self.given.as_ref().is_some_and(split) {
             return Err(Error::refused(
                 "the folds are called train and test",
-                Message::from("ask for one split")
+                Message::from("use one split")
                     .with([Setting::Protocol("train-test")])
                     .or(Message::from("test both parts").with([Setting::Protocol("given")])),
             ));

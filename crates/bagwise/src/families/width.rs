@@ -54,7 +54,7 @@ impl Width {
             (Value::OverWidth(n), false) => Ok(Width::GammaOverAttributes(*n)),
             (Value::Number(sigma), true) => Ok(Width::Sigma(*sigma)),
             (Value::TimesMedian(n), true) => Ok(Width::SigmaTimesMedian(*n)),
-            (other, _) => Err(Error::Invalid(format!("{other} is no width"))),
+            (other, _) => Err(Error::Invalid(format!("{other} is not a width"))),
         }
     }
 

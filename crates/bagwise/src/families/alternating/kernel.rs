@@ -196,7 +196,7 @@ pub(crate) fn prepare(
         ctx.reserve(
             "kernel values of instances",
             values(wanted.len()),
-            "raise the memory budget, or ask for fewer widths at a time",
+            "raise the memory budget, or use fewer widths at a time",
         )?;
     }
     let mut matrices = match &distances {
