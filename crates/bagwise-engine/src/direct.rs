@@ -77,7 +77,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
     ctx.reserve(
         "Gram matrices",
         (outputs.len() * bags * width * 8) as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     let sparse = [rows, cols].iter().all(|side| matches!(side.instances, Instances::Sparse(_)));
     let left = Rows::of(rows.instances, sparse, ctx)?;

@@ -163,7 +163,7 @@ pub(crate) fn run_with<T: Element>(
     ctx.reserve(
         "Gram matrices",
         if sparse.is_some() { outputs.len() * bags * width * 8 } else { bytes } as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     let gamma = outputs.iter().fold(0.0, |max: f64, o| max.max(o.gamma));
     let source = match sparse {

@@ -30,7 +30,7 @@ pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec
     ctx.reserve(
         "kernel values of instances",
         8 * (n as u64).pow(2) * gammas.len() as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     if sparse(instances) {
         let (offsets, ones) = singles(n);
