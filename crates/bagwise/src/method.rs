@@ -111,14 +111,14 @@ impl fmt::Display for Explains {
         match self {
             Explains::Additive => f.write_str("additive"),
             Explains::AdditiveFor(values) => {
-                write!(f, "additive for {}, else not at all", assignments(values))
+                write!(f, "additive for {}, otherwise none", assignments(values))
             }
             Explains::AdditiveOrWitness(values) => {
-                write!(f, "additive; for {} a witness", assignments(values))
+                write!(f, "additive; witness for {}", assignments(values))
             }
-            Explains::Bias => f.write_str("additive: all bias"),
+            Explains::Bias => f.write_str("additive: only a bias"),
             Explains::Witness(which) => write!(f, "witness: {which}"),
-            Explains::No(why) => write!(f, "not at all: {why}"),
+            Explains::No(why) => write!(f, "none: {why}"),
         }
     }
 }
@@ -175,8 +175,8 @@ pub(crate) const POOL: ParamSpec = ParamSpec::new(
     bagwise_judge::POOL,
     Kind::Word(&["train", "all"]),
     "train",
-    "Where centres are drawn: from training bags, or from all bags, those to be judged included \
-         (without labels), which is no honest estimate and exists to repeat published results.",
+    "Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels \
+         (all). all gives optimistic estimates; it exists to reproduce published results.",
 );
 
 /// Whether a point draws on all bags.

@@ -70,7 +70,9 @@ impl State {
             Tensor::U64(..) => true,
         };
         match self.tensors.iter().find(|(_, tensor)| !finite(tensor)) {
-            Some((name, _)) => Err(refuse(format!("the array '{name}' holds a number that is not finite"))),
+            Some((name, _)) => {
+                Err(refuse(format!("the array '{name}' contains a number that is not finite")))
+            }
             None => Ok(()),
         }
     }
@@ -111,7 +113,8 @@ impl State {
             Tensor::U64(shape, data) if shape.len() == 1 => data
                 .iter()
                 .map(|&v| {
-                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
+                    usize::try_from(v)
+                        .map_err(|_| refuse(format!("the array '{name}' contains {v}, which is too large")))
                 })
                 .collect(),
             other => Err(refuse(format!(
@@ -141,7 +144,7 @@ impl State {
             let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
             bytes
                 .and_then(|b| String::from_utf8(b).ok())
-                .ok_or_else(|| refuse("the name of a bag is no text"))
+                .ok_or_else(|| refuse("the name of a bag is not text"))
         };
         lengths.into_iter().map(&mut next).collect()
     }
