@@ -3,18 +3,24 @@
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
 //! gives distances inside a bag; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
-//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges.
+//! diverse density; [`axes`], [`clusters`] and [`mixture`] are PCA, k-means and Gaussian mixtures; [`minima`] gives the
+//! nearest instance of a bag to many places; `edge_map` turns sums over pairs of edges into sums over edges.
 
+pub mod axes;
 pub mod cells;
+pub mod clusters;
 pub mod density;
 pub mod direct;
 pub mod edge_map;
 mod eigen;
 mod kernels;
 pub mod label_map;
+pub mod minima;
+pub mod mixture;
 mod pack;
 mod pairs;
 mod plan;
+mod products;
 pub mod rows;
 mod simd;
 #[cfg(target_arch = "x86_64")]
@@ -22,6 +28,7 @@ mod simd_x86;
 mod sparse;
 #[cfg(test)]
 mod tests;
+mod tridiagonal;
 pub mod within;
 
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};
