@@ -27,25 +27,13 @@ impl Places {
 
     /// The least squared distance of each bag's instances to each place, bags x places.
     pub fn minima(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
-        self.check(bags)?;
         let mut all = Mat::zeros(bags.len(), self.count);
         all.data_mut().par_chunks_mut(self.count).enumerate().try_for_each(|(b, least)| {
             least.fill(f64::INFINITY);
-            self.each(bags, bags.rows(b), ctx, |_, from, distances| {
+            self.each_distance(bags, bags.rows(b), ctx, |_, from, distances| {
                 let here = &mut least[from..from + distances.len()];
                 here.iter_mut().zip(distances).for_each(|(l, d)| *l = l.min(*d));
             })
-        })?;
-        Ok(all)
-    }
-
-    /// The squared distances of one bag's instances to each place, instances x places.
-    pub fn distances(&self, bags: &Bags, bag: usize, ctx: &Ctx) -> Result<Mat> {
-        self.check(bags)?;
-        let rows = bags.rows(bag);
-        let mut all = Mat::zeros(rows.len(), self.count);
-        self.each(bags, rows.clone(), ctx, |row, from, distances| {
-            all.row_mut(row - rows.start)[from..from + distances.len()].copy_from_slice(distances);
         })?;
         Ok(all)
     }
@@ -61,14 +49,15 @@ impl Places {
         }
     }
 
-    /// Calls `each(row, first place, distances)` for every row and some places after the other.
-    fn each(
+    /// Calls `each(row, first place, distances)` with the squared distances of every row to some places after the other.
+    pub fn each_distance(
         &self,
         bags: &Bags,
         rows: Range<usize>,
         ctx: &Ctx,
         mut each: impl FnMut(usize, usize, &[f64]),
     ) -> Result<()> {
+        self.check(bags)?;
         let (width, points) = (bags.width(), self.lanes.points());
         let places: Vec<u32> = (0..self.count as u32).collect();
         let mut distances = vec![0.0; points * TOGETHER];
@@ -105,12 +94,15 @@ mod tests {
         let found = Places::new(&places).unwrap();
         let minima = found.minima(&bags, &ctx).unwrap();
         for b in 0..3 {
-            let distances = found.distances(&bags, b, &ctx).unwrap();
+            let first = bags.rows(b).start;
+            let mut distances = vec![0.0; 300];
+            let keep = |_, from: usize, some: &[f64]| distances[from..from + some.len()].copy_from_slice(some);
+            found.each_distance(&bags, first..first + 1, &ctx, keep).unwrap();
             for p in 0..300 {
                 let of = |i: usize| Distance::Euclidean.squared(&rows[i], places.row(p));
                 let least = bags.rows(b).map(of).fold(f64::INFINITY, f64::min);
                 assert_eq!(minima.get(b, p), least);
-                assert_eq!(distances.get(0, p), of(bags.rows(b).start));
+                assert_eq!(distances[p], of(first));
             }
         }
         assert_eq!(minima.get(0, 0), 0.0);

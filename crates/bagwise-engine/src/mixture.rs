@@ -233,6 +233,43 @@ impl Mixture {
         }
     }
 
+    /// Gradients of the log likelihood by means and by deviations, each over the root of its expected square, for points with
+    /// these sums: all means, component after component, then all deviations. The Fisher vector is this over the number of
+    /// points. Perronnin, Sanchez, Mensink, ECCV 2010.
+    pub fn gradient(&self, sums: &MixtureSums) -> Vec<f64> {
+        let (k, width) = (self.weights.len(), self.means.cols());
+        let mut all = Vec::with_capacity(2 * k * width);
+        for c in 0..k {
+            let root = self.weights[c].sqrt();
+            for j in 0..width {
+                let (mean, variance) = (self.means.get(c, j), self.variances.get(c, j));
+                all.push((sums.first.get(c, j) - mean * sums.zeroth[c]) / (root * variance.sqrt()));
+            }
+        }
+        for c in 0..k {
+            let root = (2.0 * self.weights[c]).sqrt();
+            for j in 0..width {
+                let (mean, variance) = (self.means.get(c, j), self.variances.get(c, j));
+                let (s1, s2) = (sums.first.get(c, j), sums.second.get(c, j));
+                let spread = s2 - 2.0 * mean * s1 + (mean * mean - variance) * sums.zeroth[c];
+                all.push(spread / (root * variance));
+            }
+        }
+        all
+    }
+
+    /// The mixture of the components that weigh at least so much, or of the heaviest if none does.
+    pub fn without_components_below(self, least: f64) -> Mixture {
+        if self.weights.iter().all(|&w| w >= least) {
+            return self;
+        }
+        let most = self.weights.iter().copied().fold(0.0, f64::max).min(least);
+        let kept: Vec<usize> = (0..self.weights.len()).filter(|&c| self.weights[c] >= most).collect();
+        let total: f64 = kept.iter().map(|&c| self.weights[c]).sum();
+        let weights = kept.iter().map(|&c| self.weights[c] / total).collect();
+        Mixture::derived(weights, self.means.gather(&kept), self.variances.gather(&kept))
+    }
+
     /// Weights of the components, which add up to 1.
     pub fn weights(&self) -> &[f64] {
         &self.weights
@@ -509,6 +546,7 @@ mod tests {
         let (mixture, _) = Mixture::fit(&points, &[0; 6], 2, 10, &Ctx::default()).unwrap();
         assert!(mixture.weights.iter().chain(mixture.means.data()).all(|v| v.is_finite()));
         let posteriors = mixture.posteriors(points.data());
+        assert_eq!(mixture.clone().without_components_below(1.0 / 6.0).weights, [1.0]);
         assert!(posteriors.data().iter().all(|g| (0.0..=1.0).contains(g)));
     }
 }

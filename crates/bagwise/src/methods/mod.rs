@@ -6,6 +6,8 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod bow;
+mod cce;
 mod dd;
 mod dd_svm;
 mod em_dd;
@@ -13,11 +15,14 @@ mod isk;
 mod majority;
 mod mg_acc;
 mod mg_ddv;
+mod mi_fv;
 mod mi_kernel;
 mod mi_svm;
 mod mi_svm_bag;
+mod mi_vlad;
 mod migraph;
 mod migraph_explicit;
+mod miles;
 mod mirsvm;
 mod sil;
 mod simple_mi;
@@ -28,6 +33,11 @@ pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
     &sil::METHOD,
+    &bow::METHOD,
+    &cce::METHOD,
+    &mi_vlad::METHOD,
+    &mi_fv::METHOD,
+    &miles::METHOD,
     &mi_kernel::METHOD,
     &dd::METHOD,
     &em_dd::METHOD,
