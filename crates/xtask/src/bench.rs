@@ -8,6 +8,11 @@ type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
+    (
+        "embeddings",
+        "k-means and mixtures beside scikit-learn; bow, cce, mi-vlad, mi-fv and miles at three sizes",
+        crate::bench_embeddings::run,
+    ),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
     (
         "isk-partitions",

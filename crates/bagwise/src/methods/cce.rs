@@ -70,6 +70,9 @@ static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1", grid: "1", ..svm::COST },
 ];
 
+/// An output of this size is rounding, and must not decide a vote: bits make exact zeros likely.
+const NOTHING: f64 = 1e-9;
+
 /// How members make a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Combine {
@@ -88,7 +91,7 @@ impl Combine {
         match self {
             Combine::Mean => mean,
             Combine::Vote => {
-                let votes: f64 = outputs.iter().map(|f| if *f < 0.0 { -1.0 } else { 1.0 }).sum();
+                let votes: f64 = outputs.iter().map(|f| if *f < -NOTHING { -1.0 } else { 1.0 }).sum();
                 (votes + mean.tanh() / 2.0) / members
             }
         }
