@@ -266,7 +266,8 @@ mod tests {
         let points = made(12, 20, 1);
         let found = AllAxes::of(&points, &ctx).unwrap();
         let mean = mean(&points, &ctx).unwrap();
-        let (values, vectors) = symmetric_eigen_rows(covariance(&points, &mean, &ctx).unwrap(), &ctx).unwrap();
+        let (values, vectors) =
+            symmetric_eigen_rows(covariance(&points, &mean, &ctx).unwrap(), &ctx).unwrap();
         for k in 0..found.variances.len() {
             // Twelve rows have eleven axes; variances to rounding of the largest, axes to that over their gaps.
             assert!((found.variances[k] - values[k]).abs() < 1e-14, "{k}");

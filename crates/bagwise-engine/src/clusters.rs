@@ -256,9 +256,12 @@ pub fn plus_plus(points: &Instances, k: usize, rng: &mut Rng, ctx: &Ctx) -> Resu
                 match points {
                     Instances::Sparse(sparse) => {
                         let own = sparse.row(last);
-                        here.for_each(|i| nearer(i, literal::sparse(Distance::Euclidean, sparse.row(i), own)));
+                        here.for_each(|i| {
+                            nearer(i, literal::sparse(Distance::Euclidean, sparse.row(i), own))
+                        });
                     }
-                    _ => points.each_row(here, |i, row| nearer(i, Distance::Euclidean.squared(row, &centre)))?,
+                    _ => points
+                        .each_row(here, |i, row| nearer(i, Distance::Euclidean.squared(row, &centre)))?,
                 }
                 Ok(squared.iter().sum::<f64>())
             })
@@ -306,7 +309,11 @@ mod tests {
     fn made(rows: usize, width: usize) -> Mat {
         let mut rng = Rng::new(4, "clusters", &[]);
         let mut value = |i: usize| (i % 7) as f64 + 0.4 * rng.normal();
-        Mat::new(rows, width, (0..rows * width).map(|i| if i % 3 == 0 { 0.0 } else { value(i / width) }).collect())
+        Mat::new(
+            rows,
+            width,
+            (0..rows * width).map(|i| if i % 3 == 0 { 0.0 } else { value(i / width) }).collect(),
+        )
     }
 
     #[test]

@@ -96,7 +96,8 @@ mod tests {
         for b in 0..3 {
             let first = bags.rows(b).start;
             let mut distances = vec![0.0; 300];
-            let keep = |_, from: usize, some: &[f64]| distances[from..from + some.len()].copy_from_slice(some);
+            let keep =
+                |_, from: usize, some: &[f64]| distances[from..from + some.len()].copy_from_slice(some);
             found.each_distance(&bags, first..first + 1, &ctx, keep).unwrap();
             for p in 0..300 {
                 let of = |i: usize| Distance::Euclidean.squared(&rows[i], places.row(p));

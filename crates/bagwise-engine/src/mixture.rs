@@ -329,7 +329,15 @@ unsafe fn posteriors<V: Vector<E = f64>>(
             let (mean, factor) = (mixture.means.row(c).as_ptr(), mixture.factors.row(c).as_ptr());
             let start = V::splat(mixture.constants[c]);
             for at in (0..whole).step_by(step) {
-                log_density::<V, SIDE>(panel.as_ptr().add(at), stride, width, mean, factor, start, to.add(at));
+                log_density::<V, SIDE>(
+                    panel.as_ptr().add(at),
+                    stride,
+                    width,
+                    mean,
+                    factor,
+                    start,
+                    to.add(at),
+                );
             }
             for at in (whole..stride).step_by(V::LANES) {
                 log_density::<V, 1>(panel.as_ptr().add(at), stride, width, mean, factor, start, to.add(at));
@@ -530,7 +538,8 @@ mod tests {
     #[test]
     fn likelihood_never_falls_and_threads_change_nothing() {
         let (points, groups) = made(9000, 4);
-        let turned: Vec<u32> = groups.iter().enumerate().map(|(i, g)| if i % 4 == 0 { 0 } else { *g }).collect();
+        let turned: Vec<u32> =
+            groups.iter().enumerate().map(|(i, g)| if i % 4 == 0 { 0 } else { *g }).collect();
         let fit = || Mixture::fit(&points, &turned, 3, 60, &Ctx::default()).unwrap();
         let (one, likelihoods) = fit();
         // Maximisation adds a millionth to variances, which costs less than this.

@@ -38,11 +38,8 @@ fn tridiagonal(mut a: Mat, ctx: &Ctx) -> Result<(Vec<f64>, Vec<f64>, Mat)> {
         ctx.check()?;
         let mut v: Vec<f64> = a.row(k)[k + 1..].to_vec();
         let scale = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let length = if scale > 0.0 {
-            scale * v.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt()
-        } else {
-            0.0
-        };
+        let length =
+            if scale > 0.0 { scale * v.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt() } else { 0.0 };
         // Nothing but the first entry: nothing to reflect.
         if v[1..].iter().all(|&x| x == 0.0) {
             beside[k] = v[0];
@@ -158,7 +155,12 @@ mod tests {
                 let scale = exact[0].abs().max(1e-300);
                 for i in 0..n {
                     // Some hundred roundings of the largest.
-                    assert!((values[i] - exact[i]).abs() < 1e-13 * scale, "n = {n}: {} {}", values[i], exact[i]);
+                    assert!(
+                        (values[i] - exact[i]).abs() < 1e-13 * scale,
+                        "n = {n}: {} {}",
+                        values[i],
+                        exact[i]
+                    );
                     for j in 0..n {
                         let along = dot(a.row(j), vectors.row(i));
                         assert!((along - values[i] * vectors.get(i, j)).abs() < 1e-13 * scale, "n = {n}");
@@ -173,7 +175,8 @@ mod tests {
     #[test]
     fn tiny_and_huge_entries_are_no_trouble() {
         for scale in [1e-150, 1e150] {
-            let a = Mat::new(3, 3, [2.0, -1.0, 0.5, -1.0, 2.0, 0.25, 0.5, 0.25, 1.0].map(|v| v * scale).to_vec());
+            let a =
+                Mat::new(3, 3, [2.0, -1.0, 0.5, -1.0, 2.0, 0.25, 0.5, 0.25, 1.0].map(|v| v * scale).to_vec());
             let (values, _) = symmetric_eigen_rows(a, &Ctx::default()).unwrap();
             let sum: f64 = values.iter().sum();
             // The trace, to rounding.

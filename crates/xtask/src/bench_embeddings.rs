@@ -132,7 +132,9 @@ fn row(what: &str, k: usize, ours: f64, theirs: f64, same: bool) {
 
 /// Every method at three sizes, each in a process of its own.
 fn growth() -> Result<()> {
-    println!("\ntraining at one setting on instances x {WIDTH} in bags of 500: CPU s, CPU us per instance, peak memory");
+    println!(
+        "\ntraining at one setting on instances x {WIDTH} in bags of 500: CPU s, CPU us per instance, peak memory"
+    );
     for method in METHODS {
         let mut costs = Vec::new();
         for size in SIZES {

@@ -289,7 +289,8 @@ impl Codebook {
             Groups::Centres(centroids) => centroids.centres().cols(),
             Groups::Mixture(mixture) => mixture.means().cols(),
         };
-        if codebook.axes.as_ref().is_some_and(|axes| axes.count() != inside) || codebook.count() > params.centres
+        if codebook.axes.as_ref().is_some_and(|axes| axes.count() != inside)
+            || codebook.count() > params.centres
         {
             return Err(refuse("its axes and groups do not fit together"));
         }
@@ -306,7 +307,12 @@ pub(crate) struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    pub(crate) fn new(codebook: &'a Codebook, summary: Summary, norm: Norm, ctx: &Ctx) -> Result<Summariser<'a>> {
+    pub(crate) fn new(
+        codebook: &'a Codebook,
+        summary: Summary,
+        norm: Norm,
+        ctx: &Ctx,
+    ) -> Result<Summariser<'a>> {
         let finder = match &codebook.groups {
             Groups::Centres(centroids) => Some(centroids.finder(ctx)?),
             Groups::Mixture(_) => None,
@@ -554,13 +560,7 @@ impl Embedding for CodebookEmbedding {
         MemoryEstimate { fixed: learning_memory(bags, on_axes), each: vectors as u64 }
     }
 
-    fn learn_all(
-        &self,
-        maps: &mut [CodebookMap],
-        bags: &Bags,
-        scope: &Scope<'_>,
-        ctx: &Ctx,
-    ) -> Result<()> {
+    fn learn_all(&self, maps: &mut [CodebookMap], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
         let wanted: Vec<CodebookParams> = maps.iter().map(|map| map.params).collect();
         let learned = learn_codebooks(&wanted, bags, scope, ctx)?;
         maps.iter_mut().zip(learned).for_each(|(map, learned)| map.learned = Some(learned));

@@ -20,8 +20,8 @@ use crate::families::codebook::{
 use crate::families::kernel_svm::with_shared_bias;
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
-    Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
-    Training, converged,
+    Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
+    State, Training, converged,
 };
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::state::refuse;
@@ -162,7 +162,8 @@ impl Method for Cce {
         let learned = learn_codebooks(&sizes, &bags, scope, ctx)?;
         let bits = bits(&bags, &learned, ctx)?;
         let grams = bits.iter().map(|bits| gram(bits, ctx)).collect::<Result<_>>()?;
-        let place = |one: &CodebookParams| sizes.iter().position(|size| size == one).expect("it was collected");
+        let place =
+            |one: &CodebookParams| sizes.iter().position(|size| size == one).expect("it was collected");
         Ok(Box::new(CcePrepared {
             members: wanted.iter().map(|own| own.iter().map(place).collect()).collect(),
             codebooks: learned,

@@ -147,13 +147,7 @@ impl Embedding for Miles {
         MemoryEstimate { fixed: fixed as u64, each: (3 * 8 * prototypes * bags.len()) as u64 }
     }
 
-    fn learn_all(
-        &self,
-        params: &mut [MilesParams],
-        bags: &Bags,
-        scope: &Scope<'_>,
-        ctx: &Ctx,
-    ) -> Result<()> {
+    fn learn_all(&self, params: &mut [MilesParams], bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
         let widths: Vec<Width> = params.iter().map(|p| p.width).collect();
         let gammas = Width::resolve(&widths, bags, bags.width(), Distance::Euclidean, scope)?;
         let mut drawn: Vec<(usize, Arc<Prototypes>)> = Vec::new();

@@ -1,5 +1,5 @@
 //! The promises once more, for options that are not defaults and that another way of computing stands behind: other kernels of
-//! instances, the distance for text, other label kernels.
+//! instances, the distance for text, other label kernels, other codebooks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +26,12 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("label-kernel", "both")],
     &[("hypotheses", "best")],
     &[("label-kernel", "linear"), ("hypotheses", "best")],
+    &[("energy", "1"), ("norm", "none")],
+    &[("centres", "5"), ("energy", "8/10")],
+    &[("centres", "12"), ("assign", "hard"), ("power", "1/2")],
+    &[("centres", "6"), ("assign", "soft")],
+    &[("combine", "mean")],
+    &[("prototypes", "20")],
 ];
 
 /// Methods that have all these parameters, and take these values.
