@@ -15,6 +15,7 @@ pub mod edge_map;
 mod eigen;
 mod kernels;
 pub mod label_map;
+mod layout;
 pub mod minima;
 pub mod mixture;
 mod pack;

@@ -30,7 +30,7 @@ pub(crate) const CENTRES: ParamSpec = ParamSpec::new(
     "centres",
     Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &[] },
     "2",
-    "Groups that training instances are divided into; fewer if there are fewer different instances.",
+    "Number of clusters of training instances; fewer if there are fewer distinct instances.",
 );
 
 /// The share of the variance that is kept.
@@ -38,7 +38,7 @@ pub(crate) const ENERGY: ParamSpec = ParamSpec::new(
     "energy",
     Kind::Fraction,
     "9/10",
-    "Share of the variance of training instances that the kept principal axes have; 1 keeps all that vary.",
+    "Share of the variance of training instances that the kept principal components explain; 1 keeps all of them.",
 )
 .grid("1,9/10,8/10");
 
@@ -47,8 +47,8 @@ pub(crate) const NORM: ParamSpec = ParamSpec::new(
     "norm",
     Kind::Word(&["power", "none"]),
     "power",
-    "What becomes of the sums over a bag: power takes signed roots and divides by the length, so that the size of a bag \
-     leaves no trace; none leaves them as they are.",
+    "Normalisation of the bag vector: power takes signed square roots and scales to length 1, so that the size of a \
+     bag does not matter; none changes nothing.",
 );
 
 /// Steps of learning.
@@ -56,7 +56,7 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
     "iterations",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "100",
-    "Steps of k-means, and of the mixture, at most.",
+    "Maximum number of iterations of k-means, and of expectation maximisation.",
 );
 
 /// Steps where a method has no parameter for them.

@@ -29,10 +29,10 @@ pub(crate) static METHOD: KernelSvm<Embedded<CodebookEmbedding>> = KernelSvm {
 static INFO: Info = Info {
     name: "bow",
     aliases: &["kmeans-svm"],
-    title: "shares of a bag's instances in the cells of a codebook, and a linear SVM",
-    about: "k-means divides the training instances into cells. A bag becomes the histogram of its instances over the cells (or, \
-            with assign=soft, their mean posteriors under a mixture of Gaussians), each share to a power, divided by its length. A \
-            linear SVM is trained on these vectors. The time grows with the number of instances, not with that of pairs.",
+    title: "histograms of instances over k-means clusters and a linear SVM",
+    about: "k-means clusters the training instances. A bag becomes the histogram of its instances over the clusters (or, with \
+            assign=soft, their mean posteriors under a Gaussian mixture), each share raised to a power, scaled to length 1. A \
+            linear SVM is trained on these vectors. Time is linear in the number of instances.",
     reference: "Csurka, Dance, Fan, Willamowski, Bray: Visual categorization with bags of keypoints, 2004",
     family: "embedding + SVM",
     complexity: 20,
@@ -45,22 +45,22 @@ static PARAMS: &[ParamSpec] = &[
     ParamSpec {
         default: "64",
         grid: "16,32,64,128,256",
-        help: "Cells that training instances are divided into; fewer if there are fewer different instances. Values \
-               above the number of training instances are left out of a list.",
+        help: "Number of clusters of training instances; fewer if there are fewer distinct instances. Values above the \
+               number of training instances are dropped from a list.",
         ..CENTRES
     },
     ParamSpec::new(
         "assign",
         Kind::Word(&["hard", "soft"]),
         "hard",
-        "hard counts an instance in the cell of its nearest centre; soft in all components of a mixture of Gaussians, by \
+        "hard counts an instance in the cluster of its nearest centre; soft in all components of a Gaussian mixture, by \
          their posteriors.",
     ),
     ParamSpec::new(
         "power",
         Kind::Fraction,
         "1",
-        "What becomes of a share: 1 as it is, 1/2 its root, 0 whether there is any.",
+        "Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is present.",
     ),
     ParamSpec { default: "10", grid: "0.1,1,10,100", ..svm::COST },
     svm::TUBE,

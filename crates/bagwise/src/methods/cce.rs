@@ -35,10 +35,10 @@ pub(crate) struct Cce;
 
 static INFO: Info = Info {
     name: "cce",
-    title: "a vote of linear SVMs on which cells of several codebooks a bag touches",
-    about: "k-means divides the training instances into step, 2 step, .. cells, once for each member. For each member a bag \
-            becomes one bit per cell: whether any of its instances lies there. A linear SVM is trained on the bits of \
-            each member, and the members vote.",
+    title: "a vote of linear SVMs on which clusters of several codebooks occur in a bag",
+    about: "k-means clusters the training instances into step, 2 step, ... clusters, once for each member of the ensemble. For \
+            each member a bag becomes one bit per cluster: whether any of its instances belongs to it. A linear SVM is \
+            trained on the bits of each member, and the members vote.",
     reference: "Zhou, Zhang: Solving multi-instance problems with classifier ensemble based on constructive clustering, KAIS 11, \
                 2007",
     family: "ensemble of embeddings + SVM",
@@ -50,21 +50,21 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("members", Kind::Whole { least: 1, most: 100, words: &[] }, "5", "Codebooks, and machines that vote."),
+    ParamSpec::new("members", Kind::Whole { least: 1, most: 100, words: &[] }, "5", "Number of codebooks, each with an SVM that votes."),
     ParamSpec::new(
         "step",
         Kind::Whole { least: 1, most: 600, words: &[] },
         "10",
-        "Cells of the first codebook; the others have two, three, .. times as many, or one for each different training \
-         instance if there are fewer of these.",
+        "Clusters of the first codebook; the others have two, three, ... times as many, but no more than there are distinct \
+         training instances.",
     )
     .grid("5,10,20"),
     ParamSpec::new(
         "combine",
         Kind::Word(&["vote", "mean"]),
         "vote",
-        "How members make a score: vote counts their signs, ties by the mean; mean takes the mean of their outputs, which can be \
-         explained.",
+        "How members are combined: vote counts their signs and breaks ties by the mean; mean averages their outputs, which can \
+         be explained.",
     )
     .solver(),
     ParamSpec { default: "1", grid: "1", ..svm::COST },

@@ -33,10 +33,10 @@ static INFO: Info = Info {
     name: "mi-fv",
     aliases: &["fisher-vector"],
     title: "Fisher vectors of bags and a linear SVM",
-    about: "A mixture of Gaussians is fitted to the training instances on their principal axes. A bag becomes the gradient of \
-            its log likelihood by the means and deviations of the mixture: in which direction its instances would move \
-            them. Signed roots are taken, the length is set to 1, and a linear SVM is trained on these vectors. The \
-            time grows with the number of instances, not with that of pairs.",
+    about: "A Gaussian mixture is fitted to the principal components of the training instances. A bag becomes the gradient of \
+            its log likelihood with respect to the means and deviations of the mixture. The gradient is transformed by signed \
+            square roots and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the \
+            number of instances.",
     reference: "Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017",
     family: "embedding + SVM",
     complexity: 25,

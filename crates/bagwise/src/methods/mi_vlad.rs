@@ -31,9 +31,10 @@ static INFO: Info = Info {
     name: "mi-vlad",
     aliases: &["vlad"],
     title: "sums of differences from nearest centres and a linear SVM",
-    about: "k-means divides the training instances on their principal axes. A bag becomes, for each centre, the sum of the \
-            differences of the centre's instances from it. Signed roots are taken, the length is set to 1, and a linear SVM is \
-            trained on these vectors. The time grows with the number of instances, not with that of pairs.",
+    about: "k-means clusters the principal components of the training instances. A bag becomes, for each centre, the sum of \
+            the differences between the instances nearest to it and the centre. The sums are transformed by signed square roots \
+            and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the number of \
+            instances.",
     reference: "Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017",
     family: "embedding + SVM",
     complexity: 24,

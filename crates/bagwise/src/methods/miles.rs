@@ -34,8 +34,8 @@ static INFO: Info = Info {
     name: "miles",
     title: "similarities to training instances and a linear SVM",
     about: "A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c, \
-            and a linear SVM is trained on these vectors. So the machine weighs instances of the training bags as \
-            prototypes of either class.",
+            and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of \
+            either class.",
     reference: "Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE PAMI 28, 2006",
     family: "embedding + SVM",
     complexity: 30,
@@ -58,8 +58,8 @@ static PARAMS: &[ParamSpec] = &[
         "prototypes",
         Kind::Whole { least: 1, most: 1_000_000, words: &["auto"] },
         "auto",
-        "Training instances that bags are compared with, drawn by the seed if there are more; auto is all, or 10,000 if \
-         there are more.",
+        "Number of training instances that bags are compared with, sampled by the seed if there are more; auto uses all, up \
+         to 10,000.",
     ),
     ParamSpec { grid: "1,10,100,1000", ..svm::COST },
     svm::TUBE,
