@@ -26,8 +26,9 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("label-kernel", "both")],
     &[("hypotheses", "best")],
     &[("label-kernel", "linear"), ("hypotheses", "best")],
-    &[("energy", "1"), ("norm", "none")],
-    &[("centres", "5"), ("energy", "8/10")],
+    // Of one centre: differences from the means of clusters that are the classes would be noise.
+    &[("centres", "1"), ("energy", "1"), ("norm", "none")],
+    &[("centres", "1"), ("energy", "8/10")],
     &[("centres", "12"), ("assign", "hard"), ("power", "1/2")],
     &[("centres", "6"), ("assign", "soft")],
     &[("combine", "mean")],
