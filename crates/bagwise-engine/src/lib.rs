@@ -2,12 +2,15 @@
 //!
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
-//! gives distances inside a bag, [`bag_distances`] those between bags; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
-//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges;
-//! [`scatter`] sums outer products.
+//! gives distances inside a bag, [`bag_distances`] those between bags, [`minima`] the nearest instance of a bag to many
+//! places; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by diverse density; [`axes`],
+//! [`clusters`] and [`mixture`] are PCA, k-means and Gaussian mixtures; `edge_map` turns sums over pairs of edges into sums
+//! over edges; [`scatter`] sums outer products.
 
+pub mod axes;
 pub mod bag_distances;
 pub mod cells;
+pub mod clusters;
 pub mod density;
 pub mod direct;
 pub mod edge_map;
@@ -15,9 +18,12 @@ mod eigen;
 mod kernels;
 pub mod label_map;
 mod layout;
+pub mod minima;
+pub mod mixture;
 mod pack;
 mod pairs;
 mod plan;
+mod products;
 pub mod rows;
 pub mod scatter;
 mod simd;
@@ -26,6 +32,7 @@ mod simd_x86;
 mod sparse;
 #[cfg(test)]
 mod tests;
+mod tridiagonal;
 pub mod within;
 
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};

@@ -13,6 +13,11 @@ const ALL: &[Bench] = &[
         crate::bench_comparators::run,
     ),
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
+    (
+        "embeddings",
+        "k-means and mixtures beside scikit-learn; bow, cce, mi-vlad, mi-fv and miles at three sizes",
+        crate::bench_embeddings::run,
+    ),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
     (
         "isk-partitions",

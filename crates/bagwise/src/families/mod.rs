@@ -3,6 +3,7 @@
 pub(crate) mod alternating;
 pub(crate) mod base_kernel;
 pub(crate) mod best_concept;
+pub(crate) mod codebook;
 pub(crate) mod concepts;
 pub(crate) mod edge_sums;
 pub(crate) mod edges;

@@ -6,6 +6,8 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod bow;
+mod cce;
 mod citation_knn;
 mod dd;
 mod dd_svm;
@@ -15,12 +17,15 @@ mod majority;
 mod mg_acc;
 mod mg_ddv;
 mod mi_boost;
+mod mi_fv;
 mod mi_kernel;
 mod mi_svm;
 mod mi_svm_bag;
+mod mi_vlad;
 mod mi_wrapper;
 mod migraph;
 mod migraph_explicit;
+mod miles;
 mod mirsvm;
 mod misssvm;
 mod optimal_ball;
@@ -38,6 +43,11 @@ pub static METHODS: &[&dyn Method] = &[
     &citation_knn::METHOD,
     &mi_boost::METHOD,
     &sil::METHOD,
+    &bow::METHOD,
+    &cce::METHOD,
+    &mi_vlad::METHOD,
+    &mi_fv::METHOD,
+    &miles::METHOD,
     &mi_kernel::METHOD,
     &dd::METHOD,
     &em_dd::METHOD,

@@ -41,9 +41,12 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                     .count();
                 // Half of what sil is told of the positive class is noise, and one instance is enough to be wrong.
                 // Concepts that end after thirty steps are not quite where they would be, which distances to them show.
+                // Of differences from few centres mi-vlad keeps the direction, by which a class that lies between two others
+                // cannot be told from both by one plane.
                 let allowed = match method.info().name {
                     "sil" => 12,
                     "dd-svm" => 6,
+                    "mi-vlad" if scheme == Scheme::OneVsRest => 9,
                     _ => 2,
                 };
                 assert!(

@@ -1,5 +1,5 @@
 //! The promises once more, for options that are not defaults and that another way of computing stands behind: other kernels of
-//! instances, the distance for text, other label kernels.
+//! instances, the distance for text, other label kernels, other codebooks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,6 +30,13 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("criterion", "entropy"), ("rounds", "10")],
     &[("combine", "geometric")],
     &[("combine", "max")],
+    // Of one centre: differences from the means of clusters that are the classes would be noise.
+    &[("centres", "1"), ("energy", "1"), ("norm", "none")],
+    &[("centres", "1"), ("energy", "8/10")],
+    &[("centres", "12"), ("assign", "hard"), ("power", "1/2")],
+    &[("centres", "6"), ("assign", "soft")],
+    &[("combine", "mean")],
+    &[("prototypes", "20")],
 ];
 
 /// Methods that have all these parameters, and take these values.
