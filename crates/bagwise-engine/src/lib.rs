@@ -3,7 +3,8 @@
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
 //! gives distances inside a bag; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
-//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges.
+//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges; [`network`] passes
+//! bags through networks and back.
 
 pub mod cells;
 pub mod density;
@@ -12,6 +13,7 @@ pub mod edge_map;
 mod eigen;
 mod kernels;
 pub mod label_map;
+pub mod network;
 mod pack;
 mod pairs;
 mod plan;
