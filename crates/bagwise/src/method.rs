@@ -100,6 +100,8 @@ pub enum Explains {
     Bias,
     /// One instance decides; the text says which.
     Witness(&'static str),
+    /// In one of these ways, by the parameters; the text says by which. Parts add up at the defaults and in the grid.
+    Either(&'static str),
     /// Instances cannot be told apart; the text says why.
     No(&'static str),
 }
@@ -114,6 +116,7 @@ impl fmt::Display for Explains {
                 write!(f, "additive for {}, else not at all", given.join(" "))
             }
             Explains::Bias => f.write_str("additive: all bias"),
+            Explains::Either(how) => f.write_str(how),
             Explains::Witness(which) => write!(f, "witness: {which}"),
             Explains::No(why) => write!(f, "not at all: {why}"),
         }
@@ -131,6 +134,8 @@ pub enum Offer {
     Graphs,
     /// Concepts ([`Predictor::concepts`]).
     Concepts,
+    /// Attention to instances ([`Predictor::attention`]).
+    Attention,
 }
 
 impl fmt::Display for Offer {
@@ -140,6 +145,7 @@ impl fmt::Display for Offer {
             Offer::FeatureMap => "feature map",
             Offer::Graphs => "graphs",
             Offer::Concepts => "concepts",
+            Offer::Attention => "attention",
         })
     }
 }
@@ -536,6 +542,12 @@ pub trait Predictor: Send + Sync {
     /// For each output the concepts it is made of, most believed first, if the method has such.
     fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         None
+    }
+
+    /// For each bag and output how much each instance is attended to, in shares of 1, if the method weighs instances so. What
+    /// an instance adds is another matter ([`Predictor::explain`]).
+    fn attention(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<f64>>>>> {
+        Ok(None)
     }
 
     /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.

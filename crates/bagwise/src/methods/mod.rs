@@ -18,6 +18,7 @@ mod mi_svm;
 mod mi_svm_bag;
 mod migraph;
 mod migraph_explicit;
+mod mil_net;
 mod mirsvm;
 mod sil;
 mod simple_mi;
@@ -39,6 +40,7 @@ pub static METHODS: &[&dyn Method] = &[
     &migraph::METHOD,
     &isk::METHOD,
     &migraph_explicit::METHOD,
+    &mil_net::METHOD,
     &mg_ddv::METHOD,
     &mg_acc::METHOD,
 ];

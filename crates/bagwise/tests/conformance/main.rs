@@ -164,6 +164,7 @@ fn a_method_has_what_it_says_and_nothing_else() {
             (Offer::FeatureMap, model.map(&data.bags, &ctx).is_ok()),
             (Offer::Graphs, model.graphs(&data.bags, &ctx).is_ok()),
             (Offer::Concepts, model.concepts().is_ok()),
+            (Offer::Attention, model.attention(&data.bags, &ctx).is_ok()),
         ];
         for (offer, found) in found {
             assert_eq!(info.has(offer), found, "{}: {offer}", info.name);

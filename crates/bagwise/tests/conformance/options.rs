@@ -1,5 +1,5 @@
 //! The promises once more, for options that are not defaults and that another way of computing stands behind: other kernels of
-//! instances, the distance for text, other label kernels.
+//! instances, the distance for text, other label kernels, other poolings of a network.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +26,12 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("label-kernel", "both")],
     &[("hypotheses", "best")],
     &[("label-kernel", "linear"), ("hypotheses", "best")],
+    &[("pool", "gated"), ("batch", "7"), ("rate", "0.01")],
+    &[("pool", "mean"), ("layers", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "max"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "lse"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("loss", "bp"), ("rate", "0.02"), ("decay", "0")],
 ];
 
 /// Methods that have all these parameters, and take these values.
