@@ -22,7 +22,7 @@ use crate::graph::Graph;
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Groups, Mat, Result};
 use bagwise_engine::density::Concept;
 
 pub use crate::state::{State, Tensor};
@@ -59,6 +59,8 @@ pub struct Info {
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
+    /// True if it is made of other methods: it is then tried only where it is named.
+    pub over_methods: bool,
     /// The table of parameters.
     pub params: &'static [ParamSpec],
 }
@@ -80,6 +82,7 @@ impl Info {
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
+        over_methods: false,
         params: &[],
     };
 
@@ -160,6 +163,17 @@ pub struct Scope<'a> {
     /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
     /// them by the parameter `pool`.
     pub pool: Option<&'a Bags>,
+    /// The groups of all bags of the prepared set, where they have any: who divides bags leaves groups whole.
+    pub groups: Option<&'a Groups>,
+    /// Targets are real values.
+    pub regression: bool,
+}
+
+impl<'a> Scope<'a> {
+    /// Training bags of which nothing else is known.
+    pub fn of(train: &'a [usize]) -> Scope<'a> {
+        Scope { train, y: &[], pool: None, groups: None, regression: false }
+    }
 }
 
 /// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
@@ -548,6 +562,12 @@ pub trait Predictor: Send + Sync {
     /// an instance adds is another matter ([`Predictor::explain`]).
     fn attention(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<f64>>>>> {
         Ok(None)
+    }
+
+    /// For each output what training bags say that parts of the model had not seen: the share of them on the right side, or the
+    /// mean squared error. Empty if no part has left out any.
+    fn out_of_bag(&self) -> &[f64] {
+        &[]
     }
 
     /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.

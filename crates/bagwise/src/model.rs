@@ -230,6 +230,12 @@ impl Model {
         Ok(all)
     }
 
+    /// For each machine what training bags say that parts of it had not seen: the share of them on the right side, or the mean
+    /// squared error. Empty if the method leaves out none.
+    pub fn out_of_bag(&self) -> Vec<f64> {
+        self.models.iter().flat_map(|model| model.out_of_bag().to_vec()).collect()
+    }
+
     /// The graph of each bag as the model sees it, scaled; an error if its method draws none.
     pub fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
         let mut all = Vec::with_capacity(bags.len());

@@ -106,7 +106,7 @@ fn prepare(bags: &Arc<Bags>, gamma: &str, tol: f64) -> Result<(Box<dyn Prepared>
     let prepared = method.prepare(
         Arc::clone(bags),
         &grid.points,
-        &Scope { train: &all, y: &[], pool: None },
+        &Scope::of(&all),
         &Ctx::default(),
     )?;
     Ok((prepared, cpu_seconds() - cpu, wall.elapsed().as_secs_f64()))

@@ -6,11 +6,13 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod bagging;
 mod dd;
 mod dd_svm;
 mod em_dd;
 mod isk;
 mod majority;
+mod members;
 mod mg_acc;
 mod mg_ddv;
 mod mi_kernel;
@@ -22,6 +24,7 @@ mod mil_net;
 mod mirsvm;
 mod sil;
 mod simple_mi;
+mod stacking;
 mod wmksvm;
 
 /// Every method, simple ones first.
@@ -43,6 +46,8 @@ pub static METHODS: &[&dyn Method] = &[
     &mil_net::METHOD,
     &mg_ddv::METHOD,
     &mg_acc::METHOD,
+    &bagging::METHOD,
+    &stacking::METHOD,
 ];
 
 /// A method by name or alias.

@@ -146,6 +146,8 @@ pub(crate) const SMALL: &[(&str, &str)] = &[
     ("steps", "60"),
     ("rate", "0.02"),
     ("decay", "0.001,0.01"),
+    ("draws", "3"),
+    ("folds", "2"),
 ];
 
 pub(crate) fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
