@@ -6,7 +6,8 @@ use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::OutputKind;
-use bagwise::method::{Explanation, Representative, TracedRound};
+use bagwise::method::{Explanation, Offer, Representative, TracedRound};
+use bagwise::methods;
 use bagwise::model::Model;
 
 use crate::args::Data;
@@ -49,7 +50,8 @@ pub(crate) struct Args {
 const HELP: &str = "\
 A row per bag, instance (counted from 1 within its bag) and machine. Of kind `part`, the value is what the \
 instance adds to the decision value; parts and the `bias` add up to it exactly. Of kind `output` it is the \
-instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
+instance's own decision value, and the bag's is that of the `chosen`. Of kind `attention` (mil-net) it is the share of the \
+network's attention: where it looks, not which way it votes. Columns given with --keep come along. \
 With --graph, nodes carry the part that the instance adds to the first machine's value. With --representatives, a row \
 per training bag that has one, with the output of the instance (counted among those drawn, if the model was fitted with \
 --max-instances).
@@ -101,7 +103,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
         session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
     }
-    session.print(&Parts { model: &model, data: &data, rows: rows(&explanations, args.top) })?;
+    let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
+        // Not every pooling has one.
+        true => model.attention(&data.bags, &session.ctx).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let rows = rows(&explanations, &attention, args.top);
+    session.print(&Parts { model: &model, data: &data, rows })?;
     Ok(Outcome::Done)
 }
 
@@ -123,7 +131,7 @@ struct Line {
     value: f64,
 }
 
-fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
+fn rows(explanations: &[Vec<Explanation>], attention: &[Vec<Vec<f64>>], top: Option<u32>) -> Vec<Line> {
     let mut lines = Vec::new();
     for (bag, machines) in explanations.iter().enumerate() {
         for (machine, explanation) in machines.iter().enumerate() {
@@ -141,6 +149,15 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
                 order.sort_by(|&a, &b| decides(b).cmp(&decides(a)).then(values[b].total_cmp(&values[a])));
                 order.truncate(top as usize);
             }
+            let attended: Vec<Line> = match attention.get(bag) {
+                None => Vec::new(),
+                Some(machines) => (order.iter())
+                    .map(|&i| {
+                        let value = machines[machine][i];
+                        Line { bag, instance: Some(i), machine, kind: "attention", value }
+                    })
+                    .collect(),
+            };
             lines.extend(order.into_iter().map(|i| {
                 let kind = match chosen {
                     None => "part",
@@ -149,6 +166,7 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
                 };
                 Line { bag, instance: Some(i), machine, kind, value: values[i] }
             }));
+            lines.extend(attended);
         }
     }
     lines

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::method::{
-    Explanation, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State, Training, converged,
+    Explanation, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State, Training,
+    converged,
 };
 use crate::params::{Grid, Point, WhenUnset};
 use crate::preprocess::Scale;
@@ -17,7 +18,9 @@ pub(super) fn named(own: &str, parameter: &str, point: &Point) -> Result<Vec<&'s
     let one = |name: &str| {
         let method = super::find(name.trim()).map_err(|e| Error::param(own, parameter, e.to_string()))?;
         match method.info().over_methods {
-            true => Err(Error::param(own, parameter, format!("{name} is made of methods itself; name others"))),
+            true => {
+                Err(Error::param(own, parameter, format!("{name} is made of methods itself; name others")))
+            }
             false => Ok(method),
         }
     };
@@ -83,7 +86,10 @@ impl PreparedMember {
     ) -> Result<PreparedMember> {
         let info = method.info();
         if scope.regression && !info.regression {
-            return Err(Error::Invalid(format!("{} predicts classes, and these targets are numbers", info.name)));
+            return Err(Error::Invalid(format!(
+                "{} predicts classes, and these targets are numbers",
+                info.name
+            )));
         }
         let points = default_grid(method, scope.regression)?.points;
         let shared = match method.learns_labels() {
@@ -91,7 +97,14 @@ impl PreparedMember {
             false => Some(Arc::from(method.prepare(Arc::clone(bags), &points, scope, ctx)?)),
         };
         let groups = scope.groups.cloned();
-        Ok(PreparedMember { method, bags: Arc::clone(bags), points, groups, regression: scope.regression, shared })
+        Ok(PreparedMember {
+            method,
+            bags: Arc::clone(bags),
+            points,
+            groups,
+            regression: scope.regression,
+            shared,
+        })
     }
 
     pub(super) fn is_heavy(&self) -> bool {
@@ -245,7 +258,9 @@ impl Predictor for CombinedModel {
                                 parts.iter_mut().zip(own).for_each(|(p, o)| *p += weight * o);
                             }
                             // One instance decided for this member: its whole say is that instance's.
-                            Explanation::Witness { outputs, chosen } => parts[chosen] += weight * outputs[chosen],
+                            Explanation::Witness { outputs, chosen } => {
+                                parts[chosen] += weight * outputs[chosen]
+                            }
                         }
                     }
                 }

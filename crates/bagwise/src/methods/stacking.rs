@@ -97,7 +97,8 @@ impl Method for Stacking {
             let point = &grid.points[group[0]];
             let folds = point.whole("folds")?.unwrap_or(1) as f64;
             // What is learned from labels is learned anew in every fold.
-            let one = |m: &&dyn Method| if m.learns_labels() { folds } else { 1.0 } * members::work_of(*m, bags);
+            let one =
+                |m: &&dyn Method| if m.learns_labels() { folds } else { 1.0 } * members::work_of(*m, bags);
             Ok(named(point)?.iter().map(one).sum())
         };
         grid.groups.iter().filter_map(|g| of(g).ok()).sum()
@@ -193,7 +194,8 @@ impl StackingPrepared {
             let of = |values: &[f64]| fold.train.iter().map(|&i| values[i]).collect::<Vec<f64>>();
             let bags = |list: &[usize]| list.iter().map(|&i| training.bags[i]).collect::<Vec<usize>>();
             let (train, test) = (bags(&fold.train), bags(&fold.test));
-            let own = Training { bags: &train, y: &of(training.y), weights: &of(training.weights), ..*training };
+            let own =
+                Training { bags: &train, y: &of(training.y), weights: &of(training.weights), ..*training };
             for (m, &member) in point.members.iter().enumerate() {
                 ctx.check()?;
                 let scores = self.members[member].fit(&own, ctx)?.scores(&test, ctx)?;
@@ -265,7 +267,8 @@ impl Prepared for StackingPrepared {
         let weights: Vec<&[f64]> = solutions.iter().map(|s| s.weights.as_slice()).collect();
         let biases = solutions.iter().map(|s| s.bias).collect();
         let regression = solutions[0].regression;
-        let model = CombinedModel::new(&members, Mat::from_rows(&weights), biases, Vec::new(), regression, ctx)?;
+        let model =
+            CombinedModel::new(&members, Mat::from_rows(&weights), biases, Vec::new(), regression, ctx)?;
         Ok(Box::new(model))
     }
 }
