@@ -33,7 +33,7 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Error, Mat, Result, Rng};
+use bagwise_core::{Bags, Ctx, Error, Mat, Message, Result, Rng};
 use bagwise_engine::network::{self, Activation, Adam, InstanceShares, NetworkShape, Pooling};
 
 /// The method, for the registry.
@@ -342,6 +342,11 @@ impl NetPrepared {
             network[bias] = training.y[0];
             return Ok(NetSolution { networks: vec![network; params.restarts], range: ValueRange::NONE });
         }
+        ctx.reserve(
+            "passes through a network",
+            shape.pass_bytes(&self.bags, rayon::current_num_threads()),
+            Message::more_memory().or("use fewer hidden units"),
+        )?;
         let (loss, targets, scale, range) = targets(params, training);
         let mut networks = Vec::with_capacity(params.restarts);
         for restart in 0..params.restarts as u64 {

@@ -32,6 +32,8 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("pool", "lse"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "instance"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "instance"), ("loss", "bp"), ("rate", "0.02"), ("decay", "0")],
+    &[("member", "sil"), ("draws", "3")],
+    &[("members", "sil,simple-mi,mi-kernel"), ("folds", "3")],
 ];
 
 /// Methods that have all these parameters, and take these values.
