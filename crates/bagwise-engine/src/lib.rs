@@ -5,7 +5,7 @@
 //! gives distances inside a bag, [`bag_distances`] those between bags, [`minima`] the nearest instance of a bag to many
 //! places; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by diverse density; [`axes`],
 //! [`clusters`] and [`mixture`] are PCA, k-means and Gaussian mixtures; `edge_map` turns sums over pairs of edges into sums
-//! over edges; [`scatter`] sums outer products.
+//! over edges; [`scatter`] sums outer products; [`network`] passes bags through networks and back.
 
 pub mod axes;
 pub mod bag_distances;
@@ -20,6 +20,7 @@ pub mod label_map;
 mod layout;
 pub mod minima;
 pub mod mixture;
+pub mod network;
 mod pack;
 mod pairs;
 mod plan;

@@ -274,8 +274,9 @@ fn table_name(method: &dyn Method, key: &str) -> String {
     method.params().iter().map(|p| p.name).find(same).unwrap_or(key).to_string()
 }
 
-/// The methods that can learn what is to be predicted: some tell classes apart and no more.
+/// The methods that can learn what is to be predicted: some tell classes apart and no more. Those that are made of methods must
+/// be named.
 pub(crate) fn able(data: &Dataset) -> impl Iterator<Item = &'static dyn Method> {
     let numbers = matches!(data.target, Some(Target::Values(_)));
-    METHODS.iter().copied().filter(move |m| m.info().regression || !numbers)
+    METHODS.iter().copied().filter(move |m| !m.info().over_methods && (m.info().regression || !numbers))
 }

@@ -96,6 +96,6 @@ fn prepare(
     }
     let transform = Transform::fit(scale, impute, reference, target, &all)?;
     let ready = Arc::new(transform.apply(reference, ctx)?);
-    let prepared = method.prepare(ready, points, &Scope { train: &all, y: &[], pool: None }, ctx)?;
+    let prepared = method.prepare(ready, points, &Scope::of(&all), ctx)?;
     Ok((transform, prepared))
 }

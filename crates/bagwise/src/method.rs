@@ -22,7 +22,7 @@ use crate::graph::Graph;
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Groups, Mat, Result};
 use bagwise_engine::density::Concept;
 
 pub use crate::state::{State, Tensor};
@@ -59,6 +59,8 @@ pub struct Info {
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
+    /// True if it is made of other methods: it is then tried only where it is named.
+    pub over_methods: bool,
     /// The table of parameters.
     pub params: &'static [ParamSpec],
 }
@@ -80,6 +82,7 @@ impl Info {
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
+        over_methods: false,
         params: &[],
     };
 
@@ -102,6 +105,8 @@ pub enum Explains {
     Bias,
     /// One instance decides; the text says which.
     Witness(&'static str),
+    /// In one of these ways, by the parameters; the text says by which. Parts add up at the defaults and in the grid.
+    Either(&'static str),
     /// Instances cannot be told apart; the text says why.
     No(&'static str),
 }
@@ -117,6 +122,7 @@ impl fmt::Display for Explains {
                 write!(f, "additive; witness for {}", assignments(values))
             }
             Explains::Bias => f.write_str("additive: only a bias"),
+            Explains::Either(how) => f.write_str(how),
             Explains::Witness(which) => write!(f, "witness: {which}"),
             Explains::No(why) => write!(f, "none: {why}"),
         }
@@ -142,6 +148,8 @@ pub enum Offer {
     Votes,
     /// Rules ([`Predictor::rules`]).
     Rules,
+    /// Attention to instances ([`Predictor::attention`]).
+    Attention,
 }
 
 impl fmt::Display for Offer {
@@ -153,6 +161,7 @@ impl fmt::Display for Offer {
             Offer::Concepts => "concepts",
             Offer::Votes => "voting bags",
             Offer::Rules => "rules",
+            Offer::Attention => "attention",
         })
     }
 }
@@ -167,6 +176,17 @@ pub struct Scope<'a> {
     /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
     /// them by the parameter `pool`.
     pub pool: Option<&'a Bags>,
+    /// The groups of all bags of the prepared set, where they have any: who divides bags leaves groups whole.
+    pub groups: Option<&'a Groups>,
+    /// Targets are real values.
+    pub regression: bool,
+}
+
+impl<'a> Scope<'a> {
+    /// Training bags of which nothing else is known.
+    pub fn of(train: &'a [usize]) -> Scope<'a> {
+        Scope { train, y: &[], pool: None, groups: None, regression: false }
+    }
 }
 
 /// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
@@ -587,6 +607,18 @@ pub trait Predictor: Send + Sync {
     /// For each output the rules it adds up, in the order in which they were found, if the method has such.
     fn rules(&self) -> Option<Vec<Vec<CutRule>>> {
         None
+    }
+
+    /// For each bag and output how much each instance is attended to, in shares of 1, if the method weighs instances so. What
+    /// an instance adds is another matter ([`Predictor::explain`]).
+    fn attention(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<f64>>>>> {
+        Ok(None)
+    }
+
+    /// For each output what training bags say that parts of the model had not seen: the share of them on the right side, or the
+    /// mean squared error. Empty if no part has left out any.
+    fn out_of_bag(&self) -> &[f64] {
+        &[]
     }
 
     /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.

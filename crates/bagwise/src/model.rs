@@ -215,6 +215,28 @@ impl Model {
         Ok(all)
     }
 
+    /// For each bag and machine how much each instance is attended to, in shares of 1; an error if its method, or its way of
+    /// pooling, has no attention.
+    pub fn attention(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<f64>>>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            let mut chunk: Vec<Vec<Vec<f64>>> = vec![Vec::new(); ready.len()];
+            for model in &self.models {
+                let found = model.attention(&ready, ctx)?.ok_or_else(|| self.lacks(Offer::Attention))?;
+                chunk.iter_mut().zip(found).for_each(|(bag, own)| bag.extend(own));
+            }
+            all.extend(chunk);
+        }
+        Ok(all)
+    }
+
+    /// For each machine what training bags say that parts of it had not seen: the share of them on the right side, or the mean
+    /// squared error. Empty if the method leaves out none.
+    pub fn out_of_bag(&self) -> Vec<f64> {
+        self.models.iter().flat_map(|model| model.out_of_bag().to_vec()).collect()
+    }
+
     /// The graph of each bag as the model sees it, scaled; an error if its method draws none.
     pub fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
         let mut all = Vec::with_capacity(bags.len());

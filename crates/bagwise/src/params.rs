@@ -108,6 +108,11 @@ pub enum Kind {
     },
     /// A fraction from 0 to 1: `11/20`, or with a decimal point, which is the same. Tried from the largest down.
     Fraction,
+    /// A name, or several, separated by commas; what they name is known to the method.
+    Names {
+        /// Whether a list is one value; otherwise each name is.
+        several: bool,
+    },
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a number not below 0 (infinity allowed: `inf`).
@@ -135,6 +140,8 @@ impl Kind {
                 words.iter().map(|w| w.to_string()).chain([number]).collect::<Vec<_>>().join(" | ")
             }
             Kind::Fraction => "a fraction from 0 to 1, such as 11/20".into(),
+            Kind::Names { several: false } => "a name".into(),
+            Kind::Names { several: true } => "names, separated by commas".into(),
             Kind::Word(words) => words.join(" | "),
             Kind::WordOrNumber(words) => format!("{} | a number of at least 0", words.join(" | ")),
         }

@@ -47,6 +47,7 @@ const ALL: &[Bench] = &[
         "mirsvm, mi-svm-bag and mi-svm on 120,000 instances: time and memory",
         crate::bench_mirsvm::run_large,
     ),
+    ("net", "an epoch of mil-net on 500,000 instances beside PyTorch or NumPy", crate::bench_net::run),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
     (

@@ -9,6 +9,7 @@ mod bench_isk;
 mod bench_linear;
 mod bench_migraph;
 mod bench_mirsvm;
+mod bench_net;
 mod bench_pairs;
 mod bench_python;
 mod bench_svm;

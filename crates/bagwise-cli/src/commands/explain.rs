@@ -6,7 +6,8 @@ use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::OutputKind;
-use bagwise::method::{Explanation, Representative, TracedRound};
+use bagwise::method::{Explanation, Offer, Representative, TracedRound};
+use bagwise::methods;
 use bagwise::model::Model;
 
 use crate::args::Data;
@@ -58,7 +59,7 @@ const HELP: &str = "\
 There is one row per bag, instance (counted from 1 within its bag) and machine (the binary model of two classes). If the kind is \
 `part`, the value is the contribution of the instance to the decision value; the contributions and the `bias` add up to it. \
 If the kind is `output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` \
-instance. Columns given with --keep are copied. With --graph, each node has the contribution of its instance to the first machine. \
+instance. If the kind is `attention` (mil-net), it is the share of the network's attention: where it looks, not which way it votes. Columns given with --keep are copied. With --graph, each node has the contribution of its instance to the first machine. \
 With --representatives, there is one row per training bag that has a representative, with the output of that instance (counted among \
 the sampled instances, if the model was fitted with --max-instances).
 
@@ -129,7 +130,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
         session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
     }
-    session.print(&Parts { model: &model, data: &data, rows: rows(&explanations, args.top) })?;
+    let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
+        // Not every pooling has one.
+        true => model.attention(&data.bags, &session.ctx).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let rows = rows(&explanations, &attention, args.top);
+    session.print(&Parts { model: &model, data: &data, rows })?;
     Ok(Outcome::Done)
 }
 
@@ -151,7 +158,7 @@ struct Line {
     value: f64,
 }
 
-fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
+fn rows(explanations: &[Vec<Explanation>], attention: &[Vec<Vec<f64>>], top: Option<u32>) -> Vec<Line> {
     let mut lines = Vec::new();
     for (bag, machines) in explanations.iter().enumerate() {
         for (machine, explanation) in machines.iter().enumerate() {
@@ -169,6 +176,15 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
                 order.sort_by(|&a, &b| decides(b).cmp(&decides(a)).then(values[b].total_cmp(&values[a])));
                 order.truncate(top as usize);
             }
+            let attended: Vec<Line> = match attention.get(bag) {
+                None => Vec::new(),
+                Some(machines) => (order.iter())
+                    .map(|&i| {
+                        let value = machines[machine][i];
+                        Line { bag, instance: Some(i), machine, kind: "attention", value }
+                    })
+                    .collect(),
+            };
             lines.extend(order.into_iter().map(|i| {
                 let kind = match chosen {
                     None => "part",
@@ -177,6 +193,7 @@ fn rows(explanations: &[Vec<Explanation>], top: Option<u32>) -> Vec<Line> {
                 };
                 Line { bag, instance: Some(i), machine, kind, value: values[i] }
             }));
+            lines.extend(attended);
         }
     }
     lines

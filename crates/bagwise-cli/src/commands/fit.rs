@@ -119,6 +119,7 @@ impl Output for Fitted<'_> {
         object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
         object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
+        object.put("out_of_bag", Some(self.model.out_of_bag()).filter(|values| !values.is_empty()));
         object.put("machines", header.tasks.len()).put("not_converged", training.not_converged);
         object.put("unsettled", training.unsettled).put("model", self.output);
         Ok(serde_json::to_string_pretty(&object)?)
@@ -155,6 +156,14 @@ impl Output for Fitted<'_> {
             header.training.chosen_by,
             self.inner
         );
+        let what = if header.classes.is_empty() { "mean squared error" } else { "accuracy" };
+        for (machine, value) in self.model.out_of_bag().into_iter().enumerate() {
+            let of = match header.tasks.len() {
+                1 => String::new(),
+                _ => format!(" of {}", self.model.machine_name(machine)),
+            };
+            text += &format!("out-of-bag {what}{of}: {value:.3}\n");
+        }
         if let Some(threshold) = header.threshold {
             text += &format!(
                 "threshold: a score of {threshold:.4} or more is predicted as {}\n",

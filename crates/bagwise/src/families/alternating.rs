@@ -581,7 +581,7 @@ impl<A: Alternating> Follow for Alternation<A> {
         let train: Vec<usize> = (0..bags.len()).collect();
         let means = method.wants_means().then(|| with_means(bags)).transpose()?;
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let scope = Scope { train: &train, y: &[], pool: None };
+        let scope = Scope::of(&train);
         let mut kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
         if method.averages_kernel() {
             kernels[0].average_means(bags);

@@ -19,7 +19,7 @@ use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, dra
 use crate::multiclass::{BinaryTask, ClassBags, MANY_CLASSES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
-use bagwise_core::{Bags, Ctx, Dataset, Error, Mat, Message, Result, Setting, Target};
+use bagwise_core::{Bags, Ctx, Dataset, Error, Groups, Mat, Message, Result, Setting, Target};
 use bagwise_judge::{Classified, Predictions};
 
 /// A method and the choices around it.
@@ -259,16 +259,22 @@ impl<'a> TrainingTask<'a> {
                 Some(&transformed)
             }
         };
+        let groups = self.data.groups.as_ref().map(|groups| Groups {
+            codes: train.iter().map(|&b| groups.codes[b]).collect(),
+            names: groups.names.clone(),
+        });
+        let known =
+            Scope { pool, groups: groups.as_ref(), regression: self.is_regression(), ..Scope::of(&all) };
         let prepare = |scope: &Scope<'_>| self.setup.method.prepare(Arc::clone(&bags), points, scope, ctx);
         let prepared = if self.setup.method.learns_labels() {
             let scoped = self.tasks.iter().map(|task| {
                 let (own, y) = self.problem(task, train);
                 let own: Vec<usize> = own.iter().filter_map(|&b| position[b]).collect();
-                prepare(&Scope { train: &own, y: &y, pool })
+                prepare(&Scope { train: &own, y: &y, ..known })
             });
             scoped.collect::<Result<_>>()?
         } else {
-            vec![prepare(&Scope { train: &all, y: &[], pool })?]
+            vec![prepare(&known)?]
         };
         Ok(PreparedFold { transform, points: points.to_vec(), position, prepared })
     }

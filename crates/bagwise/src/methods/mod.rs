@@ -6,6 +6,7 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod bagging;
 mod bow;
 mod cce;
 mod citation_knn;
@@ -14,6 +15,7 @@ mod dd_svm;
 mod em_dd;
 mod isk;
 mod majority;
+mod members;
 mod mg_acc;
 mod mg_ddv;
 mod mi_boost;
@@ -25,6 +27,7 @@ mod mi_vlad;
 mod mi_wrapper;
 mod migraph;
 mod migraph_explicit;
+mod mil_net;
 mod miles;
 mod mirsvm;
 mod misssvm;
@@ -32,6 +35,7 @@ mod optimal_ball;
 mod rbf_mip;
 mod sil;
 mod simple_mi;
+mod stacking;
 mod wmksvm;
 
 /// Every method, simple ones first.
@@ -61,8 +65,11 @@ pub static METHODS: &[&dyn Method] = &[
     &isk::METHOD,
     &migraph_explicit::METHOD,
     &rbf_mip::METHOD,
+    &mil_net::METHOD,
     &mg_ddv::METHOD,
     &mg_acc::METHOD,
+    &bagging::METHOD,
+    &stacking::METHOD,
 ];
 
 /// A method by name or alias.

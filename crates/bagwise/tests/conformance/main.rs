@@ -170,6 +170,7 @@ fn a_method_has_what_it_says_and_nothing_else() {
             (Offer::Concepts, model.concepts().is_ok()),
             (Offer::Votes, model.votes(&data.bags, &ctx).is_ok()),
             (Offer::Rules, model.rules().is_ok()),
+            (Offer::Attention, model.attention(&data.bags, &ctx).is_ok()),
         ];
         for (offer, found) in found {
             assert_eq!(info.has(offer), found, "{}: {offer}", info.name);

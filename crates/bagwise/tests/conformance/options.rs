@@ -1,5 +1,5 @@
 //! The promises once more, for options that are not defaults and that another way of computing stands behind: other kernels of
-//! instances, the distance for text, other label kernels, other codebooks.
+//! instances, the distance for text, other label kernels, other codebooks, other poolings of a network.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,6 +37,14 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("centres", "6"), ("assign", "soft")],
     &[("combine", "mean")],
     &[("prototypes", "20")],
+    &[("pool", "gated"), ("batch", "7"), ("rate", "0.01")],
+    &[("pool", "mean"), ("layers", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "max"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "lse"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("loss", "bp"), ("rate", "0.02"), ("decay", "0")],
+    &[("member", "sil"), ("draws", "3")],
+    &[("members", "sil,simple-mi,mi-kernel"), ("folds", "3")],
 ];
 
 /// Methods that have all these parameters, and take these values.
