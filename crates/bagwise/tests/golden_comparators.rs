@@ -72,7 +72,7 @@ fn model(
     let points = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, regression)
         .unwrap()
         .points;
-    let scope = Scope { train, y: &[], pool: None };
+    let scope = Scope::of(train);
     let ctx = Ctx::default();
     let prepared = method.prepare(Arc::new(bags.clone()), &points, &scope, &ctx).unwrap();
     let weights = vec![1.0; train.len()];
@@ -487,7 +487,7 @@ mod rbf_mip {
         let given = [("groups".to_string(), "1.5".to_string())];
         let points = Grid::new("rbf-mip", method.params(), &given, WhenUnset::Default, true).unwrap().points;
         let bags = bags(&golden("rbf_mip")["bags"]);
-        let scope = Scope { train: &[0], y: &[], pool: None };
+        let scope = Scope::of(&[0]);
         let error = method.prepare(Arc::new(bags), &points, &scope, &Ctx::default()).err().unwrap();
         assert!(error.to_string().contains("at most 1"), "{error}");
     }
