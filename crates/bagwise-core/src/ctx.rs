@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::message::Message;
@@ -11,6 +12,54 @@ use crate::message::Message;
 pub trait Progress: Send + Sync {
     /// `done` of `total` steps of `what` are finished.
     fn step(&self, what: &str, done: u64, total: u64);
+
+    /// A run of many fits has come so far.
+    fn run(&self, at: &RunProgress<'_>) {
+        self.step(&format!("fits on {}", at.data), at.done as u64, at.total as u64);
+    }
+}
+
+/// What time it is, for whoever has a deadline. Tests bring a clock of their own.
+pub trait Clock: Send + Sync {
+    /// The time since some fixed moment.
+    fn now(&self) -> Duration;
+}
+
+/// The clock of the system, from the moment it was made.
+pub struct SystemClock(Instant);
+
+impl SystemClock {
+    /// A clock that started at a moment.
+    pub fn since(start: Instant) -> SystemClock {
+        SystemClock(start)
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Where a run of many fits stands, for whoever shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunProgress<'a> {
+    /// The data set.
+    pub data: &'a str,
+    /// The method that is being judged.
+    pub method: &'a str,
+    /// Its fold, counted from 1 over all repeats.
+    pub fold: usize,
+    /// All its folds.
+    pub folds: usize,
+    /// Fits that are done.
+    pub done: usize,
+    /// All fits of the run.
+    pub total: usize,
+    /// The share of the expected work that is done, from 0 to 1.
+    pub share: f64,
+    /// What the rest will take, in seconds.
+    pub seconds_left: f64,
 }
 
 /// Shows nothing.
@@ -86,6 +135,11 @@ impl Ctx {
     /// The flag that asks the computation to stop; set it from a signal handler or another thread.
     pub fn canceller(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancel)
+    }
+
+    /// The same surroundings with a flag of their own, for work that may be stopped for itself.
+    pub fn with_canceller(&self, flag: Arc<AtomicBool>) -> Ctx {
+        Ctx { cancel: flag, ..self.clone() }
     }
 
     /// An error if the user asked to stop. Loops of more than a few milliseconds call this.

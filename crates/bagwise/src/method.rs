@@ -59,6 +59,8 @@ pub struct Info {
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
+    /// True if a comparison that cannot try every method tries this one before the others.
+    pub first: bool,
     /// The table of parameters.
     pub params: &'static [ParamSpec],
 }
@@ -80,6 +82,7 @@ impl Info {
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
+        first: false,
         params: &[],
     };
 
@@ -298,6 +301,16 @@ impl MemoryEstimate {
     }
 }
 
+/// Operations that one core of an ordinary machine does in a second. An operation is a multiply-add of the pairs engine; what
+/// is slower counts as several.
+pub const NOMINAL_SPEED: f64 = 1e10;
+
+/// Operations of support vector machines on a Gram of so many bags, one for each of some points.
+pub(crate) fn gram_machine_work(bags: f64, points: usize) -> f64 {
+    // Iterations grow with the bags, and each passes over two rows of the Gram.
+    points as f64 * (100.0 * bags * bags + 1e4 * bags)
+}
+
 /// A way to learn from bags.
 pub trait Method: Send + Sync {
     /// Name, reference, abilities.
@@ -340,12 +353,25 @@ pub trait Method: Send + Sync {
         false
     }
 
-    /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
+    /// Operations of one `prepare` for so many representations, roughly; a core does [`NOMINAL_SPEED`] of them in a second.
+    /// From these counts follow the plan of a run and the time it is said to take.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
     /// [`work`](Method::work) for a grid, where not all of its points cost the same.
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         self.work(bags, grid.groups.len())
+    }
+
+    /// Operations that train one machine at every point of a grid, on a share of the bags. By default those of a support
+    /// vector machine on a Gram of the bags.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        gram_machine_work(share * bags.len() as f64, grid.points.len())
+    }
+
+    /// Operations that answer a share of the bags, `new`, by a model of another share, and tell why. By default every new
+    /// instance is compared with every known one, once for the answer and once for the reasons.
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        4.0 * known * new * self.work(bags, 1)
     }
 
     /// Memory that `prepare` will need.

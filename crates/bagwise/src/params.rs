@@ -311,6 +311,9 @@ pub enum WhenUnset {
     Default,
     /// Its grid: to be tuned.
     Grid,
+    /// Its grid, where lists of three or more numbers keep every second value, or every fourth, eighth, … at higher levels.
+    /// The default stays.
+    Thinned(u32),
 }
 
 impl WhenUnset {
@@ -366,10 +369,15 @@ impl Grid {
             }
             let text = match given.iter().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
-                None if fill == WhenUnset::Grid => spec.grid,
-                None => spec.default,
+                None if fill == WhenUnset::Default => spec.default,
+                None => spec.grid,
             };
-            let values = parse_values(spec, method, text)?;
+            let mut values = parse_values(spec, method, text)?;
+            if let WhenUnset::Thinned(level) = fill
+                && given.iter().all(|(name, _)| name != spec.name)
+            {
+                values = thinned(values, parse_values(spec, method, spec.default)?.first(), level);
+            }
             points = points
                 .into_iter()
                 .flat_map(|point| {
@@ -420,6 +428,18 @@ impl Grid {
         }
         on_edge
     }
+}
+
+/// Some of a list of three or more numbers: the default, or the one in the middle, and every second to both sides of it; every
+/// fourth or eighth at higher levels. Other lists stay as they are.
+fn thinned(values: Vec<Value>, default: Option<&Value>, level: u32) -> Vec<Value> {
+    if values.len() < 3 || values.iter().any(|v| magnitude(v).is_none()) {
+        return values;
+    }
+    let middle = values.iter().position(|v| Some(v) == default).unwrap_or(values.len() / 2);
+    let step = 1 << level.min(16);
+    let kept = |(i, value)| (usize::abs_diff(i, middle) % step == 0).then_some(value);
+    values.into_iter().enumerate().filter_map(kept).collect()
 }
 
 /// The points that differ in representation, by first appearance, and which of them each point agrees with.
@@ -516,6 +536,20 @@ mod tests {
         let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], WhenUnset::Default).unwrap();
         let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").unwrap().to_string()).collect();
         assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
+    }
+
+    #[test]
+    fn a_thinned_grid_keeps_the_default_and_what_was_given() {
+        let shown = |given: &[(&str, &str)], level| -> Vec<String> {
+            let points = grid(given, WhenUnset::Thinned(level)).unwrap().points;
+            points.iter().map(|p| p.find("gamma").unwrap().to_string()).collect()
+        };
+        let full = shown(&[("c", "1")], 0);
+        assert_eq!(full, ["0.5/median", "1/median", "2/median"]);
+        assert_eq!(shown(&[("c", "1")], 1), ["1/median"]);
+        assert_eq!(shown(&[("c", "1"), ("gamma", "1/median,2/median,4/median")], 3).len(), 3);
+        // Two values are too few to leave one out.
+        assert_eq!(grid(&[], WhenUnset::Thinned(1)).unwrap().points.len(), 2);
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let list: Vec<String> = ALL.iter().map(|(name, what, _)| format!("  {name:<10} {what}")).collect();
     let list = if list.is_empty() { "  (none yet)".into() } else { list.join("\n") };
     match args {
+        [name, rest @ ..] if name == "estimates" => crate::bench_estimates::run(rest),
         [name] => match ALL.iter().find(|b| b.0 == name) {
             Some((_, _, function)) => function(),
             None => bail!("'{name}' is not one of\n{list}"),

@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_dd;
+mod bench_estimates;
 mod bench_isk;
 mod bench_linear;
 mod bench_migraph;

@@ -58,6 +58,7 @@ static INFO: Info = Info {
     complexity: 45,
     offers: &[Offer::Kernel, Offer::FeatureMap],
     params: PARAMS,
+    first: true,
     ..Info::USUAL
 };
 

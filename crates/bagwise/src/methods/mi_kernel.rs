@@ -36,6 +36,7 @@ static INFO: Info = Info {
     complexity: 20,
     offers: &[Offer::Kernel],
     params: PARAMS,
+    first: true,
     ..Info::USUAL
 };
 

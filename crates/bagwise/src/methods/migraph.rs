@@ -43,6 +43,7 @@ static INFO: Info = Info {
     complexity: 40,
     offers: &[Offer::Kernel],
     params: PARAMS,
+    first: true,
     ..Info::USUAL
 };
 
