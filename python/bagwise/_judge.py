@@ -83,6 +83,9 @@ def _judge(
     memory: float,
     precision: str,
     folder: str | os.PathLike[str] | None,
+    probabilities: bool,
+    budget: float | None,
+    plan: str | os.PathLike[str] | None,
     verbose: Any,
     command: str,
 ) -> Comparison:
@@ -121,6 +124,9 @@ def _judge(
         "level": level,
         "baselines": baselines,
         "folder": None if folder is None else os.fspath(folder),
+        "probabilities": probabilities,
+        "budget": None if budget is None else float(budget),
+        "plan": None if plan is None else os.fspath(plan),
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
     for leak in _native.leaks(ready._native, target, classes, surroundings):
@@ -171,7 +177,7 @@ def compare(
     y: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    methods: str | Iterable[str] = "all",
+    methods: str | Iterable[str] | None = None,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     folds: Any = None,
     inner: int = 5,
@@ -190,6 +196,9 @@ def compare(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    probabilities: bool = False,
+    budget: float | None = None,
+    plan: str | os.PathLike[str] | None = None,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Compare methods on the same folds: the numbers of ``bagwise compare``.
@@ -205,8 +214,9 @@ def compare(
         Classes, or numbers to predict.
     groups : array-like of shape (n_bags,), optional
         Groups (patients, scaffolds) that are never split between training and test; those of the bags if not given.
-    methods : "all" or list of str
-        Methods to compare; the baselines majority and simple-mi are always there.
+    methods : "all" or list of str, optional
+        Methods to compare; the baselines majority and simple-mi are always there. If not given, those that end within ten
+        minutes on two ordinary cores, by the size of the data; a warning says what is left out.
     params : dict of dict, optional
         For a method, values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     folds : int or array-like of shape (n_bags,), optional
@@ -245,6 +255,14 @@ def compare(
     folder : str or path, optional
         Where records, folds and predictions are kept, for ``bagwise report`` too. With or without it, a call that was
         interrupted goes on where it stopped when it is made again.
+    probabilities : bool, default=False
+        Give bags probabilities also where all parameters of all methods are fixed; inner folds are then trained for them
+        alone. Where parameters are tuned there are always probabilities.
+    budget : float, optional
+        Seconds. A plan is made for this time at the speed of this machine, and the run stops when it is up. Methods that
+        were not judged on all folds are not ranked; the same call goes on with them.
+    plan : path, optional
+        Repeat the plan of another run: the ``plan.json`` of its folder.
     verbose : bool or callable, default=False
         Say on stderr how far it has come, once a second at most; or call this with what is done, the steps that are
         done and all steps.
@@ -261,7 +279,7 @@ def compare(
     >>> sorted(row["method"] for row in table)
     ['majority', 'mi-kernel', 'simple-mi']
     """
-    wanted = [methods] if isinstance(methods, str) else list(methods)
+    wanted = [] if methods is None else [methods] if isinstance(methods, str) else list(methods)
     return _judge(
         bags,
         y,
@@ -288,6 +306,9 @@ def compare(
         memory=memory,
         precision=precision,
         folder=folder,
+        probabilities=probabilities,
+        budget=budget,
+        plan=plan,
         verbose=verbose,
     )
 
@@ -317,6 +338,7 @@ def evaluate(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    probabilities: bool = False,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Estimate how good one method is on new bags: the numbers of ``bagwise evaluate``.
@@ -327,10 +349,10 @@ def evaluate(
     Parameters
     ----------
     bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
-task, level, random_state, n_jobs, memory, precision, folder, verbose
+task, level, random_state, n_jobs, memory, precision, folder, probabilities, verbose
         As in :func:`compare`.
     method : str
-        The method; ``"auto"`` estimates the whole choice among all methods.
+        The method; ``"auto"`` estimates the whole choice among the methods that end in time, ``"all"`` among all methods.
     params : dict, optional
         Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     best : bool, default=False
@@ -354,7 +376,7 @@ task, level, random_state, n_jobs, memory, precision, folder, verbose
         bags,
         y,
         [method],
-        _several(own) if method == "auto" else own,
+        _several(own) if method in ("auto", "all") else own,
         baselines=False,
         command="bagwise.evaluate in Python",
         groups=groups,
@@ -376,6 +398,9 @@ task, level, random_state, n_jobs, memory, precision, folder, verbose
         memory=memory,
         precision=precision,
         folder=folder,
+        probabilities=probabilities,
+        budget=None,
+        plan=None,
         verbose=verbose,
     )
 
@@ -519,7 +544,7 @@ def fit(
     own = params or {}
     learn = learning(
         [method],
-        _several(own) if method == "auto" else own,
+        _several(own) if method in ("auto", "all") else own,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,

@@ -1,6 +1,7 @@
 //! What a long computation is given besides its inputs: the seed, the memory it may use, somewhere to report
 //! progress, and a flag that asks it to stop. Threads are the ambient rayon pool.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ pub trait Progress: Send + Sync {
 
     /// A run of many fits has come so far.
     fn run(&self, at: &RunProgress<'_>) {
-        self.step(&format!("fits on {}", at.data), at.done as u64, at.total as u64);
+        self.step(&at.to_string(), at.done as u64, at.total as u64);
     }
 }
 
@@ -60,6 +61,14 @@ pub struct RunProgress<'a> {
     pub share: f64,
     /// What the rest will take, in seconds.
     pub seconds_left: f64,
+}
+
+/// `musk1: mi-kernel, fold 3 of 10, 42 %`.
+impl fmt::Display for RunProgress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunProgress { data, method, fold, folds, share, .. } = self;
+        write!(f, "{data}: {method}, fold {fold} of {folds}, {:.0} %", 100.0 * share.clamp(0.0, 1.0))
+    }
 }
 
 /// Shows nothing.

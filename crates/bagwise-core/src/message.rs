@@ -30,8 +30,6 @@ pub enum Setting {
     GivenFolds,
     /// The time that a run may take.
     Budget,
-    /// That all methods take part.
-    AllMethods,
     /// The protocol.
     Protocol(&'static str),
     /// The format of the data.

@@ -25,6 +25,10 @@ pub const BASELINE: &str = "majority";
 /// What stands in every comparison: the labels alone, and the simplest method that looks at instances.
 pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
 
+/// What a comparison that cannot try every method tries after the baselines and before the others: methods that do well on
+/// most data, of three kinds.
+pub(crate) const FIRST: [&str; 3] = ["mi-kernel", "migraph", "isk"];
+
 /// A value of a parameter, or several to choose from: numbers, text such as `2^-5..2^5`, or lists of them.
 pub trait ParamText {
     /// As the command line would write it.

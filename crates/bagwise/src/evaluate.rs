@@ -18,7 +18,7 @@ use bagwise_judge::{
     summarise,
 };
 
-use crate::config::{ALL, BASELINES, INNER_FOLDS, MethodConfig, ParamText, able};
+use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
 use crate::fit::{check_best, metric_for};
 use crate::fold::ResolvedConfig;
 use crate::methods;
@@ -358,6 +358,8 @@ impl<'a> Evaluate<'a> {
         let asked = if self.methods.is_empty() { &all } else { self.methods.as_slice() };
         for config in asked {
             match config.name.as_str() {
+                // One method is judged: the choice among all.
+                ALL if self.one => configs.push(config.clone()),
                 ALL if config.is_plain() => configs.extend(able(&self.data).map(|m| named(m.info().name))),
                 ALL => configs.extend(able(&self.data).map(|m| config.clone().of(m.info().name))),
                 name if config.is_plain() => configs.push(named(name)),
@@ -388,7 +390,7 @@ impl<'a> Evaluate<'a> {
         self.hand_out_params(&names, &mut unique)?;
         let entry = |(name, config): (String, MethodConfig)| {
             let needed = self.baselines && BASELINES.contains(&name.as_str());
-            let first = methods::find(&config.name).is_ok_and(|m| m.info().first);
+            let first = methods::find(&config.name).is_ok_and(|m| FIRST.contains(&m.info().name));
             PlanEntry { name, config, needed, first }
         };
         Ok(names.into_iter().zip(unique).map(entry).collect())
@@ -548,6 +550,9 @@ impl<'a> Evaluate<'a> {
             };
             store.append(record.clone())?;
             let (done, own) = meter.add(&record);
+            if done == total {
+                self.ctx.progress.run(&meter.at(&record.key.method));
+            }
             tell(&Event::Fitted { record: &record, done, total })?;
             if own == folds {
                 let of_method = store.records().filter(|r| r.key.method == record.key.method);
@@ -646,7 +651,7 @@ impl<'t> Meter<'t> {
         RunProgress {
             data: self.data,
             method,
-            fold: self.done.get(method).copied().unwrap_or(0) + 1,
+            fold: (self.done.get(method).copied().unwrap_or(0) + 1).min(self.folds),
             folds: self.folds,
             done: self.done.values().sum(),
             total: self.total,

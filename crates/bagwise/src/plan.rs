@@ -6,7 +6,7 @@
 //! [`NOMINAL_SPEED`](crate::method::NOMINAL_SPEED) they are seconds of a core. There is no other estimate: a plan, the time
 //! that a command announces and the share that progress shows are all made of it.
 //!
-//! The rule of a plan: the baselines always take part; then the methods that are [`first`](crate::method::Info::first), then
+//! The rule of a plan: the baselines always take part; then mi-kernel, migraph and isk, then
 //! the others, the cheapest before the more expensive, each with its whole grid if that fits the time that is left, else
 //! with every second or every fourth value of its lists, else not at all. Without a budget the time is
 //! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine. With a
@@ -21,11 +21,12 @@ use bagwise_core::files::read_bounded;
 use bagwise_core::{Dataset, Error, Feature, Place, Result, Target};
 use bagwise_judge::{Protocol, Splits};
 
-use crate::config::{ALL, BASELINES, INNER_FOLDS, MethodConfig, able};
+use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, able};
 use crate::fold::ResolvedConfig;
 use crate::method::{Method, NOMINAL_SPEED};
 use crate::methods;
 use crate::multiclass::tasks;
+use crate::params::{Grid, Point};
 
 /// Seconds that a run takes at most on a nominal machine if no methods are named.
 pub const NOMINAL_TIME: f64 = 600.0;
@@ -60,7 +61,16 @@ impl FoldCost {
 
 /// What a method costs on one training part: `train` and `test` are shares of the bags, and `inner` folds choose the point.
 pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, inner: usize) -> FoldCost {
-    let ResolvedConfig { method, grid, .. } = setup;
+    let method = setup.method;
+    // Points without a meaning for the training instances are not tried.
+    let instances = (train * data.bags.instance_count() as f64) as usize;
+    let admitted = |p: &&Point| method.admits(p, instances);
+    let points: Vec<Point> = setup.grid.points.iter().filter(admitted).cloned().collect();
+    let grid = match points.len() {
+        0 => setup.grid.clone(),
+        _ => Grid::of(method.params(), points),
+    };
+    let grid = &grid;
     let classes = match &data.target {
         Some(Target::Classes { names, .. }) => names.len(),
         _ => 0,
@@ -78,7 +88,10 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
     let inner_share = if inner > 1 { 1.0 - 1.0 / inner as f64 } else { 0.0 };
     let inner = inner as f64;
     // Pairs of instances make up most of what is prepared, so that a share of the bags takes its square of the work.
-    let prepare = method.work_for(&data.bags, grid) * train * train;
+    // Copying and scaling, per value.
+    const VALUE: f64 = 500.0;
+    let values = VALUE * data.bags.instance_count() as f64 * data.bags.values_per_instance();
+    let prepare = method.work_for(&data.bags, grid) * train * train + values * train;
     let categories = data.bags.features().iter().any(Feature::is_categorical) && classes > 0;
     let prepare = match (method.learns_labels(), categories) {
         (true, _) => {
@@ -95,10 +108,14 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
     // Votes, scores and sigmoids of all machines at all points.
     const OUTPUT: f64 = 300.0;
     let outputs = OUTPUT * (inner.min(1.0) * points + 1.0) * machines * data.bags.len() as f64;
+    let answers = match test > 0.0 {
+        true => method.answer_work(&data.bags, train, test) + values * (train / 2.0 + test),
+        false => 0.0,
+    };
     FoldCost {
         prepare: prepare / NOMINAL_SPEED,
         machines: (machines * fits + outputs) / NOMINAL_SPEED,
-        answers: method.answer_work(&data.bags, train, test) / NOMINAL_SPEED,
+        answers: answers / NOMINAL_SPEED,
     }
 }
 
@@ -238,7 +255,7 @@ impl PlanEntry {
     fn new(config: MethodConfig, method: &dyn Method) -> PlanEntry {
         let info = method.info();
         let needed = BASELINES.contains(&info.name);
-        PlanEntry { name: info.name.into(), config, needed, first: info.first }
+        PlanEntry { name: info.name.into(), config, needed, first: FIRST.contains(&info.name) }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::method::{
     Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
 use kernel::{Kernel, Last, Solved};
@@ -212,6 +212,12 @@ impl<A: Alternating> Method for Alternation<A> {
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         // All pairs once, in Grams or as they are asked for; machines come on top.
         crate::families::width::pass(bags, representations)
+    }
+
+    /// A few machines on the instances, each with more of them than there are bags.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let n = share * bags.instance_count() as f64;
+        grid.points.len() as f64 * 150.0 * n * n
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

@@ -36,7 +36,6 @@ static INFO: Info = Info {
     complexity: 20,
     offers: &[Offer::Kernel],
     params: PARAMS,
-    first: true,
     ..Info::USUAL
 };
 

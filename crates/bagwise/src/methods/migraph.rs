@@ -43,7 +43,6 @@ static INFO: Info = Info {
     complexity: 40,
     offers: &[Offer::Kernel],
     params: PARAMS,
-    first: true,
     ..Info::USUAL
 };
 

@@ -34,7 +34,6 @@ static INFO: Info = Info {
     explains: Explains::AdditiveFor(&[("embed", "mean"), ("kernel", "linear")]),
     offers: &[Offer::Kernel],
     params: PARAMS,
-    first: true,
     ..Info::USUAL
 };
 
