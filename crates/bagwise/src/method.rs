@@ -311,11 +311,16 @@ pub(crate) fn gram_machine_work(bags: f64, points: usize) -> f64 {
 /// Operations that compare every instance of some bags with every instance of others, both shares of all bags, at one width.
 pub(crate) fn comparison_work(bags: &Bags, known: f64, new: f64) -> f64 {
     let n = bags.instance_count() as f64;
-    known * new * n * n * (bags.values_per_instance() + EXPONENTIAL)
+    known * new * n * n * pair_work(bags, 1)
 }
 
-/// An exponential in the pairs engine takes as long as so many multiply-adds.
-pub(crate) const EXPONENTIAL: f64 = 43.0;
+/// Operations of one pair of instances in the pairs engine, for so many widths.
+pub(crate) fn pair_work(bags: &Bags, widths: usize) -> f64 {
+    // A product waits for memory half of the time; most widths are powers of others.
+    const PRODUCT: f64 = 1.5;
+    const WIDTH: f64 = 14.0;
+    PRODUCT * bags.values_per_instance() + WIDTH * widths as f64
+}
 
 /// A way to learn from bags.
 pub trait Method: Send + Sync {

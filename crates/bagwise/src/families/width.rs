@@ -1,6 +1,6 @@
 //! The width of a Gaussian: as a number, or relative to the training instances.
 
-use crate::method::{EXPONENTIAL, Scope};
+use crate::method::{Scope, pair_work};
 use crate::params::{Kind, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
 use bagwise_core::{Bags, Error, Result, Rng};
@@ -126,10 +126,9 @@ fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> 
 /// Operations of one pass of the pairs engine: products, an exponential for each width, and the median distance.
 pub(crate) fn pass(bags: &Bags, widths: usize) -> f64 {
     let n = bags.instance_count() as f64;
-    let each = bags.values_per_instance() + EXPONENTIAL * widths as f64;
     // Differences one by one, then sorted.
     let pairs = if bags.instance_count() <= EXACT { n * n / 2.0 } else { PAIRS as f64 };
-    n * n / 2.0 * each + pairs * (8.0 * bags.width() as f64 + 100.0)
+    n * n / 2.0 * pair_work(bags, widths) + pairs * (8.0 * bags.width() as f64 + 100.0)
 }
 
 /// How many widths some points have: those of a pass over pairs that serves all of them.

@@ -301,7 +301,14 @@ impl<'a> Run<'a> {
         let Refit { frame, machines, .. } = &learned.refit;
         let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
         let mut judged =
-            FoldResult::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
+            FoldResult::new(
+                learner,
+                &fold.test,
+                &answers.outputs,
+                &learned.calibration,
+                learned.threshold,
+                ctx,
+            )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best].filter(|_| self.trains_inner);
@@ -343,9 +350,11 @@ impl<'a> Run<'a> {
             let judged = match &best {
                 Ok((which, tuned)) => {
                     let learner = &learners[*which];
-                    let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks);
+                    let calibration =
+                        Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks, ctx)?;
                     let outputs = tuned.out_of_fold.gather(&fold.test);
-                    let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None);
+                    let mut judged =
+                        FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
                     judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
                     judged.inner = tuned.values[tuned.best];
                     judged.on_edge = tuned.on_edge.clone();
@@ -441,17 +450,19 @@ impl FoldResult {
         outputs: &Mat,
         calibration: &Calibration,
         threshold: Option<f64>,
-    ) -> FoldResult {
+        ctx: &Ctx,
+    ) -> Result<FoldResult> {
         let classes = matches!(learner.target, Target::Classes { .. });
         let probabilities = (classes && calibration.is_fitted())
-            .then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes()));
+            .then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes(), ctx))
+            .transpose()?;
         let scored = Scored {
             bags: bags.to_vec(),
             labels: classes.then(|| learner.labels(outputs, threshold)),
             scores: learner.scores(outputs).into_data(),
             probabilities: probabilities.map(Mat::into_data),
         };
-        FoldResult { scored, threshold, ..FoldResult::default() }
+        Ok(FoldResult { scored, threshold, ..FoldResult::default() })
     }
 }
 
