@@ -217,12 +217,15 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
 /// Says what a plan leaves out, and the option that includes it.
 pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
     let within = human_seconds(time.time.unwrap_or_default());
-    let speed = if time.measured { "at the speed of this machine" } else { "on two ordinary cores" };
+    let (speed, remedy) = match time.measured {
+        true => ("at the speed of this machine", "more --budget".to_string()),
+        false => ("on two ordinary cores", format!("{option} all")),
+    };
     let thinned: Vec<String> =
         time.thinned().map(|m| format!("{} ({} of {})", m.method, m.points, m.whole_grid)).collect();
     if !thinned.is_empty() {
         session.say(&format!(
-            "fewer points to choose from, to end within {within} {speed}: {}; {option} all tries all points",
+            "fewer points to choose from, to end within {within} {speed}: {}; {remedy} tries all of them",
             thinned.join(", ")
         ));
     }
@@ -231,7 +234,7 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
         time.left_out.iter().map(|l| format!("{} ({})", l.method, wall(l.seconds))).collect();
     if !left_out.is_empty() {
         session.say(&format!(
-            "left out, to end within {within} {speed}: {}; {option} all includes them",
+            "left out, to end within {within} {speed}: {}; {remedy} includes them",
             left_out.join(", ")
         ));
     }

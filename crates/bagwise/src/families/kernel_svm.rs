@@ -151,9 +151,11 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         self.kernel.work(bags, representations)
     }
 
-    /// Points that differ in other things than the width share the exponentials.
+    /// Points that differ in other things than the width share the exponentials; each representation has a Gram to fill.
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
-        self.work(bags, distinct_widths(&grid.points).max(1))
+        const ENTRY: f64 = 90.0;
+        let entries = (grid.groups.len() * bags.len() * bags.len()) as f64;
+        self.work(bags, distinct_widths(&grid.points).max(1)) + ENTRY * entries
     }
 
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
