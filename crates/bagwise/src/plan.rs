@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use bagwise_core::files::read_bounded;
-use bagwise_core::{Dataset, Error, Feature, Place, Result, Target};
+use bagwise_core::{Dataset, Error, Feature, Instances, Place, Result, Target};
 use bagwise_judge::{Protocol, Splits};
 
 use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, able};
@@ -89,8 +89,8 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
     let inner = inner as f64;
     // Pairs of instances make up most of what is prepared, so that a share of the bags takes its square of the work.
     // Copying and scaling, per value.
-    const VALUE: f64 = 350.0;
-    let values = VALUE * data.bags.instance_count() as f64 * data.bags.values_per_instance();
+    let value = if matches!(data.bags.instances(), Instances::Sparse(_)) { 1200.0 } else { 350.0 };
+    let values = value * data.bags.instance_count() as f64 * data.bags.values_per_instance();
     let prepare = method.work_for(&data.bags, grid) * train * train + values * train;
     let categories = data.bags.features().iter().any(Feature::is_categorical) && classes > 0;
     let prepare = match (method.learns_labels(), categories) {

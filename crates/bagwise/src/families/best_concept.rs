@@ -78,7 +78,7 @@ impl Method for BestConcept {
         let n = share * bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
-            Producer::EmDd => 1.2 * share * bags.len() as f64,
+            Producer::EmDd => share * bags.len() as f64,
         };
         grid.groups.len() as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
     }
