@@ -119,7 +119,8 @@ impl Progress for Shown {
     fn run(&self, at: &RunProgress<'_>) {
         // A bar of a thousand parts: shares are what the fits are expected to take.
         let done = (1000.0 * at.share.clamp(0.0, 0.999)) as u64;
-        let end = Duration::try_from_secs_f64(at.seconds_left).ok().and_then(|d| Instant::now().checked_add(d));
+        let end =
+            Duration::try_from_secs_f64(at.seconds_left).ok().and_then(|d| Instant::now().checked_add(d));
         self.show(at.data, at.to_string(), done, 1000, Some(end.unwrap_or_else(Instant::now)));
     }
 }

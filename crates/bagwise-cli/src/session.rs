@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::{OutputKind, ReadOptions, check_output, path_of};
@@ -15,6 +15,9 @@ use crate::args::{Format, General};
 use crate::output::{self, Output, Paint};
 use crate::progress::Shown;
 use crate::wording;
+
+/// How long a computation that is asked to stop may take to do so: whoever pressed Ctrl-C waits.
+const PATIENCE: Duration = Duration::from_millis(900);
 
 /// How a verb ended, if it could start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,12 @@ impl Session {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
             output::to_stderr("stopping; Ctrl-C again ends at once");
+            // Fits are recorded one by one, so that nothing but time is lost if a computation does not hear.
+            std::thread::spawn(|| {
+                std::thread::sleep(PATIENCE);
+                output::to_stderr("interrupted");
+                std::process::exit(i32::from(output::INTERRUPTED));
+            });
         })
         .context("could not listen for Ctrl-C")?;
         let General { format, csv_safe, force, quiet, .. } = *options;

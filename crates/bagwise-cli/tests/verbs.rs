@@ -450,7 +450,8 @@ fn a_budget_that_is_up_keeps_what_is_done_and_more_time_goes_on() {
 fn a_plan_says_what_it_leaves_out_and_how_to_include_it() {
     let folder = folder();
     // Too little for the searches of diverse density; how many baselines are done depends on the machine.
-    let output = bagwise(folder.path(), &["compare", "musk1", "--budget", "0.2s", "--no-report", "-o", "few"]);
+    let output =
+        bagwise(folder.path(), &["compare", "musk1", "--budget", "0.2s", "--no-report", "-o", "few"]);
     let said = text(&output.stderr);
     assert!(said.contains("left out, to end within") && said.contains("dd-svm ("), "{said}");
     assert!(said.contains("more --budget includes them"), "{said}");

@@ -58,9 +58,12 @@ impl Judging {
             .given_folds(self.given.clone())
             .level(self.level)
             .probabilities(self.probabilities)
-            .budget(self.budget.map(Duration::try_from_secs_f64).transpose().map_err(|e| {
-                Error::Invalid(format!("budget: {e}; give a number of seconds above 0"))
-            })?)
+            .budget(
+                self.budget
+                    .map(Duration::try_from_secs_f64)
+                    .transpose()
+                    .map_err(|e| Error::Invalid(format!("budget: {e}; give a number of seconds above 0")))?,
+            )
             .time_plan(self.plan.as_deref().map(TimePlan::read).transpose()?)
             .ctx(ctx);
         Ok(match &self.folder {

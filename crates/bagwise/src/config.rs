@@ -167,7 +167,8 @@ impl MethodConfig {
 
     /// True if nothing is said but the name.
     pub(crate) fn is_plain(&self) -> bool {
-        let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, thinned: _, name: _ } = self;
+        let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, thinned: _, name: _ } =
+            self;
         title.is_none()
             && params.is_empty()
             && scale.is_none()

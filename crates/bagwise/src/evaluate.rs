@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bagwise_core::{
-    Clock, Ctx, Dataset, Error, Message, Result, RunProgress, Setting, Silent, SystemClock,
-};
+use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, RunProgress, Setting, Silent, SystemClock};
 use bagwise_judge::{
     Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
     summarise,
@@ -414,8 +412,7 @@ impl<'a> Evaluate<'a> {
         let cost = |setups: &[ResolvedConfig]| {
             plan::run_cost(setups, &self.data, &plan.protocol, plan.repeats, trains_inner)
         };
-        let make =
-            |limit: TimeLimit| plan::make(entries, limit, &|config| self.resolve(config), &cost);
+        let make = |limit: TimeLimit| plan::make(entries, limit, &|config| self.resolve(config), &cost);
         if let Some(given) = &self.time {
             return self.repeated(given, entries);
         }
@@ -647,7 +644,8 @@ impl<'t> Meter<'t> {
         let all = self.time.core_seconds().max(1e-9);
         let done: f64 = self.done.iter().map(|(method, n)| self.of_fit(method) * *n as f64).sum();
         // After a hundredth of the work, what was taken tells more than the nominal speed.
-        let pace = if self.expected > 0.01 * all { self.taken / self.expected } else { 1.0 / self.time.here() };
+        let pace =
+            if self.expected > 0.01 * all { self.taken / self.expected } else { 1.0 / self.time.here() };
         RunProgress {
             data: self.data,
             method,

@@ -166,14 +166,18 @@ fn a_short_budget_thins_grids_then_leaves_methods_out_and_keeps_the_baselines() 
 #[test]
 fn probabilities_come_from_the_folds_that_chose_or_from_none() {
     let data = small();
-    let fixed = || compare(&data).methods(["mi-kernel"]).baselines(false).folds(4).param("c", 1.0).param("gamma", 1.0);
+    let fixed = || {
+        compare(&data).methods(["mi-kernel"]).baselines(false).folds(4).param("c", 1.0).param("gamma", 1.0)
+    };
     let without = fixed().run().unwrap();
     assert!(without.records.iter().all(|r| r.scored.probabilities.is_none() && r.inner.is_none()));
     let with = fixed().probabilities(true).run().unwrap();
     assert!(with.records.iter().all(|r| r.scored.probabilities.is_some() && r.inner.is_some()));
-    let scores = |e: &bagwise::Evaluation| e.records.iter().map(|r| r.scored.scores.clone()).collect::<Vec<_>>();
+    let scores =
+        |e: &bagwise::Evaluation| e.records.iter().map(|r| r.scored.scores.clone()).collect::<Vec<_>>();
     assert_eq!(scores(&without), scores(&with));
     // Where something is chosen, everybody has probabilities, the baselines too.
-    let tuned = compare(&data).methods(["mi-kernel"]).folds(4).param("mi-kernel.c", [1.0, 10.0]).run().unwrap();
+    let tuned =
+        compare(&data).methods(["mi-kernel"]).folds(4).param("mi-kernel.c", [1.0, 10.0]).run().unwrap();
     assert!(tuned.records.iter().all(|r| r.scored.probabilities.is_some()));
 }

@@ -8,11 +8,9 @@ type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
-    (
-        "estimates",
-        "what folds are estimated to take beside what they take; METHOD@SET chooses pairs",
-        || crate::bench_estimates::run(&[]),
-    ),
+    ("estimates", "what folds are estimated to take beside what they take; METHOD@SET chooses pairs", || {
+        crate::bench_estimates::run(&[])
+    }),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
     (
         "isk-partitions",

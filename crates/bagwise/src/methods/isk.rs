@@ -222,7 +222,8 @@ impl Method for Isk {
         let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
         // A Gram counts equal cells of all pairs of bags, a few operations for each instance; large bags share cells.
         let (b, n) = (bags.len() as f64, bags.instance_count() as f64);
-        let gram = if bags.len() < MANY_BAGS { 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0) } else { 0.0 };
+        let gram =
+            if bags.len() < MANY_BAGS { 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0) } else { 0.0 };
         let grams = gram * grid.groups.len() as f64;
         self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests) + grams
     }

@@ -1,9 +1,9 @@
 //! Work that ends when its time is up: whole fits are cancelled through the flag that Ctrl-C sets, so that nothing is half
 //! done.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bagwise_core::{Clock, Ctx, Error, Result};

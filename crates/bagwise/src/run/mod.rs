@@ -10,9 +10,9 @@ mod reasons;
 mod store;
 mod verdict;
 
+pub(crate) use deadline::{Deadline, until};
 pub use picture::{GramPicture, picture};
 pub use store::Keep;
-pub(crate) use deadline::{Deadline, until};
 pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
@@ -67,7 +67,10 @@ pub struct RunPlan {
 impl RunPlan {
     /// Whether inner folds are trained: something is chosen by them, a point of some candidate or the threshold, or
     /// probabilities are wanted. If one candidate has probabilities, all have.
-    pub(crate) fn trains_inner<'c>(&self, mut candidates: impl Iterator<Item = &'c [ResolvedConfig]>) -> bool {
+    pub(crate) fn trains_inner<'c>(
+        &self,
+        mut candidates: impl Iterator<Item = &'c [ResolvedConfig]>,
+    ) -> bool {
         let chooses = |setups: &[ResolvedConfig]| setups.len() > 1 || setups[0].grid.points.len() > 1;
         let wanted = self.threshold.is_some() || self.probabilities;
         !self.protocol.optimistic() && (wanted || candidates.any(chooses))
@@ -300,15 +303,14 @@ impl<'a> Run<'a> {
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
         let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
-        let mut judged =
-            FoldResult::new(
-                learner,
-                &fold.test,
-                &answers.outputs,
-                &learned.calibration,
-                learned.threshold,
-                ctx,
-            )?;
+        let mut judged = FoldResult::new(
+            learner,
+            &fold.test,
+            &answers.outputs,
+            &learned.calibration,
+            learned.threshold,
+            ctx,
+        )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
         judged.inner = learned.tuned.values[learned.tuned.best].filter(|_| self.trains_inner);
@@ -353,8 +355,7 @@ impl<'a> Run<'a> {
                     let calibration =
                         Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks, ctx)?;
                     let outputs = tuned.out_of_fold.gather(&fold.test);
-                    let mut judged =
-                        FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
+                    let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
                     judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
                     judged.inner = tuned.values[tuned.best];
                     judged.on_edge = tuned.on_edge.clone();

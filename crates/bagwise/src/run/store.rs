@@ -247,7 +247,11 @@ fn cache_folder() -> Option<PathBuf> {
 fn remove_old(folder: &Path) {
     const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "jsonl" || e == "json")) {
+    for path in entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "jsonl" || e == "json"))
+    {
         let changed = std::fs::metadata(&path).and_then(|m| m.modified());
         let age = changed.ok().and_then(|t| SystemTime::now().duration_since(t).ok());
         if age.is_some_and(|age| age > MONTH) {
