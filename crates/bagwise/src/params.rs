@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use bagwise_core::{Error, Result};
 
 pub use value::Value;
-use value::{check, magnitude, parse_value, parse_values};
+use value::{check, magnitude, parse_value, parse_values, thinned};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -430,18 +430,6 @@ impl Grid {
     }
 }
 
-/// Some of a list of three or more numbers: the default, or the one in the middle, and every second to both sides of it; every
-/// fourth or eighth at higher levels. Other lists stay as they are.
-fn thinned(values: Vec<Value>, default: Option<&Value>, level: u32) -> Vec<Value> {
-    if values.len() < 3 || values.iter().any(|v| magnitude(v).is_none()) {
-        return values;
-    }
-    let middle = values.iter().position(|v| Some(v) == default).unwrap_or(values.len() / 2);
-    let step = 1 << level.min(16);
-    let kept = |(i, value)| (usize::abs_diff(i, middle) % step == 0).then_some(value);
-    values.into_iter().enumerate().filter_map(kept).collect()
-}
-
 /// The points that differ in representation, by first appearance, and which of them each point agrees with.
 pub(crate) fn representations<'p>(table: &[ParamSpec], points: &'p [Point]) -> (Vec<&'p Point>, Vec<usize>) {
     let mut distinct: Vec<&Point> = Vec::new();
@@ -540,16 +528,12 @@ mod tests {
 
     #[test]
     fn a_thinned_grid_keeps_the_default_and_what_was_given() {
-        let shown = |given: &[(&str, &str)], level| -> Vec<String> {
-            let points = grid(given, WhenUnset::Thinned(level)).unwrap().points;
-            points.iter().map(|p| p.find("gamma").unwrap().to_string()).collect()
-        };
-        let full = shown(&[("c", "1")], 0);
-        assert_eq!(full, ["0.5/median", "1/median", "2/median"]);
-        assert_eq!(shown(&[("c", "1")], 1), ["1/median"]);
-        assert_eq!(shown(&[("c", "1"), ("gamma", "1/median,2/median,4/median")], 3).len(), 3);
-        // Two values are too few to leave one out.
-        assert_eq!(grid(&[], WhenUnset::Thinned(1)).unwrap().points.len(), 2);
+        let points = |given: &[(&str, &str)], level| grid(given, WhenUnset::Thinned(level)).unwrap().points;
+        assert_eq!(points(&[("c", "1")], 0).len(), 3);
+        let [one] = &points(&[("c", "1")], 1)[..] else { panic!("one of three is left") };
+        assert_eq!(one.find("gamma").unwrap().to_string(), "1/median");
+        assert_eq!(points(&[("c", "1"), ("gamma", "1/median,2/median,4/median")], 3).len(), 3);
+        assert_eq!(points(&[], 1).len(), 2, "two values are too few to leave one out");
     }
 
     #[test]
