@@ -352,7 +352,7 @@ def evaluate(
 task, level, random_state, n_jobs, memory, precision, folder, probabilities, verbose
         As in :func:`compare`.
     method : str
-        The method; ``"auto"`` estimates the whole choice among the methods that end in time, ``"all"`` among all methods.
+        The method; ``"auto"`` estimates the whole choice among the methods that end in time, which ``bagwise.fit`` makes.
     params : dict, optional
         Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
     best : bool, default=False
@@ -376,7 +376,7 @@ task, level, random_state, n_jobs, memory, precision, folder, probabilities, ver
         bags,
         y,
         [method],
-        _several(own) if method in ("auto", "all") else own,
+        _several(own) if method == "auto" else own,
         baselines=False,
         command="bagwise.evaluate in Python",
         groups=groups,
@@ -505,7 +505,8 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; auto takes the simplest that is not clearly worse than the best.
+        The method; ``"auto"`` takes the simplest that is not clearly worse than the best, of those that end within ten
+        minutes on two ordinary cores; ``"all"`` takes it of all methods.
     groups : array-like of shape (n_bags,), optional
         Groups that are kept whole in inner folds; those of the bags if not given.
     sample_weight : array-like of shape (n_bags,), optional

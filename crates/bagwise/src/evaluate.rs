@@ -358,8 +358,6 @@ impl<'a> Evaluate<'a> {
         let asked = if self.methods.is_empty() { &all } else { self.methods.as_slice() };
         for config in asked {
             match config.name.as_str() {
-                // One method is judged: the choice among all.
-                ALL if self.one => configs.push(config.clone()),
                 ALL if config.is_plain() => configs.extend(able(&self.data).map(|m| named(m.info().name))),
                 ALL => configs.extend(able(&self.data).map(|m| config.clone().of(m.info().name))),
                 name if config.is_plain() => configs.push(named(name)),

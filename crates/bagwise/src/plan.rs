@@ -177,7 +177,7 @@ pub struct PlannedMethod {
 
 /// A method that a plan has no time for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct OmittedMethod {
     /// Its name.
     pub method: String,
     /// What it would take with its whole grid, in seconds of a nominal core.
@@ -199,7 +199,7 @@ pub struct TimePlan {
     /// Who takes part, in the order in which they are judged.
     pub methods: Vec<PlannedMethod>,
     /// Who does not.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedMethod>,
 }
 
 impl TimePlan {
@@ -302,14 +302,16 @@ pub(crate) fn make(
     let rank = |i: usize| (!entries[i].needed, !entries[i].first);
     order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(whole[a].seconds.total_cmp(&whole[b].seconds)));
     let mut chosen: Vec<(usize, PlannedMethod)> = Vec::new();
-    let mut left_out: Vec<LeftOut> = Vec::new();
+    let mut left_out: Vec<OmittedMethod> = Vec::new();
     for i in order {
         let mut best = None;
         for level in 0..=MOST_THINNED {
             let candidate =
                 if level == 0 { whole[i].clone() } else { planned(&entries[i], level, whole[i].points)? };
             let fits = candidate.seconds <= left;
-            if fits || entries[i].needed && (level == MOST_THINNED || whole[i].points == 1) {
+            // Something is tried in any case.
+            let needed = entries[i].needed || chosen.is_empty() && left_out.is_empty();
+            if fits || needed && level == MOST_THINNED {
                 best = Some(candidate);
                 break;
             }
@@ -319,7 +321,9 @@ pub(crate) fn make(
                 left -= planned.seconds;
                 chosen.push((i, planned));
             }
-            None => left_out.push(LeftOut { method: entries[i].name.clone(), seconds: whole[i].seconds }),
+            None => {
+                left_out.push(OmittedMethod { method: entries[i].name.clone(), seconds: whole[i].seconds })
+            }
         }
     }
     // Within a budget the cheap and the useful go first, so that they are complete when the time is up.

@@ -167,7 +167,13 @@ fn a_short_budget_thins_grids_then_leaves_methods_out_and_keeps_the_baselines() 
 fn probabilities_come_from_the_folds_that_chose_or_from_none() {
     let data = small();
     let fixed = || {
-        compare(&data).methods(["mi-kernel"]).baselines(false).folds(4).param("c", 1.0).param("gamma", 1.0)
+        compare(&data)
+            .methods(["mi-kernel"])
+            .baselines(false)
+            .folds(4)
+            .param("norm", "mean")
+            .param("c", 1.0)
+            .param("gamma", 1.0)
     };
     let without = fixed().run().unwrap();
     assert!(without.records.iter().all(|r| r.scored.probabilities.is_none() && r.inner.is_none()));

@@ -24,7 +24,22 @@ const SETS: &[(&str, &str)] = &[
 ];
 
 const PAIRS: &[(&str, &[&str])] = &[
-    ("musk1", &["simple-mi", "mi-kernel", "migraph", "wmksvm", "isk", "mi-svm", "mirsvm", "dd", "em-dd", "dd-svm", "mg-ddv"]),
+    (
+        "musk1",
+        &[
+            "simple-mi",
+            "mi-kernel",
+            "migraph",
+            "wmksvm",
+            "isk",
+            "mi-svm",
+            "mirsvm",
+            "dd",
+            "em-dd",
+            "dd-svm",
+            "mg-ddv",
+        ],
+    ),
     ("elephant", &["simple-mi", "mi-kernel", "migraph", "migraph-explicit", "isk", "sil"]),
     ("musk2", &["simple-mi", "mi-kernel", "migraph", "isk", "mi-svm-bag"]),
     ("classes10", &["simple-mi", "mi-kernel", "wmksvm"]),
@@ -37,7 +52,8 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     if crate::run::released(&named(words))? {
         return Ok(());
     }
-    let listed = || PAIRS.iter().flat_map(|(set, methods)| methods.iter().map(|m| (m.to_string(), set.to_string())));
+    let listed =
+        || PAIRS.iter().flat_map(|(set, methods)| methods.iter().map(|m| (m.to_string(), set.to_string())));
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in words {
         match word.split_once('@') {
@@ -110,7 +126,13 @@ fn pair(method: &str, set: &str) -> Result<f64> {
         cost.prepare,
         cost.machines,
         cost.answers,
-        if factor <= 2.0 { "" } else if cost.seconds() > measured { "too long" } else { "too short" },
+        if factor <= 2.0 {
+            ""
+        } else if cost.seconds() > measured {
+            "too long"
+        } else {
+            "too short"
+        },
     );
     Ok(factor)
 }
