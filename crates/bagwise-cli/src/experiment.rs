@@ -108,7 +108,7 @@ impl Tolerance {
             Tolerance::Share(text) => {
                 let share = text.strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok());
                 let share = share.with_context(|| {
-                    format!("tolerance '{text}' is neither a number nor a share such as '20 %'")
+                    format!("tolerance '{text}' is neither a number nor a percentage such as '20%'")
                 })?;
                 reference.abs() * share / 100.0
             }
@@ -292,7 +292,7 @@ impl Experiment {
     fn check(&self) -> Result<()> {
         self.metric()?;
         if self.data.is_empty() || self.method.is_empty() {
-            bail!("an experiment has at least one [[data]] and one [[method]]");
+            bail!("an experiment needs at least one [[data]] and one [[method]]");
         }
         let known: Vec<&str> = self.data.iter().map(|d| d.name.as_str()).collect();
         let names: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
@@ -300,7 +300,7 @@ impl Experiment {
             let mut sorted = list.clone();
             sorted.sort_unstable();
             if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-                bail!("'{}' stands there twice; give each its own name", twice[0]);
+                bail!("'{}' occurs twice; use a different name for each", twice[0]);
             }
         }
         let is_data = |name: &String| match known.contains(&name.as_str()) {
@@ -314,7 +314,7 @@ impl Experiment {
         for data in &self.data {
             data.options()?;
             if self.judged(data)?.seeds == 0 {
-                bail!("{}: seeds = 0 would run nothing; say 1 or more", data.name);
+                bail!("{}: seeds = 0 would run nothing; use 1 or more", data.name);
             }
         }
         for entry in &self.method {
@@ -344,7 +344,10 @@ impl Experiment {
     pub(crate) fn expected(&self, entry: &Entry, data: &str) -> Result<Option<[f64; 2]>> {
         let given = entry.expected.get(data).copied();
         if given.is_some_and(|[low, high]| low > high) {
-            bail!("{}: expected on {data} is from high to low; turn it round", entry.name);
+            bail!(
+                "{}: the expected range on {data} has its low end above its high end; swap them",
+                entry.name
+            );
         }
         let around = self.tolerance.as_ref().zip(entry.reference.get(data)).map(|(t, &r)| t.around(r));
         Ok(given.or(around.transpose()?))
@@ -376,7 +379,7 @@ fn misread(place: &str, text: &str, error: &toml::de::Error) -> Error {
         None => Place::of(place),
     };
     let found: Vec<&str> = error.message().lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    Error::data(place, found.join("; "), "docs/experiments.md tells what a file may hold")
+    Error::data(place, found.join("; "), "see docs/experiments.md for the format")
 }
 
 /// The text of an experiment.
@@ -411,7 +414,7 @@ fn at_hand(path: &Path, folder: &Path) -> String {
     let name = path.display().to_string();
     match Error::unknown("experiment", &name, found.iter().map(String::as_str)) {
         Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
-        _ => "give the TOML file of an experiment, which docs/experiments.md describes".into(),
+        _ => "give an experiment file in TOML; see docs/experiments.md".into(),
     }
 }
 
@@ -512,8 +515,8 @@ printed = { images = 82.6 }
         let both = format!("{reference}\nexpected = {{ musk1 = [1, 2] }}");
         assert_eq!(with("tolerance = 2.5", &both).unwrap(), Some([1.0, 2.0]));
         let refused = |line, of_method| format!("{:#}", with(line, of_method).unwrap_err());
-        assert!(refused("tolerance = 'some'", reference).contains("'20 %'"));
-        assert!(refused("", "expected = { musk1 = [2, 1] }").contains("from high to low"));
+        assert!(refused("tolerance = 'some'", reference).contains("'20%'"));
+        assert!(refused("", "expected = { musk1 = [2, 1] }").contains("has its low end above its high end"));
         assert!(refused("", "expected = { musk3 = [1, 2] }").contains("unknown data set 'musk3'"));
     }
 
@@ -566,7 +569,7 @@ printed = { images = 82.6 }
         assert!(refused("printed = { musk1", "printed = { musk3").contains("unknown data set 'musk3'"));
         assert!(refused("data = [\"musk1\"]", "data = [\"musk2\"]").contains("unknown data set 'musk2'"));
         assert!(refused("\"minmax\"", "\"mimax\"").contains("unknown scaling 'mimax'"));
-        assert!(refused("name = \"B\"", "name = \"A\"").contains("stands there twice"));
+        assert!(refused("name = \"B\"", "name = \"A\"").contains("occurs twice"));
         let sauce = refused("source", "sauce");
         assert!(
             sauce.starts_with("e.toml, line 3: unknown field `sauce`, expected one of `title`, "),

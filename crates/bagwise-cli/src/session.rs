@@ -62,7 +62,7 @@ impl Session {
             if cancel.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
-            output::to_stderr("stopping; Ctrl-C again ends at once");
+            output::to_stderr("stopping; press Ctrl-C again to exit immediately");
             // Fits are recorded one by one, so that nothing but time is lost if a computation does not hear.
             std::thread::spawn(|| {
                 std::thread::sleep(PATIENCE);

@@ -2,26 +2,38 @@
 //!
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
-//! gives distances inside a bag; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by
-//! diverse density; `edge_map` turns sums over pairs of edges into sums over edges.
+//! gives distances inside a bag, [`bag_distances`] those between bags, [`minima`] the nearest instance of a bag to many
+//! places; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by diverse density; [`axes`],
+//! [`clusters`] and [`mixture`] are PCA, k-means and Gaussian mixtures; `edge_map` turns sums over pairs of edges into sums
+//! over edges; [`scatter`] sums outer products; [`network`] passes bags through networks and back.
 
+pub mod axes;
+pub mod bag_distances;
 pub mod cells;
+pub mod clusters;
 pub mod density;
 pub mod direct;
 pub mod edge_map;
 mod eigen;
 mod kernels;
 pub mod label_map;
+mod layout;
+pub mod minima;
+pub mod mixture;
+pub mod network;
 mod pack;
 mod pairs;
 mod plan;
+mod products;
 pub mod rows;
+pub mod scatter;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
 mod sparse;
 #[cfg(test)]
 mod tests;
+mod tridiagonal;
 pub mod within;
 
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};

@@ -69,7 +69,7 @@ impl Features<'_> {
 
     /// The product of row `i` and `w`.
     #[inline]
-    pub(crate) fn dot(&self, i: usize, w: &[f64]) -> f64 {
+    pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
         // Four sums, so that one addition need not wait for the last.
         let mut sums = [0.0; 4];
         match *self {
@@ -105,7 +105,7 @@ impl Features<'_> {
 
     /// `w += factor * row i`.
     #[inline]
-    pub(crate) fn add_to(&self, i: usize, factor: f64, w: &mut [f64]) {
+    pub fn add_to(&self, i: usize, factor: f64, w: &mut [f64]) {
         match *self {
             Features::Dense { values, columns } => {
                 for (v, x) in w.iter_mut().zip(&values[i * columns..(i + 1) * columns]) {

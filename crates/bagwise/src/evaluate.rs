@@ -310,7 +310,7 @@ impl<'a> Evaluate<'a> {
         }
         if self.folds.is_some() && (takes_given || name == ProtocolName::Loo) {
             return Err(Error::Invalid(format!(
-                "protocol {} has no use for a number of folds; leave one of them out",
+                "protocol {} does not take a number of folds; leave one of them out",
                 name.as_str()
             )));
         }
@@ -318,14 +318,14 @@ impl<'a> Evaluate<'a> {
         if self.protocol.is_none() && self.given.as_ref().is_some_and(split) {
             return Err(Error::refused(
                 "the folds are called train and test",
-                Message::from("ask for one split")
+                Message::from("use one split")
                     .with([Setting::Protocol("train-test")])
                     .or(Message::from("test both parts").with([Setting::Protocol("given")])),
             ));
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::Invalid(format!(
-                "level {} is no share between 0 and 1, such as 0.95",
+                "level {} is not between 0 and 1; use a value such as 0.95",
                 self.level
             )));
         }
@@ -380,7 +380,7 @@ impl<'a> Evaluate<'a> {
                 Some(at) if unique[at] == config || BASELINES.contains(&shown.as_str()) => {}
                 Some(_) => {
                     return Err(Error::Invalid(format!(
-                        "two settings are called {shown}; give each a name of its own"
+                        "two settings are called {shown}; give each its own name"
                     )));
                 }
             }
@@ -471,7 +471,7 @@ impl<'a> Evaluate<'a> {
                 }
                 None => {
                     return Err(Error::Invalid(format!(
-                        "parameter {key} needs a method among several; write METHOD.{key}"
+                        "parameter {key} must name its method if there are several; write METHOD.{key}"
                     )));
                 }
                 Some((of, own)) => {
@@ -508,7 +508,7 @@ impl<'a> Evaluate<'a> {
         let plan = self.plan()?;
         let entries = self.entries()?;
         if self.one && entries.len() > 1 {
-            return Err(Error::Invalid("an evaluation is of one method; compare several instead".into()));
+            return Err(Error::Invalid("evaluate takes one method; use compare for several".into()));
         }
         let time = self.time_plan_of(&entries, &plan, &*clock)?;
         let candidates = self.candidates(&time, &entries)?;

@@ -22,7 +22,7 @@ use crate::graph::Graph;
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, Value};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Groups, Mat, Result};
 use bagwise_engine::density::Concept;
 
 pub use crate::state::{State, Tensor};
@@ -59,6 +59,8 @@ pub struct Info {
     /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
     /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
     pub scheme: Scheme,
+    /// True if it is made of other methods: it is then tried only where it is named.
+    pub over_methods: bool,
     /// The table of parameters.
     pub params: &'static [ParamSpec],
 }
@@ -80,6 +82,7 @@ impl Info {
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
+        over_methods: false,
         params: &[],
     };
 
@@ -96,10 +99,14 @@ pub enum Explains {
     Additive,
     /// Parts add up where these parameters have these values; elsewhere instances cannot be told apart.
     AdditiveFor(&'static [(&'static str, &'static str)]),
+    /// Parts add up, except where these parameters have these values: there one instance decides.
+    AdditiveOrWitness(&'static [(&'static str, &'static str)]),
     /// Instances have no part in the output, which is all bias.
     Bias,
     /// One instance decides; the text says which.
     Witness(&'static str),
+    /// In one of these ways, by the parameters; the text says by which. Parts add up at the defaults and in the grid.
+    Either(&'static str),
     /// Instances cannot be told apart; the text says why.
     No(&'static str),
 }
@@ -109,15 +116,21 @@ impl fmt::Display for Explains {
         match self {
             Explains::Additive => f.write_str("additive"),
             Explains::AdditiveFor(values) => {
-                let given: Vec<String> =
-                    values.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                write!(f, "additive for {}, else not at all", given.join(" "))
+                write!(f, "additive for {}, otherwise none", assignments(values))
             }
-            Explains::Bias => f.write_str("additive: all bias"),
+            Explains::AdditiveOrWitness(values) => {
+                write!(f, "additive; witness for {}", assignments(values))
+            }
+            Explains::Bias => f.write_str("additive: only a bias"),
+            Explains::Either(how) => f.write_str(how),
             Explains::Witness(which) => write!(f, "witness: {which}"),
-            Explains::No(why) => write!(f, "not at all: {why}"),
+            Explains::No(why) => write!(f, "none: {why}"),
         }
     }
+}
+
+fn assignments(values: &[(&str, &str)]) -> String {
+    values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// What the models of a method can have besides outputs.
@@ -131,6 +144,12 @@ pub enum Offer {
     Graphs,
     /// Concepts ([`Predictor::concepts`]).
     Concepts,
+    /// Training bags that vote ([`Predictor::votes`]).
+    Votes,
+    /// Rules ([`Predictor::rules`]).
+    Rules,
+    /// Attention to instances ([`Predictor::attention`]).
+    Attention,
 }
 
 impl fmt::Display for Offer {
@@ -140,6 +159,9 @@ impl fmt::Display for Offer {
             Offer::FeatureMap => "feature map",
             Offer::Graphs => "graphs",
             Offer::Concepts => "concepts",
+            Offer::Votes => "voting bags",
+            Offer::Rules => "rules",
+            Offer::Attention => "attention",
         })
     }
 }
@@ -154,6 +176,17 @@ pub struct Scope<'a> {
     /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
     /// them by the parameter `pool`.
     pub pool: Option<&'a Bags>,
+    /// The groups of all bags of the prepared set, where they have any: who divides bags leaves groups whole.
+    pub groups: Option<&'a Groups>,
+    /// Targets are real values.
+    pub regression: bool,
+}
+
+impl<'a> Scope<'a> {
+    /// Training bags of which nothing else is known.
+    pub fn of(train: &'a [usize]) -> Scope<'a> {
+        Scope { train, y: &[], pool: None, groups: None, regression: false }
+    }
 }
 
 /// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
@@ -162,8 +195,8 @@ pub(crate) const POOL: ParamSpec = ParamSpec::new(
     bagwise_judge::POOL,
     Kind::Word(&["train", "all"]),
     "train",
-    "Where centres are drawn: from training bags, or from all bags, those to be judged included \
-         (without labels), which is no honest estimate and exists to repeat published results.",
+    "Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels \
+         (all). all gives optimistic estimates; it exists to reproduce published results.",
 );
 
 /// Whether a point draws on all bags.
@@ -538,6 +571,34 @@ pub struct WeightedConcept {
     pub of_plus: bool,
 }
 
+/// A training bag that votes for an output of a new bag, and the pair of instances that makes it near.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VotingBag {
+    /// The training bag's name.
+    pub bag: String,
+    /// How often it votes.
+    pub votes: u8,
+    /// The instance of the new bag, counted from 0; the first of several that are equally near.
+    pub instance: usize,
+    /// The instance of the training bag, counted from 0.
+    pub its_instance: usize,
+    /// What its votes add to the output.
+    pub part: f64,
+}
+
+/// A rule that a model adds up: one attribute, one cut, and what is added on either side of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CutRule {
+    /// The attribute, as the model sees columns.
+    pub attribute: usize,
+    /// The cut, as the model sees attributes, scaled.
+    pub cut: f64,
+    /// What an instance at or below the cut adds, before the mean over the bag.
+    pub below: f64,
+    /// What an instance above the cut adds.
+    pub above: f64,
+}
+
 /// A trained model without its training data.
 pub trait Predictor: Send + Sync {
     /// Number of outputs.
@@ -575,6 +636,28 @@ pub trait Predictor: Send + Sync {
     /// For each output the concepts it is made of, most believed first, if the method has such.
     fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         None
+    }
+
+    /// For each bag and output the training bags that vote, if the method lets bags vote.
+    fn votes(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<VotingBag>>>>> {
+        Ok(None)
+    }
+
+    /// For each output the rules it adds up, in the order in which they were found, if the method has such.
+    fn rules(&self) -> Option<Vec<Vec<CutRule>>> {
+        None
+    }
+
+    /// For each bag and output how much each instance is attended to, in shares of 1, if the method weighs instances so. What
+    /// an instance adds is another matter ([`Predictor::explain`]).
+    fn attention(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<f64>>>>> {
+        Ok(None)
+    }
+
+    /// For each output what training bags say that parts of the model had not seen: the share of them on the right side, or the
+    /// mean squared error. Empty if no part has left out any.
+    fn out_of_bag(&self) -> &[f64] {
+        &[]
     }
 
     /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.

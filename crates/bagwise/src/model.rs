@@ -16,7 +16,8 @@ use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::graph::Graph;
 use crate::method::{
-    Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, WeightedConcept,
+    CutRule, Explanation, Offer, Predictor, Representative, State, Tensor, TracedRound, VotingBag,
+    WeightedConcept,
 };
 use crate::methods;
 use crate::multiclass::{BinaryTask, vote};
@@ -214,6 +215,28 @@ impl Model {
         Ok(all)
     }
 
+    /// For each bag and machine how much each instance is attended to, in shares of 1; an error if its method, or its way of
+    /// pooling, has no attention.
+    pub fn attention(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<f64>>>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            let mut chunk: Vec<Vec<Vec<f64>>> = vec![Vec::new(); ready.len()];
+            for model in &self.models {
+                let found = model.attention(&ready, ctx)?.ok_or_else(|| self.lacks(Offer::Attention))?;
+                chunk.iter_mut().zip(found).for_each(|(bag, own)| bag.extend(own));
+            }
+            all.extend(chunk);
+        }
+        Ok(all)
+    }
+
+    /// For each machine what training bags say that parts of it had not seen: the share of them on the right side, or the mean
+    /// squared error. Empty if the method leaves out none.
+    pub fn out_of_bag(&self) -> Vec<f64> {
+        self.models.iter().flat_map(|model| model.out_of_bag().to_vec()).collect()
+    }
+
     /// The graph of each bag as the model sees it, scaled; an error if its method draws none.
     pub fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
         let mut all = Vec::with_capacity(bags.len());
@@ -279,6 +302,28 @@ impl Model {
         Ok(all)
     }
 
+    /// For each bag and machine the training bags that vote, and by which instances; an error if its method lets none
+    /// vote.
+    pub fn votes(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<VotingBag>>>> {
+        let mut all = Vec::with_capacity(bags.len());
+        for (_, ready) in self.ready(bags, ctx)? {
+            let ready = ready?;
+            // Nothing is learned from labels before bags vote, so that one model has all machines.
+            let votes = self.models.first().map(|model| model.votes(&ready, ctx)).transpose()?.flatten();
+            all.extend(votes.ok_or_else(|| self.lacks(Offer::Votes))?);
+        }
+        Ok(all)
+    }
+
+    /// For each machine the rules it adds up; an error if its method has none.
+    pub fn rules(&self) -> Result<Vec<Vec<CutRule>>> {
+        let mut all = Vec::new();
+        for model in &self.models {
+            all.extend(model.rules().ok_or_else(|| self.lacks(Offer::Rules))?);
+        }
+        Ok(all)
+    }
+
     fn lacks(&self, offer: Offer) -> Error {
         methods::lacks(&self.header.method, offer)
     }
@@ -309,8 +354,8 @@ impl Model {
         let aligned = bags.align(&self.header.features)?;
         if aligned.has_missing() && !self.header.transform.fills_gaps() {
             return Err(Error::refused(
-                "some values are missing, and the model was trained without",
-                Message::from("fill them in, or train a model that uses medians")
+                "some values are missing, and the model was trained on data without missing values",
+                Message::from("fill them in, or train a model that fills in medians")
                     .with([Setting::FillMissing]),
             ));
         }
@@ -333,7 +378,7 @@ impl Model {
                 Err(Error::Model { problem, .. }) => Err(Error::data(
                     Place::of(path.display().to_string()),
                     format!("the model could not be read back, so it is not written: {problem}"),
-                    Message::from("numbers of such sizes need scaling: train it again")
+                    Message::from("numbers this large need scaling: train the model again")
                         .with([Setting::Scale(&["minmax", "zscore"])]),
                 )),
                 Err(other) => Err(other),
@@ -352,7 +397,7 @@ impl Model {
         // What is not a finite number is written as nothing, and could not be read back.
         if serde_json::from_str::<ModelHeader>(&header).is_err() {
             return Err(Error::Invalid(
-                "the data hold numbers too large to be scaled; divide them by a power of ten and train again"
+                "the data contain numbers too large to be scaled; divide them by a power of ten and train again"
                     .into(),
             ));
         }
@@ -464,7 +509,8 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let (_, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
     let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
-    let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?.clone();
+    let header =
+        header.ok_or_else(|| damaged("a safetensors file that was not written by bagwise".into()))?.clone();
     let file =
         SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
     if let Some(name) = named_twice(bytes) {
@@ -473,12 +519,12 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let mut state = State::default();
     for (name, view) in file.tensors() {
         let tensor = read_tensor(view.dtype(), view.shape(), view.data());
-        let tensor = tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?;
+        let tensor = tensor.ok_or_else(|| damaged(format!("the array '{name}' does not contain numbers")))?;
         state.tensors.insert(name.clone(), tensor);
     }
     let written = state.tensors.remove(CHECKSUM);
     if written != Some(Tensor::U64(vec![1], vec![checksum(&header, &state)])) {
-        return Err(damaged("its checksum is not that of its content".into()));
+        return Err(damaged("its checksum does not match its content".into()));
     }
     Ok((header, state))
 }

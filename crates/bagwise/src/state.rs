@@ -70,7 +70,9 @@ impl State {
             Tensor::U64(..) => true,
         };
         match self.tensors.iter().find(|(_, tensor)| !finite(tensor)) {
-            Some((name, _)) => Err(refuse(format!("the array '{name}' holds a number that is not finite"))),
+            Some((name, _)) => {
+                Err(refuse(format!("the array '{name}' contains a number that is not finite")))
+            }
             None => Ok(()),
         }
     }
@@ -111,7 +113,8 @@ impl State {
             Tensor::U64(shape, data) if shape.len() == 1 => data
                 .iter()
                 .map(|&v| {
-                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
+                    usize::try_from(v)
+                        .map_err(|_| refuse(format!("the array '{name}' contains {v}, which is too large")))
                 })
                 .collect(),
             other => Err(refuse(format!(
@@ -119,6 +122,31 @@ impl State {
                 other.shape()
             ))),
         }
+    }
+
+    /// Adds texts, letter by letter: whoever reads numbers reads them too.
+    pub(crate) fn put_names<'n>(&mut self, names: impl Iterator<Item = &'n str> + Clone) {
+        self.put_counts("length", names.clone().map(str::len));
+        self.put_counts("letters", names.flat_map(|name| name.bytes().map(usize::from)));
+    }
+
+    /// What [`put_names`](State::put_names) wrote.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        let (lengths, letters) = (self.counts("length")?, self.counts("letters")?);
+        let whole = lengths.iter().try_fold(0usize, |sum, &l| sum.checked_add(l)) == Some(letters.len());
+        if !whole {
+            return Err(refuse("its names are longer or shorter than their letters"));
+        }
+        let mut rest = &letters[..];
+        let mut next = |length: usize| {
+            let (own, others) = rest.split_at(length);
+            rest = others;
+            let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
+            bytes
+                .and_then(|b| String::from_utf8(b).ok())
+                .ok_or_else(|| refuse("the name of a bag is not text"))
+        };
+        lengths.into_iter().map(&mut next).collect()
     }
 
     /// Adds instances and offsets, in their own precision.

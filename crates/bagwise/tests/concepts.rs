@@ -146,7 +146,7 @@ fn without_a_positive_bag_the_kernel_is_that_of_the_instances() {
         let given: Vec<(String, String)> =
             [("gamma", "0.1")].iter().chain(extra).map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let grid = Grid::new(name, method.params(), &given, WhenUnset::Default, false).unwrap();
-        let scope = Scope { train: &all, y, pool: None };
+        let scope = Scope { y, ..Scope::of(&all) };
         let prepared =
             method.prepare(Arc::new(data.bags.clone()), &grid.points, &scope, &Ctx::default()).unwrap();
         prepared.gram(0, &Ctx::default()).unwrap().unwrap().clone()

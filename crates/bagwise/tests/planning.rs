@@ -117,10 +117,11 @@ fn a_plan_follows_from_the_size_of_the_data_alone() {
     }
     assert!(first.core_seconds() <= NOMINAL_TIME * NOMINAL_CORES);
     assert!(!first.measured && first.left_out.iter().all(|l| !names.contains(&l.method.as_str())));
-    // Small data leave nothing out, nor any point.
+    // Small data leave out no search, nor any point.
     let small = fit(&read("musk1").unwrap()).plan().unwrap();
-    assert!(small.left_out.is_empty() && small.thinned().count() == 0, "{small:?}");
-    assert_eq!(small.methods.len(), bagwise::methods::METHODS.len());
+    let names: Vec<&str> = small.methods.iter().map(|m| m.method.as_str()).collect();
+    assert!(names.contains(&"dd-svm") && names.contains(&"mg-acc"), "{names:?}");
+    assert_eq!(small.thinned().count(), 0, "{small:?}");
 }
 
 #[test]

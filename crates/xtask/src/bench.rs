@@ -7,7 +7,17 @@ use anyhow::{Result, bail};
 type Bench = (&'static str, &'static str, fn() -> Result<()>);
 
 const ALL: &[Bench] = &[
+    (
+        "comparators",
+        "methods that papers compare with beside Weka and scikit-learn, and their cost at three sizes",
+        crate::bench_comparators::run,
+    ),
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
+    (
+        "embeddings",
+        "k-means and mixtures beside scikit-learn; bow, cce, mi-vlad, mi-fv and miles at three sizes",
+        crate::bench_embeddings::run,
+    ),
     ("estimates", "what folds are estimated to take beside what they take; METHOD@SET chooses pairs", || {
         crate::bench_estimates::run(&[])
     }),
@@ -40,6 +50,7 @@ const ALL: &[Bench] = &[
         "mirsvm, mi-svm-bag and mi-svm on 120,000 instances: time and memory",
         crate::bench_mirsvm::run_large,
     ),
+    ("net", "an epoch of mil-net on 500,000 instances beside PyTorch or NumPy", crate::bench_net::run),
     ("pairs", "Grams of set kernels beside numpy and scikit-learn", crate::bench_pairs::run),
     ("pairs-large", "a Gram of 120,000 instances: time and memory", crate::bench_pairs::run_large),
     (

@@ -252,8 +252,7 @@ pub(crate) fn run_musk2() -> Result<()> {
     let method = methods::find("isk")?;
     let grid = Grid::new("isk", method.params(), &[("c".into(), "1".into())], WhenUnset::Grid, false)?;
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let prepared =
-        method.prepare(Arc::clone(&bags), &grid.points, &Scope { train: &all, y: &[], pool: None }, &ctx)?;
+    let prepared = method.prepare(Arc::clone(&bags), &grid.points, &Scope::of(&all), &ctx)?;
     let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
     let threads = rayon::current_num_threads();
     let entry = prepared.gram(0, &ctx)?.map_or(0.0, |g| g.get(0, 1));

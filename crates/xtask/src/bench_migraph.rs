@@ -103,11 +103,6 @@ fn prepare(bags: &Arc<Bags>, gamma: &str, tol: f64) -> Result<(Box<dyn Prepared>
     let grid = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, false)?;
     let all: Vec<usize> = (0..bags.len()).collect();
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let prepared = method.prepare(
-        Arc::clone(bags),
-        &grid.points,
-        &Scope { train: &all, y: &[], pool: None },
-        &Ctx::default(),
-    )?;
+    let prepared = method.prepare(Arc::clone(bags), &grid.points, &Scope::of(&all), &Ctx::default())?;
     Ok((prepared, cpu_seconds() - cpu, wall.elapsed().as_secs_f64()))
 }

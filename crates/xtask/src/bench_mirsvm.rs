@@ -78,26 +78,10 @@ fn beside_weka() -> Result<()> {
 
 /// CPU seconds of Weka's ten folds, without its evaluation on training data.
 fn run_weka(data: &Dataset) -> Result<f64> {
-    let jar = weka::jar()?;
-    let folder = std::env::temp_dir().join(format!("bagwise-bench-mirsvm-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let arff = weka::write(data, &folder)?;
-    let before = weka::children_seconds();
-    let output = Command::new("java")
-        .args(["-Xmx4g", "-cp", jar, "weka.classifiers.mi.MISVM", "-x", "10", "-v", "-o", "-t"])
-        .arg(&arff)
-        .args(["-C", "1", "-N", "0", "-I", "500"])
-        .args(["-K", "weka.classifiers.functions.supportVector.RBFKernel -C 250007 -G 0.01"])
-        .output()
-        .context("starting java")?;
-    let seconds = weka::children_seconds() - before;
-    std::fs::remove_dir_all(&folder)?;
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    match text.lines().find(|l| l.starts_with("Correctly Classified")) {
-        Some(line) => println!("  Weka: {}", line.split_whitespace().collect::<Vec<_>>().join(" ")),
-        None => bail!("Weka said: {}", text.lines().take(3).collect::<Vec<_>>().join(" / ")),
-    }
+    let kernel = "weka.classifiers.functions.supportVector.RBFKernel -C 250007 -G 0.01";
+    let given = ["-C", "1", "-N", "0", "-I", "500", "-K", kernel];
+    let (seconds, line) = weka::cross_validate(data, "MISVM", &given)?;
+    println!("  Weka: {line}");
     Ok(seconds)
 }
 
@@ -139,7 +123,11 @@ pub(crate) fn setup(method: &str, given: &[(&str, &str)], scale: Scale) -> Resul
 }
 
 /// The records of ten folds, and the CPU seconds they took.
-fn execute(data: &Dataset, setup: ResolvedConfig, protocol: ProtocolName) -> Result<(Vec<Record>, f64)> {
+pub(crate) fn execute(
+    data: &Dataset,
+    setup: ResolvedConfig,
+    protocol: ProtocolName,
+) -> Result<(Vec<Record>, f64)> {
     let plan = RunPlan {
         protocol: Protocol::new(protocol, 10, 5),
         metric: Metric::Accuracy,
@@ -168,7 +156,7 @@ fn execute(data: &Dataset, setup: ResolvedConfig, protocol: ProtocolName) -> Res
 }
 
 /// Percent of the judged bags.
-fn accuracy(records: &[Record]) -> f64 {
+pub(crate) fn accuracy(records: &[Record]) -> f64 {
     let right: f64 =
         records.iter().map(|r| r.metrics["accuracy"].unwrap_or(0.0) * r.scored.bags.len() as f64).sum();
     100.0 * right / records.iter().map(|r| r.scored.bags.len() as f64).sum::<f64>()

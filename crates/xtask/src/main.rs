@@ -2,12 +2,15 @@
 //! the rest under `target/`. A word is a line in [`WORDS`]; what `test` runs is the list in `test.rs`.
 
 mod bench;
+mod bench_comparators;
 mod bench_dd;
+mod bench_embeddings;
 mod bench_estimates;
 mod bench_isk;
 mod bench_linear;
 mod bench_migraph;
 mod bench_mirsvm;
+mod bench_net;
 mod bench_pairs;
 mod bench_python;
 mod bench_svm;

@@ -296,6 +296,7 @@ fn annotation(p: &ParamSpec) -> String {
         }
         Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
         Kind::Whole { words: [], .. } => "int".into(),
+        Kind::Names { .. } => "str".into(),
         // Widths, fractions and whatever comes: a number, or text as the command line has it.
         _ => "float | str".into(),
     }

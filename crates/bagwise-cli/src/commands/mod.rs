@@ -13,4 +13,6 @@ pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod predict;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod votes;

@@ -18,28 +18,28 @@ use crate::session::{Outcome, Session};
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 
-/// Repeat a published experiment from a file, beside what its paper printed
+/// Run an experiment file and compare the results with published ones
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// The experiment, a TOML file
+    /// Experiment file (TOML)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Less of everything, as the file says: minutes instead of hours, and rougher
+    /// Run the reduced version defined in the file, which takes minutes instead of hours
     #[arg(long)]
     quick: bool,
-    /// Folder for records and tables; one that holds part of the same run is completed [default: named after the file]
+    /// Output folder for records and tables; if it contains part of the same run, the run resumes [default: named after the file]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html
+    /// Do not write report.html
     #[arg(long)]
     no_report: bool,
 }
 
 const HELP: &str = "\
-The file names data, methods, grids and protocol, and the numbers that a paper printed for them; experiments/ \
-has one for every table that the data at hand allow. Data sets are looked for by name in $BAGWISE_DATA and data/; one that \
-is not there is a line that says so, and so is a method that bagwise does not have.
+The file describes data, methods, grids and protocol, together with the published numbers. experiments/ \
+contains a file for every published table whose data are available. Data sets are looked up by name in $BAGWISE_DATA and data/. The \
+table marks data sets that are missing and methods that bagwise does not implement.
 
 Examples:
   bagwise run experiment.toml --quick
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let experiment = Experiment::read(&args.file, args.quick)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
-    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     let mut table =
@@ -115,7 +115,7 @@ fn on_one(
     session: &Session,
 ) -> Result<Option<Vec<(PathBuf, Evaluation)>>> {
     if !bagwise::io::is_here(data.read()) {
-        session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
+        session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/", data.read()));
         return Ok(None);
     }
     let set = session.read(data.read(), &data.options()?)?;
@@ -258,7 +258,7 @@ impl Ours {
             remarks.push(remark);
         }
         if self.saw_test_bags {
-            remarks.push("drew on test bags".into());
+            remarks.push("saw test bags".into());
         }
         remarks.join("; ")
     }
@@ -326,9 +326,9 @@ impl Table<'_> {
             let (mean, sd) = self.ours(cell);
             let (seconds, remark) = match cell {
                 Cell::Ours(ours) => (Some(ours.seconds), ours.remark()),
-                Cell::Missing => (None, "the data are not here".into()),
+                Cell::Missing => (None, "data not available".into()),
                 Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
-                Cell::NoMethod => (None, "not in bagwise".into()),
+                Cell::NoMethod => (None, "not implemented".into()),
             };
             let difference = printed.zip(mean).map(|(p, m)| m - p);
             let signed = |text: String| {
@@ -441,6 +441,6 @@ impl Output for Table<'_> {
         if let Some(report) = &self.report {
             text += &format!("report: {}\n", report.display());
         }
-        text + &format!("records and tables: {}\n", self.folder.display())
+        text + &format!("wrote records and tables to {}\n", self.folder.display())
     }
 }

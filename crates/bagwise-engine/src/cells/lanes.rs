@@ -8,7 +8,7 @@ use crate::simd::{Element, InstructionSet, Vector, table_of};
 use bagwise_core::{Instances, Result};
 
 /// Rows to which distances are taken.
-pub(super) struct Lanes {
+pub(crate) struct Lanes {
     width: usize,
     distance: Distance,
     rows: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) struct Lanes {
 }
 
 /// Some points, attribute after attribute.
-pub(super) struct Panel {
+pub(crate) struct Panel {
     values: Buffer<f64>,
     present: Buffer<f64>,
     count: usize,
@@ -36,7 +36,7 @@ struct LanesLoop {
 pub(super) const TOGETHER: usize = 64;
 
 impl Lanes {
-    pub(super) fn new(rows: &Instances, distance: Distance) -> Result<Lanes> {
+    pub(crate) fn new(rows: &Instances, distance: Distance) -> Result<Lanes> {
         Lanes::with(rows, distance, kernels()[0])
     }
 
@@ -53,22 +53,22 @@ impl Lanes {
         Ok(Lanes { width, distance, rows: all, present, kernel })
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// A row to which distances are taken.
-    pub(super) fn row(&self, i: usize) -> &[f64] {
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.width..(i + 1) * self.width]
     }
 
     /// Points of a panel.
-    pub(super) fn points(&self) -> usize {
+    pub(crate) fn points(&self) -> usize {
         self.kernel.points
     }
 
     /// Packs at most [`points`](Lanes::points) rows.
-    pub(super) fn panel<T: Element>(&self, x: &[T]) -> Panel {
+    pub(crate) fn panel<T: Element>(&self, x: &[T]) -> Panel {
         let points = self.kernel.points;
         let mut panel = Panel {
             values: Buffer::zeros(points * self.width),
@@ -89,7 +89,7 @@ impl Lanes {
 
     /// Distances of the points of a panel to the rows named by `list`: points x list, those of the next point `stride`
     /// numbers behind.
-    pub(super) fn to_rows(&self, panel: &Panel, list: &[u32], stride: usize, out: &mut [f64]) {
+    pub(crate) fn to_rows(&self, panel: &Panel, list: &[u32], stride: usize, out: &mut [f64]) {
         let points = self.kernel.points;
         let mut sums = [0.0; TOGETHER * 32];
         let mut present = [0.0; TOGETHER * 32];

@@ -25,7 +25,7 @@ mod forest;
 mod fused;
 mod gram;
 mod ids;
-mod lanes;
+pub(crate) mod lanes;
 pub(crate) mod literal;
 mod map;
 #[cfg(test)]

@@ -69,7 +69,10 @@ impl Evaluation {
     pub fn saw_test_bags(&self) -> Option<String> {
         let methods = that_saw_test_bags(&self.records);
         (!methods.is_empty()).then(|| {
-            format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
+            format!(
+                "{} used the features of test bags (pool=all), so the estimate is optimistic",
+                methods.join(" and ")
+            )
         })
     }
 
@@ -81,7 +84,7 @@ impl Evaluation {
             let list: Vec<String> = often.iter().map(ToString::to_string).collect();
             let list = list.join(" and ");
             (!often.is_empty())
-                .then(|| format!("{method} chose {list} at the end of the grid; a wider grid may do better"))
+                .then(|| format!("{method} chose {list} at the end of the grid; try a wider grid"))
         };
         methods.into_iter().filter_map(sentence).collect()
     }

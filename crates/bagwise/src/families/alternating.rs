@@ -15,6 +15,7 @@
 
 pub(crate) mod kernel;
 pub(crate) mod model;
+mod stock;
 
 use std::sync::Arc;
 
@@ -27,9 +28,10 @@ use crate::method::{
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Result};
+use bagwise_core::{Bags, Ctx, Error, Instances, Result};
 use kernel::{Kernel, Last, Solved};
 use model::History;
+use stock::{distinct, with_means};
 
 /// What the author of a method writes.
 pub(crate) trait Alternating: Clone + Send + Sync + 'static {
@@ -40,6 +42,11 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
 
     /// True if the means of bags are among the rows to train on: behind the instances, one for each bag.
     fn wants_means(&self) -> bool {
+        false
+    }
+
+    /// True if the mean of a bag is that of its kernel rows rather than of its instances; as far as a Gram fits.
+    fn averages_kernel(&self) -> bool {
         false
     }
 
@@ -68,6 +75,18 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
     /// The bias, if it is not the solver's.
     fn bias(&self, _problem: &Problem<'_>, _trained: &TrainedRound<'_>) -> Result<Option<f64>> {
         Ok(None)
+    }
+
+    /// What the whole search makes smaller, if it is that kind of search; it ends where this stops falling. `costs` are
+    /// those of the training bags, `outputs` those of all instances, bias included.
+    fn objective(
+        &self,
+        _problem: &Problem<'_>,
+        _trained: &TrainedRound<'_>,
+        _costs: &[f64],
+        _outputs: &[f64],
+    ) -> Option<f64> {
+        None
     }
 
     /// The instance that stands for each training bag that has one, counted within the bag.
@@ -177,6 +196,8 @@ pub(crate) struct TrainingRow {
     pub(crate) bag: usize,
     /// The row of the next round with the same place inherits the coefficient.
     pub(crate) place: usize,
+    /// Multiplies what an error costs.
+    pub(crate) factor: f64,
 }
 
 /// A machine that has just been trained.
@@ -194,6 +215,9 @@ pub(crate) struct TrainedRound<'a> {
 pub(crate) struct Effort {
     pub(crate) tolerance: f64,
 }
+
+/// A search whose objective falls by less than this share of itself has converged.
+const SETTLED: f64 = 1e-9;
 
 /// The tolerance of LIBSVM.
 pub(crate) const LIBSVM: Effort = Effort { tolerance: 1e-3 };
@@ -250,7 +274,10 @@ impl<A: Alternating> Method for Alternation<A> {
         let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
         let widths =
             first.into_iter().map(|p| Ok(SearchParams::read(p)?.width)).collect::<Result<Vec<_>>>()?;
-        let kernels = kernel::prepare(&widths, stock, self.method.wants_few(), &bags, scope, ctx)?;
+        let mut kernels = kernel::prepare(&widths, stock, self.method.wants_few(), &bags, scope, ctx)?;
+        if self.method.averages_kernel() {
+            kernels.iter_mut().for_each(|kernel| kernel.average_means(&bags));
+        }
         let zero_is_positive = self.method.zero_is_positive();
         Ok(Box::new(AlternatingPrepared {
             zero_is_positive,
@@ -465,13 +492,15 @@ impl<A: Alternating> Search<'_, A> {
         let Search { problem, .. } = self;
         let limit = self.params.rounds;
         let cost = self.params.cost * self.method.share(problem);
+        let costs: Vec<f64> = self.weights.iter().map(|w| cost * w).collect();
+        let mut lowest = f64::INFINITY;
         let asked: Vec<usize> = problem.train.iter().flat_map(|&b| problem.bags.rows(b)).collect();
         let (mut belief, mut past, mut changed) = (start, Vec::new(), Vec::new());
         let mut last: Option<(Vec<TrainingRow>, Solved, Vec<f64>)> = None;
         loop {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
-            let bounds: Vec<f64> = rows.iter().map(|r| cost * self.weights[r.bag]).collect();
+            let bounds: Vec<f64> = rows.iter().map(|r| costs[r.bag] * r.factor).collect();
             let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
@@ -481,9 +510,12 @@ impl<A: Alternating> Search<'_, A> {
             self.kernel.outputs(self.stock, &rows, &solved, &asked, &mut outputs, ctx)?;
             let biased: Vec<f64> = outputs.iter().map(|o| o + bias).collect();
             let next = self.method.revise(problem, &belief, &biased);
+            let objective = self.method.objective(problem, &trained, &costs, &biased);
+            let settled = objective.is_some_and(|o| lowest - o < SETTLED * lowest.abs());
+            lowest = objective.unwrap_or(lowest);
             changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
-            let ended = if next == belief {
+            let ended = if next == belief || settled {
                 Some(Ended::Converged)
             } else if let Some(at) = past.iter().position(|p| *p == next) {
                 Some(Ended::Cycle(past.len() + 1 - at))
@@ -520,9 +552,19 @@ impl<A: Alternating> Search<'_, A> {
         }
         outputs.iter_mut().for_each(|o| *o += bias);
         let chosen = self.method.chosen(&self.problem, &searched.belief);
-        let support = rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0);
+        let averaged = self.method.averages_kernel() && self.kernel.has_averages();
+        let mut support = Vec::new();
+        for (row, &b) in rows.iter().zip(&solved.coefficients).filter(|(_, b)| **b != 0.0) {
+            match row.at.checked_sub(self.problem.bags.instance_count()) {
+                Some(bag) if averaged => {
+                    let own = self.problem.bags.rows(bag);
+                    support.extend(own.clone().map(|i| (i, b / own.len() as f64)));
+                }
+                _ => support.push((row.at, b)),
+            }
+        }
         Ok(AlternationFit {
-            support: support.map(|(r, &b)| (r.at, b)).collect(),
+            support,
             weights: solved.weights.clone(),
             bias: *bias,
             outputs,
@@ -530,54 +572,6 @@ impl<A: Alternating> Search<'_, A> {
             trace: Vec::new(),
         })
     }
-}
-
-/// The instances, followed by the mean of each bag.
-fn with_means(bags: &Bags) -> Result<Instances> {
-    let (n, width) = (bags.instance_count(), bags.width());
-    let mean = |b: usize| {
-        let dense = bags.bag(b).to_dense()?;
-        let mut sum = vec![0.0; width];
-        for i in 0..dense.rows() {
-            sum.iter_mut().zip(dense.row(i)).for_each(|(s, x)| *s += x);
-        }
-        sum.iter_mut().for_each(|s| *s /= dense.rows() as f64);
-        Ok(sum)
-    };
-    let means: Vec<Vec<f64>> = (0..bags.len()).map(mean).collect::<Result<_>>()?;
-    Ok(match bags.instances() {
-        Instances::F64(m) => {
-            let data = m.data().iter().chain(means.iter().flatten()).copied().collect();
-            Instances::F64(Mat::new(n + bags.len(), width, data))
-        }
-        Instances::F32(m) => {
-            let data = m.data().iter().copied().chain(means.iter().flatten().map(|&v| v as f32)).collect();
-            Instances::F32(Mat::new(n + bags.len(), width, data))
-        }
-        Instances::Sparse(m) => {
-            let mut all = m.clone();
-            for row in &means {
-                all.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, &v)| (c as u32, v)));
-            }
-            Instances::Sparse(all)
-        }
-        Instances::Stored(_) => unreachable!("`prepare` brings instances into memory"),
-    })
-}
-
-/// For each instance, whether no earlier one of its bag equals it.
-fn distinct(bags: &Bags) -> Result<Vec<bool>> {
-    let mut row = vec![0.0; bags.width()];
-    let mut out = Vec::with_capacity(bags.instance_count());
-    for b in 0..bags.len() {
-        let mut seen: std::collections::HashSet<Vec<u64>> = Default::default();
-        for i in bags.rows(b) {
-            bags.instances().row_into(i, &mut row)?;
-            // Adding 0 turns -0 into 0.
-            out.push(seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect()));
-        }
-    }
-    Ok(out)
 }
 
 impl<A: Alternating> Follow for Alternation<A> {
@@ -597,8 +591,11 @@ impl<A: Alternating> Follow for Alternation<A> {
         let train: Vec<usize> = (0..bags.len()).collect();
         let means = method.wants_means().then(|| with_means(bags)).transpose()?;
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let scope = Scope { train: &train, y: &[], pool: None };
-        let kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
+        let scope = Scope::of(&train);
+        let mut kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
+        if method.averages_kernel() {
+            kernels[0].average_means(bags);
+        }
         let distinct = distinct(bags)?;
         let problem = Problem { bags, distinct: &distinct, train: &train, y, seed: ctx.seed };
         let start = start.map_or_else(|| method.start(&problem, 0), <[u32]>::to_vec);

@@ -1,16 +1,19 @@
 //! Embeddings: a bag becomes one vector, and vectors are compared by a Gaussian or by their inner product.
 //!
 //! A method of this family says what the vector of a bag is, perhaps by what it learned from training bags. Grams,
-//! comparison with new bags, saving and loading are here. Points with the same vectors share a pass for all widths.
+//! comparison with new bags, saving and loading are here. Points with the same vectors share a pass for all widths, and
+//! a method may share more among its points (`learn_all`, `vectors_of_all`).
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
-use crate::families::width::Width;
+use crate::families::width::{WIDTH, Width};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
-use crate::params::Point;
+use crate::params::{Point, index_in};
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 use bagwise_engine::cells::Distance;
 use bagwise_engine::{GramOutput, Side};
 
@@ -27,6 +30,16 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         Ok(false)
     }
 
+    /// As [`BagKernel::ignores_width`]: a linear kernel has no width, but its vectors may.
+    fn ignores_width(&self, point: &Point) -> bool {
+        self.is_linear(point).is_ok_and(|linear| linear)
+    }
+
+    /// As [`Method::admits`](crate::method::Method::admits).
+    fn admits(&self, _point: &Point, _instances: usize) -> bool {
+        true
+    }
+
     /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
@@ -38,14 +51,38 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Learns for several points, which may share what is the same for them.
+    fn learn_all(
+        &self,
+        params: &mut [Self::Params],
+        bags: &Bags,
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        params.iter_mut().try_for_each(|params| self.learn(params, bags, scope, ctx))
+    }
+
     /// A row for each bag.
     fn vectors(&self, params: &Self::Params, bags: &Bags, ctx: &Ctx) -> Result<Mat>;
+
+    /// The same for several points, which may share what is the same for them.
+    fn vectors_of_all(&self, params: &[Self::Params], bags: &Bags, ctx: &Ctx) -> Result<Vec<Mat>> {
+        params.iter().map(|params| self.vectors(params, bags, ctx)).collect()
+    }
 
     /// The columns of bags whose vectors are so long.
     fn columns(&self, params: &Self::Params, length: usize) -> usize;
 
     /// The kernel values of new bags with kept vectors, taken apart; an error where that is not possible.
-    fn parts(&self, params: &Self::Params, linear: bool, kept: &Mat, bags: &Bags) -> Result<InstanceKernel>;
+    fn parts(&self, _: &Self::Params, _: bool, _kept: &Mat, _: &Bags) -> Result<InstanceKernel> {
+        Err(Error::Invalid("instances cannot be told apart in these vectors".into()))
+    }
+
+    /// For linear kernels, where a vector can be taken apart whatever the kept ones are: the part of each instance in
+    /// the inner product of its bag's vector with each row of `weights`, instances x rows.
+    fn weighted_parts(&self, _: &Self::Params, _weights: &Mat, _: &Bags, _: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
 
     /// Puts what was learned into a state.
     fn save(&self, _params: &Self::Params, _state: &mut State) {}
@@ -66,7 +103,11 @@ pub(crate) struct Embedded<E>(pub(crate) E);
 
 impl<E: Embedding> BagKernel for Embedded<E> {
     fn ignores_width(&self, point: &Point) -> bool {
-        self.0.is_linear(point).is_ok_and(|linear| linear)
+        self.0.ignores_width(point)
+    }
+
+    fn admits(&self, point: &Point, instances: usize) -> bool {
+        self.0.admits(point, instances)
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -89,16 +130,19 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Grams>> {
-        let params = points.iter().map(|p| self.0.read(p)).collect::<Result<Vec<_>>>()?;
+        let mut kinds: Vec<E::Params> = Vec::new();
+        let mut kind_of = Vec::with_capacity(points.len());
+        for point in points {
+            kind_of.push(index_in(&mut kinds, self.0.read(point)?, |a, b| a == b));
+        }
         let linear = points.iter().map(|p| self.0.is_linear(p)).collect::<Result<Vec<_>>>()?;
-        let widths = points.iter().map(|p| Width::read(p)).collect::<Result<Vec<_>>>()?;
+        self.0.learn_all(&mut kinds, &bags, scope, ctx)?;
+        let vectors = self.0.vectors_of_all(&kinds, &bags, ctx)?;
         let mut all: Vec<Option<EmbeddedBags<E>>> = points.iter().map(|_| None).collect();
-        while let Some(first) = all.iter().position(Option::is_none) {
-            let alike: Vec<usize> = (first..points.len()).filter(|&i| params[i] == params[first]).collect();
-            let mut learned = params[first].clone();
-            self.0.learn(&mut learned, &bags, scope, ctx)?;
-            let vectors = Arc::new(singles(self.0.vectors(&learned, &bags, ctx)?)?);
-            let here: Vec<Width> = alike.iter().map(|&i| widths[i]).collect();
+        for (kind, (learned, vectors)) in kinds.into_iter().zip(vectors).enumerate() {
+            let alike: Vec<usize> = (0..points.len()).filter(|&i| kind_of[i] == kind).collect();
+            let vectors = Arc::new(singles(vectors)?);
+            let here = alike.iter().map(|&i| width(points[i], linear[i])).collect::<Result<Vec<_>>>()?;
             let gammas = Width::resolve(&here, &vectors, bags.width(), Distance::Euclidean, scope)?;
             let kernel = |(&i, gamma): (&usize, f64)| {
                 if linear[i] { VectorKernel::Linear } else { VectorKernel::Rbf(gamma) }
@@ -125,6 +169,11 @@ impl<E: Embedding> BagKernel for Embedded<E> {
     }
 }
 
+/// The width of a kernel; a linear one may have none in its table.
+fn width(point: &Point, linear: bool) -> Result<Width> {
+    if linear && !point.has(WIDTH.name) { Ok(Width::Gamma(1.0)) } else { Width::read(point) }
+}
+
 /// Vectors as bags of one instance each.
 fn singles(vectors: Mat) -> Result<Bags> {
     let rows = vectors.rows();
@@ -140,6 +189,34 @@ fn rows(vectors: &Bags) -> &Mat {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Inner products of all rows, each summed from the first column to the last. Eight rows of the right side lie side by side.
+fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
+    const SIDE: usize = 8;
+    let (count, width) = (right.rows(), left.cols());
+    let mut packed = vec![0.0; count.next_multiple_of(SIDE) * width];
+    packed.par_chunks_mut(SIDE * width).enumerate().for_each(|(tile, packed)| {
+        for k in 0..SIDE.min(count - tile * SIDE) {
+            right.row(tile * SIDE + k).iter().enumerate().for_each(|(j, &v)| packed[j * SIDE + k] = v);
+        }
+    });
+    let mut out = Mat::zeros(left.rows(), count);
+    out.data_mut().par_chunks_mut(count).enumerate().try_for_each(|(a, out)| {
+        ctx.check()?;
+        for (out, tile) in out.chunks_mut(SIDE).zip(packed.chunks_exact(SIDE * width)) {
+            // As `sum` starts.
+            let mut sums = [-0.0; SIDE];
+            for (x, values) in left.row(a).iter().zip(tile.as_chunks::<SIDE>().0) {
+                for k in 0..SIDE {
+                    sums[k] += x * values[k];
+                }
+            }
+            out.copy_from_slice(&sums[..out.len()]);
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(out)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -170,14 +247,11 @@ impl VectorKernel {
         };
         let mut gaussians = gaussians.into_iter();
         let (left, right) = (rows(left), rows(right.unwrap_or(left)));
-        let dots = |a: usize| (0..right.rows()).map(move |b| dot(left.row(a), right.row(b)));
-        let mut products = None;
+        let linear = kernels.contains(&VectorKernel::Linear);
+        let products = if linear { Some(products(left, right, ctx)?) } else { None };
         let of = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(_) => gaussians.next().expect("one for each width"),
-            VectorKernel::Linear => {
-                let all = || Mat::new(left.rows(), right.rows(), (0..left.rows()).flat_map(dots).collect());
-                products.get_or_insert_with(all).clone()
-            }
+            VectorKernel::Linear => products.clone().expect("made if a kernel is linear"),
         };
         Ok(kernels.iter().map(of).collect())
     }
@@ -243,6 +317,22 @@ impl<E: Embedding> ReferenceBags for KeptVectors<E> {
     fn parts(&self, bags: &Bags, _: &Ctx) -> Result<InstanceKernel> {
         let linear = self.kernel == VectorKernel::Linear;
         self.embedding.parts(&self.params, linear, rows(&self.vectors), bags)
+    }
+
+    fn weighted_parts(&self, coefficients: &Csr, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
+        if self.kernel != VectorKernel::Linear {
+            return Ok(None);
+        }
+        let kept = rows(&self.vectors);
+        let mut weights = Mat::zeros(coefficients.rows(), kept.cols());
+        for k in 0..coefficients.rows() {
+            let (vectors, values) = coefficients.row(k);
+            for (&v, coefficient) in vectors.iter().zip(values) {
+                let own = weights.row_mut(k).iter_mut().zip(kept.row(v as usize));
+                own.for_each(|(w, x)| *w += coefficient * x);
+            }
+        }
+        self.embedding.weighted_parts(&self.params, &weights, bags, ctx)
     }
 
     fn concepts(&self) -> Option<Vec<WeightedConcept>> {

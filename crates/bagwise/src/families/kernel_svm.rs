@@ -46,6 +46,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
         false
     }
 
+    /// As [`Method::admits`].
+    fn admits(&self, _point: &Point, _instances: usize) -> bool {
+        true
+    }
+
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
@@ -92,6 +97,12 @@ pub(crate) trait ReferenceBags: Send + Sync {
 
     /// The same values taken apart by the instances of the new bags.
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel>;
+
+    /// The part of each instance in `sum_B coef_B K(X, B)`, instances x outputs, where that takes no kernel values of
+    /// single instances; the share of an instance in its bag is then one over the bag's size.
+    fn weighted_parts(&self, _coefficients: &Csr, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Mat>> {
+        Ok(None)
+    }
 
     /// The graph of each new bag, if the kernel is one of graphs.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
@@ -145,6 +156,10 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn reuses_labels(&self, point: &Point) -> bool {
         self.kernel.reuses_labels(point)
+    }
+
+    fn admits(&self, point: &Point, instances: usize) -> bool {
+        self.kernel.admits(point, instances)
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
@@ -369,6 +384,9 @@ impl Predictor for KernelModel {
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        if let Some(parts) = self.bank.weighted_parts(&self.coefficients, bags, ctx)? {
+            return Ok(with_shared_bias(&parts, &self.biases, bags));
+        }
         let InstanceKernel { kernel, share } = self.bank.parts(bags, ctx)?;
         let part =
             |i: usize, k: usize| dot(kernel.row(i), self.coefficients.row(k)) + share[i] * self.biases[k];
@@ -395,6 +413,15 @@ impl Predictor for KernelModel {
         state.nest("bank", self.bank.save()?);
         Ok(state)
     }
+}
+
+/// Parts, instances x outputs, and to each the same share of the bias.
+pub(crate) fn with_shared_bias(parts: &Mat, biases: &[f64], bags: &Bags) -> Vec<Vec<Explanation>> {
+    let one = |b: usize, k: usize| {
+        let share = biases[k] / bags.rows(b).len() as f64;
+        Explanation::Additive { bias: 0.0, parts: bags.rows(b).map(|i| parts.get(i, k) + share).collect() }
+    };
+    (0..bags.len()).map(|b| (0..biases.len()).map(|k| one(b, k)).collect()).collect()
 }
 
 /// A row of kernel values times the coefficients of a machine.

@@ -3,13 +3,17 @@
 pub(crate) mod alternating;
 pub(crate) mod base_kernel;
 pub(crate) mod best_concept;
+pub(crate) mod codebook;
 pub(crate) mod concepts;
 pub(crate) mod edge_sums;
 pub(crate) mod edges;
 pub(crate) mod embedding;
 pub(crate) mod kernel_svm;
+pub(crate) mod least_squares;
+pub(crate) mod logistic;
 pub(crate) mod map_svm;
 pub(crate) mod marginal;
 pub(crate) mod set_kernel;
+pub(crate) mod stumps;
 pub(crate) mod svm;
 pub(crate) mod width;

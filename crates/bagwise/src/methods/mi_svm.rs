@@ -57,7 +57,10 @@ impl Alternating for MiSvm {
 
     fn rows(&self, problem: &Problem<'_>, belief: &[u32]) -> Vec<TrainingRow> {
         let sides = belief.iter().map(|&one| if one == 1 { 1.0 } else { -1.0 });
-        instances(problem).zip(sides).map(|((bag, i), y)| TrainingRow { at: i, y, bag, place: i }).collect()
+        instances(problem)
+            .zip(sides)
+            .map(|((bag, i), y)| TrainingRow { at: i, y, bag, place: i, factor: 1.0 })
+            .collect()
     }
 
     fn revise(&self, problem: &Problem<'_>, belief: &[u32], outputs: &[f64]) -> Vec<u32> {

@@ -67,9 +67,9 @@ impl Alternating for MiSvmBag {
             let (own, y) = (problem.bags.rows(b), problem.y[bag]);
             if y > 0.0 {
                 let at = if witness == MEAN { means + b } else { own.start + witness as usize };
-                rows.push(TrainingRow { at, y, bag, place: means + b });
+                rows.push(TrainingRow { at, y, bag, place: means + b, factor: 1.0 });
             } else {
-                rows.extend(own.map(|at| TrainingRow { at, y, bag, place: at }));
+                rows.extend(own.map(|at| TrainingRow { at, y, bag, place: at, factor: 1.0 }));
             }
         }
         rows

@@ -6,28 +6,52 @@ use crate::method::{Method, Offer};
 use crate::params::ParamSpec;
 use bagwise_core::{Error, Result};
 
+mod bagging;
+mod bow;
+mod cce;
+mod citation_knn;
 mod dd;
 mod dd_svm;
 mod em_dd;
 mod isk;
 mod majority;
+mod members;
 mod mg_acc;
 mod mg_ddv;
+mod mi_boost;
+mod mi_fv;
 mod mi_kernel;
 mod mi_svm;
 mod mi_svm_bag;
+mod mi_vlad;
+mod mi_wrapper;
 mod migraph;
 mod migraph_explicit;
+mod mil_net;
+mod miles;
 mod mirsvm;
+mod misssvm;
+mod optimal_ball;
+mod rbf_mip;
 mod sil;
 mod simple_mi;
+mod stacking;
 mod wmksvm;
 
 /// Every method, simple ones first.
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
+    &mi_wrapper::METHOD,
+    &optimal_ball::METHOD,
+    &citation_knn::METHOD,
+    &mi_boost::METHOD,
     &sil::METHOD,
+    &bow::METHOD,
+    &cce::METHOD,
+    &mi_vlad::METHOD,
+    &mi_fv::METHOD,
+    &miles::METHOD,
     &mi_kernel::METHOD,
     &dd::METHOD,
     &em_dd::METHOD,
@@ -35,12 +59,17 @@ pub static METHODS: &[&dyn Method] = &[
     &wmksvm::METHOD,
     &mi_svm::METHOD,
     &mi_svm_bag::METHOD,
+    &misssvm::METHOD,
     &mirsvm::METHOD,
     &migraph::METHOD,
     &isk::METHOD,
     &migraph_explicit::METHOD,
+    &rbf_mip::METHOD,
+    &mil_net::METHOD,
     &mg_ddv::METHOD,
     &mg_acc::METHOD,
+    &bagging::METHOD,
+    &stacking::METHOD,
 ];
 
 /// A method by name or alias.

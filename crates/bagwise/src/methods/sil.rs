@@ -44,7 +44,9 @@ impl Alternating for Sil {
     }
 
     fn rows(&self, problem: &Problem<'_>, _: &[u32]) -> Vec<TrainingRow> {
-        instances(problem).map(|(bag, i)| TrainingRow { at: i, y: problem.y[bag], bag, place: i }).collect()
+        instances(problem)
+            .map(|(bag, i)| TrainingRow { at: i, y: problem.y[bag], bag, place: i, factor: 1.0 })
+            .collect()
     }
 
     fn revise(&self, _: &Problem<'_>, _: &[u32], _: &[f64]) -> Vec<u32> {

@@ -99,6 +99,12 @@ fn parse_power(text: &str) -> Option<(f64, i32)> {
 /// The values a user wrote for one parameter: commas separate, `2^-5..2^5` is every power between.
 pub(super) fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result<Vec<Value>> {
     let mut values = Vec::new();
+    if let Kind::Names { several: true } = spec.kind {
+        let names: Vec<&str> = text.split(',').map(str::trim).collect();
+        let list = Value::Word(names.join(","));
+        check(spec, method, &list)?;
+        return Ok(vec![list]);
+    }
     for item in text.split(',') {
         let item = item.trim();
         match item.split_once("..") {
@@ -175,6 +181,10 @@ pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()>
             v.fract() == 0.0 && *v >= f64::from(least) && *v <= f64::from(most)
         }
         (Kind::Fraction, Value::Fraction(n, d)) => n <= d && *d > 0,
+        (Kind::Names { several }, Value::Word(list)) => {
+            let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+            (several || !list.contains(',')) && list.split(',').all(is_name)
+        }
         (Kind::Whole { words, .. }, Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::Word(words) | Kind::WordOrNumber(words), Value::Word(w)) => words.contains(&w.as_str()),
         (Kind::WordOrNumber(_), Value::Number(v)) => *v >= 0.0,
@@ -183,7 +193,7 @@ pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()>
     if good {
         return Ok(());
     }
-    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
+    Err(Error::param(method, spec.name, format!("{value} is not allowed; expected {}", spec.kind.expects())))
 }
 
 /// The size by which values are ordered; words have none.

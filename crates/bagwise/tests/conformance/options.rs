@@ -1,5 +1,5 @@
 //! The promises once more, for options that are not defaults and that another way of computing stands behind: other kernels of
-//! instances, the distance for text, other label kernels.
+//! instances, the distance for text, other label kernels, other codebooks, other poolings of a network.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +26,25 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("label-kernel", "both")],
     &[("hypotheses", "best")],
     &[("label-kernel", "linear"), ("hypotheses", "best")],
+    &[("rank", "max"), ("citers", "0")],
+    &[("criterion", "entropy"), ("rounds", "10")],
+    &[("combine", "geometric")],
+    &[("combine", "max")],
+    // Of one centre: differences from the means of clusters that are the classes would be noise.
+    &[("centres", "1"), ("energy", "1"), ("norm", "none")],
+    &[("centres", "1"), ("energy", "8/10")],
+    &[("centres", "12"), ("assign", "hard"), ("power", "1/2")],
+    &[("centres", "6"), ("assign", "soft")],
+    &[("combine", "mean")],
+    &[("prototypes", "20")],
+    &[("pool", "gated"), ("batch", "7"), ("rate", "0.01")],
+    &[("pool", "mean"), ("layers", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "max"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "lse"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
+    &[("pool", "instance"), ("loss", "bp"), ("rate", "0.02"), ("decay", "0")],
+    &[("member", "sil"), ("draws", "3")],
+    &[("members", "sil,simple-mi,mi-kernel"), ("folds", "3")],
 ];
 
 /// Methods that have all these parameters, and take these values.
@@ -219,8 +238,8 @@ fn a_distance_that_would_be_ignored_is_refused() {
     let of = |given: &[(&str, &str)]| setup(method, given, WhenUnset::Default, &data).grid.points;
     let text = of(&[("distance", "text")]);
     assert_eq!(method.scale(&text), Scale::None);
-    assert!(method.refuses(&text, Scale::MinMax).unwrap().to_string().contains("moves zeros"));
+    assert!(method.refuses(&text, Scale::MinMax).unwrap().to_string().contains("changes zeros"));
     let idle = method.refuses(&of(&[("distance", "text"), ("kernel", "linear")]), Scale::None);
-    assert!(idle.unwrap().to_string().contains("kernel=linear compares by inner products"));
+    assert!(idle.unwrap().to_string().contains("kernel=linear uses inner products"));
     assert!(method.refuses(&of(&[("kernel", "linear")]), Scale::MinMax).is_none());
 }

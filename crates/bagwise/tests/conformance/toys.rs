@@ -136,7 +136,21 @@ pub(crate) fn all(data: &Dataset) -> Vec<usize> {
 }
 
 /// A small grid, so that tuning has something to choose.
-pub(crate) const SMALL: &[(&str, &str)] = &[("gamma", "0.5,2"), ("c", "1,10"), ("kernel", "rbf,linear")];
+pub(crate) const SMALL: &[(&str, &str)] = &[
+    ("gamma", "0.5,2"),
+    ("c", "1,10"),
+    ("kernel", "rbf,linear"),
+    // Half of the instances of every bag are noise: the nearest pair (rank 1) says nothing here.
+    ("rank", "1,max"),
+    // A network of fewer and longer steps.
+    ("hidden", "16"),
+    ("attention", "8"),
+    ("steps", "60"),
+    ("rate", "0.02"),
+    ("decay", "0.001,0.01"),
+    ("draws", "3"),
+    ("folds", "2"),
+];
 
 pub(crate) fn can_learn(method: &dyn Method, data: &Dataset) -> bool {
     method.info().regression || matches!(data.target, Some(Target::Classes { .. }))

@@ -39,7 +39,7 @@ pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
     "kernel",
     Kind::Word(&["rbf", "linear"]),
     "rbf",
-    "Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.",
+    "Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.",
 );
 
 /// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
@@ -48,7 +48,7 @@ pub(crate) const WIDTH: ParamSpec =
 
 /// The cost.
 pub(crate) const COST: ParamSpec = ParamSpec {
-    help: "Cost of an error; larger follows the training rows more closely.",
+    help: "Cost of an error; a larger value fits the training instances more closely.",
     default: "1",
     grid: "0.1,1,10,100",
     ..crate::families::svm::COST
@@ -158,8 +158,11 @@ impl Last<'_> {
         if coefficients.iter().sum::<f64>().abs() > 1e-10 * size {
             return Ok(None);
         }
-        let mut changes: HashMap<usize, f64> =
-            self.rows.iter().zip(&self.solved.coefficients).map(|(r, b)| (r.at, -b)).collect();
+        // A row may have stood on both sides.
+        let mut changes: HashMap<usize, f64> = HashMap::new();
+        for (row, b) in self.rows.iter().zip(&self.solved.coefficients) {
+            *changes.entry(row.at).or_insert(0.0) -= b;
+        }
         for (row, b) in rows.iter().zip(&coefficients) {
             *changes.entry(row.at).or_insert(0.0) += b;
         }
@@ -196,7 +199,7 @@ pub(crate) fn prepare(
         ctx.reserve(
             "kernel values of instances",
             values(wanted.len()),
-            "raise the memory budget, or ask for fewer widths at a time",
+            "raise the memory budget, or use fewer widths at a time",
         )?;
     }
     let mut matrices = match &distances {
@@ -230,6 +233,26 @@ impl Kernel {
             Kernel::Gram { gamma, .. } | Kernel::Direct { gamma } => *gamma,
             Kernel::Rows(rows) => rows.gamma(),
         }
+    }
+
+    /// Makes the mean of a bag the mean of its kernel rows, where there is a Gram; a mean instance else.
+    pub(crate) fn average_means(&mut self, bags: &Bags) {
+        let Kernel::Gram { gram, .. } = self else { return };
+        let n = bags.instance_count();
+        for b in 0..bags.len() {
+            let rows = bags.rows(b);
+            // The means of bags before this one are among the columns.
+            for j in 0..=n + b {
+                let sum: f64 = rows.clone().map(|i| gram.get(i, j)).sum();
+                gram.set(n + b, j, sum / rows.len() as f64);
+                gram.set(j, n + b, sum / rows.len() as f64);
+            }
+        }
+    }
+
+    /// Whether the mean of a bag is the mean of its kernel rows, if that was asked for.
+    pub(crate) fn has_averages(&self) -> bool {
+        matches!(self, Kernel::Gram { .. })
     }
 
     /// Whether every training takes much memory of its own.
@@ -585,7 +608,13 @@ mod tests {
         let (n, width) = (120, 30);
         let stock = Instances::F64(Mat::new(n, width, (0..n * width).map(|_| rng.normal()).collect()));
         let rows: Vec<TrainingRow> = (0..n)
-            .map(|at| TrainingRow { at, y: if rng.uniform() < 0.4 { 1.0 } else { -1.0 }, bag: at, place: at })
+            .map(|at| TrainingRow {
+                at,
+                y: if rng.uniform() < 0.4 { 1.0 } else { -1.0 },
+                bag: at,
+                place: at,
+                factor: 1.0,
+            })
             .collect();
         let ctx = Ctx::default();
         let products = Kernel::Linear(Some(Arc::new(inner_products(&stock, &ctx).unwrap())));

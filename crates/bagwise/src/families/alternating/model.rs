@@ -133,26 +133,16 @@ fn load_trace(state: &State, outputs: usize) -> Result<Vec<TracedRound>> {
 fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representative>> {
     let inside = state.nested("representatives");
     let (output, instance) = (inside.counts("output")?, inside.counts("instance")?);
-    let (length, letters) = (inside.counts("length")?, inside.counts("letters")?);
+    let names = inside.names()?;
     let value = inside.vector("value", output.len())?;
-    let whole = length.iter().try_fold(0usize, |sum, &l| sum.checked_add(l)) == Some(letters.len());
-    if instance.len() != output.len() || length.len() != output.len() || !whole {
+    if instance.len() != output.len() || names.len() != output.len() {
         return Err(refuse("its representatives do not fit together"));
     }
     if output.iter().any(|&k| k >= outputs) {
         return Err(refuse("a representative is of no output"));
     }
-    let mut rest = &letters[..];
-    let mut found = Vec::with_capacity(output.len());
-    for k in 0..output.len() {
-        let (own, others) = rest.split_at(length[k]);
-        rest = others;
-        let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
-        let bag = bytes.and_then(|b| String::from_utf8(b).ok());
-        let bag = bag.ok_or_else(|| refuse("the name of a bag is no text"))?;
-        found.push(Representative { bag, instance: instance[k], output: output[k], value: value[k] });
-    }
-    Ok(found)
+    let one = |(k, bag)| Representative { bag, instance: instance[k], output: output[k], value: value[k] };
+    Ok(names.into_iter().enumerate().map(one).collect())
 }
 
 impl AlternatingModel {
@@ -263,8 +253,7 @@ impl Predictor for AlternatingModel {
         inside.put_counts("output", all.iter().map(|r| r.output));
         inside.put_counts("instance", all.iter().map(|r| r.instance));
         inside.put("value", &all.iter().map(|r| r.value).collect::<Vec<_>>());
-        inside.put_counts("length", all.iter().map(|r| r.bag.len()));
-        inside.put_counts("letters", all.iter().flat_map(|r| r.bag.bytes().map(usize::from)));
+        inside.put_names(all.iter().map(|r| r.bag.as_str()));
         state.nest("representatives", inside);
         let mut inside = State::default();
         inside.put_counts("output", trace.iter().map(|r| r.output));

@@ -1,0 +1,149 @@
+//! Inner products of many rows with many rows, compiled for every instruction set.
+//!
+//! A tile of rows from both sides runs down the columns with its sums in registers. The order in which a product is summed
+//! depends on the width alone, so that a value is the same whichever rows are computed beside it.
+
+use crate::simd::{InstructionSet, Vector, table_of};
+
+/// Adds `a_i b_j` to `out[i * stride + j]`, for rows of `width` columns.
+///
+/// # Panics
+/// If the rows are not whole, or `out` has no room for them.
+pub(crate) fn add_row_products(a: &[f64], b: &[f64], width: usize, out: &mut [f64], stride: usize) {
+    let set = InstructionSet::best();
+    let run: &ProductsLoop = table_of!(set, PRODUCTS);
+    // SAFETY: the processor has this instruction set.
+    unsafe { run(a, b, width, out, stride) }
+}
+
+type ProductsLoop = unsafe fn(&[f64], &[f64], usize, &mut [f64], usize);
+
+/// Rows of a tile on either side: twelve sums, three rows of one side and a value of the other fill sixteen registers.
+const LEFT: usize = 4;
+const RIGHT: usize = 3;
+
+#[inline(always)]
+unsafe fn products<V: Vector<E = f64>>(a: &[f64], b: &[f64], width: usize, out: &mut [f64], stride: usize) {
+    let (rows, cols) = (a.len() / width, b.len() / width);
+    assert!(a.len() == rows * width && b.len() == cols * width && cols <= stride);
+    assert!(rows == 0 || out.len() >= (rows - 1) * stride + cols);
+    let (whole_rows, whole_cols) = (rows / LEFT * LEFT, cols / RIGHT * RIGHT);
+    // SAFETY: all rows and places named below lie inside, by the assertions; the caller vouches for the instruction set.
+    unsafe {
+        let (pa, pb, to) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
+        for i in (0..whole_rows).step_by(LEFT) {
+            for j in (0..whole_cols).step_by(RIGHT) {
+                let to = to.add(i * stride + j);
+                tile::<V, LEFT, RIGHT>(pa.add(i * width), pb.add(j * width), width, to, stride);
+            }
+            for j in whole_cols..cols {
+                let to = to.add(i * stride + j);
+                tile::<V, LEFT, 1>(pa.add(i * width), pb.add(j * width), width, to, stride);
+            }
+        }
+        for i in whole_rows..rows {
+            for j in (0..whole_cols).step_by(RIGHT) {
+                let to = to.add(i * stride + j);
+                tile::<V, 1, RIGHT>(pa.add(i * width), pb.add(j * width), width, to, stride);
+            }
+            for j in whole_cols..cols {
+                let to = to.add(i * stride + j);
+                tile::<V, 1, 1>(pa.add(i * width), pb.add(j * width), width, to, stride);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn tile<V: Vector<E = f64>, const L: usize, const R: usize>(
+    a: *const f64,
+    b: *const f64,
+    width: usize,
+    to: *mut f64,
+    stride: usize,
+) {
+    // SAFETY: `products` has checked that L rows of a, R rows of b and their places in `to` exist.
+    unsafe {
+        let zero = V::splat(0.0);
+        let mut sums = [[zero; R]; L];
+        let whole = width / V::LANES * V::LANES;
+        let mut k = 0;
+        while k < whole {
+            let mut right = [zero; R];
+            for j in 0..R {
+                right[j] = V::load(b.add(j * width + k));
+            }
+            for i in 0..L {
+                let left = V::load(a.add(i * width + k));
+                for j in 0..R {
+                    sums[i][j] = left.mul_add(right[j], sums[i][j]);
+                }
+            }
+            k += V::LANES;
+        }
+        let mut lanes = [0.0; 8];
+        for i in 0..L {
+            for j in 0..R {
+                sums[i][j].store(lanes.as_mut_ptr());
+                let mut sum = 0.0;
+                for lane in &lanes[..V::LANES] {
+                    sum += lane;
+                }
+                for k in whole..width {
+                    sum += *a.add(i * width + k) * *b.add(j * width + k);
+                }
+                *to.add(i * stride + j) += sum;
+            }
+        }
+    }
+}
+
+macro_rules! instruction_set {
+    ($module:ident, $vector:ty $(, $feature:literal)?) => {
+        mod $module {
+            use super::*;
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn go(a: &[f64], b: &[f64], width: usize, out: &mut [f64], stride: usize) {
+                // SAFETY: this function carries the instruction set; its callers checked for it.
+                unsafe { products::<$vector>(a, b, width, out, stride) }
+            }
+            pub(super) static PRODUCTS: ProductsLoop = go;
+        }
+    };
+}
+
+instruction_set!(portable, [f64; 2]);
+#[cfg(target_arch = "x86_64")]
+instruction_set!(avx2, crate::simd_x86::Avx2F64, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+instruction_set!(avx512, crate::simd_x86::Avx512F64, "avx512f,avx2,fma");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bagwise_core::Rng;
+
+    #[test]
+    fn every_instruction_set_has_the_products_of_all_rows() {
+        let mut rng = Rng::new(1, "products", &[]);
+        for (rows, cols, width) in [(1, 1, 1), (4, 3, 8), (9, 7, 21), (5, 11, 64)] {
+            let a: Vec<f64> = (0..rows * width).map(|_| rng.normal()).collect();
+            let b: Vec<f64> = (0..cols * width).map(|_| rng.normal()).collect();
+            for set in InstructionSet::available() {
+                let run: &ProductsLoop = table_of!(set, PRODUCTS);
+                let mut out = vec![1.0; rows * (cols + 2)];
+                // SAFETY: the set is available.
+                unsafe { run(&a, &b, width, &mut out, cols + 2) };
+                for i in 0..rows {
+                    for j in 0..cols {
+                        let terms = a[i * width..].iter().zip(&b[j * width..]).take(width);
+                        let exact: f64 = 1.0 + terms.map(|(x, y)| x * y).sum::<f64>();
+                        // Sums of up to 64 terms of size 1 in another order.
+                        assert!((out[i * (cols + 2) + j] - exact).abs() < 1e-13, "{rows} {cols} {width}");
+                    }
+                    assert_eq!(out[i * (cols + 2) + cols..][..2], [1.0, 1.0], "nothing else is touched");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Decision stumps on weighted instances: the best cut of the best column.
+//!
+//! Every column is sorted once; then the best stump for any weights is one scan over the sorted columns. Columns are
+//! scanned side by side, and of equally good cuts (within 1e-12 of the whole weight) the first column and the lowest cut
+//! wins, whatever the threads do.
+
+use rayon::prelude::*;
+
+use crate::method::CutRule;
+use bagwise_core::{Ctx, Instances, Message, Result};
+
+/// How a cut is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Criterion {
+    /// Weight of the instances on the wrong side, where each side takes its heavier class.
+    Error,
+    /// Entropy of the classes, given the side.
+    Entropy,
+}
+
+/// Weights this close, relative to all, are equal.
+const EQUAL: f64 = 1e-12;
+
+/// What is said of an instance by one of its attributes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stump {
+    attribute: usize,
+    cut: f64,
+    /// +1 or -1 at or below the cut.
+    below: f64,
+    above: f64,
+}
+
+impl Stump {
+    /// The rule that adds this many times what the stump says.
+    pub(crate) fn times(&self, factor: f64) -> CutRule {
+        let Stump { attribute, cut, below, above } = *self;
+        CutRule { attribute, cut, below: factor * below, above: factor * above }
+    }
+}
+
+/// The columns of some instances, each sorted.
+pub(crate) struct SortedColumns {
+    /// Column after column.
+    values: Vec<f64>,
+    /// The instance of each value.
+    rows: Vec<u32>,
+    count: usize,
+}
+
+/// Weight of the instances with +1 and with -1.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassWeights {
+    plus: f64,
+    minus: f64,
+}
+
+impl ClassWeights {
+    fn add(&mut self, signed: f64) {
+        if signed > 0.0 { self.plus += signed } else { self.minus -= signed }
+    }
+
+    /// The rest of a whole; rounding may not make it negative.
+    fn rest(&self, whole: &ClassWeights) -> ClassWeights {
+        ClassWeights { plus: (whole.plus - self.plus).max(0.0), minus: (whole.minus - self.minus).max(0.0) }
+    }
+
+    /// The heavier class; -1 where they weigh the same.
+    fn heavier(&self, whole: f64) -> f64 {
+        if self.plus - self.minus > EQUAL * whole { 1.0 } else { -1.0 }
+    }
+
+    /// What a side costs that takes its heavier class.
+    fn cost(&self, criterion: Criterion) -> f64 {
+        match criterion {
+            Criterion::Error => self.plus.min(self.minus),
+            Criterion::Entropy => {
+                let log = |w: f64| if w > 0.0 { w * w.log2() } else { 0.0 };
+                log(self.plus + self.minus) - log(self.plus) - log(self.minus)
+            }
+        }
+    }
+}
+
+impl SortedColumns {
+    pub(crate) fn new(instances: &Instances, ctx: &Ctx) -> Result<SortedColumns> {
+        let (count, width) = (instances.rows(), instances.cols());
+        ctx.reserve(
+            "columns in sorted order",
+            12 * (count * width) as u64,
+            Message::more_memory().or("use fewer instances or columns"),
+        )?;
+        let mut values = vec![0.0; count * width];
+        instances.each_row(0..count, |i, row| {
+            row.iter().enumerate().for_each(|(c, &v)| values[c * count + i] = v);
+        })?;
+        let mut rows = vec![0; count * width];
+        let columns = values.par_chunks_mut(count).zip(rows.par_chunks_mut(count));
+        columns.try_for_each(|(values, rows)| {
+            ctx.check()?;
+            let mut order: Vec<(f64, u32)> = values.iter().copied().zip(0..).collect();
+            order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for ((value, row), (v, r)) in values.iter_mut().zip(rows).zip(order) {
+                (*value, *row) = (v, r);
+            }
+            Ok(())
+        })?;
+        Ok(SortedColumns { values, rows, count })
+    }
+
+    fn column(&self, attribute: usize) -> (&[f64], &[u32]) {
+        let own = attribute * self.count..(attribute + 1) * self.count;
+        (&self.values[own.clone()], &self.rows[own])
+    }
+
+    /// The stump that fits best. `signed` has the weight of every instance times its class; 0 leaves it out.
+    pub(crate) fn best(&self, signed: &[f64], criterion: Criterion, ctx: &Ctx) -> Result<Stump> {
+        let mut whole = ClassWeights::default();
+        signed.iter().for_each(|&s| whole.add(s));
+        let total = whole.plus + whole.minus;
+        let width = self.values.len() / self.count;
+        let found: Vec<Option<(f64, Stump)>> = (0..width)
+            .into_par_iter()
+            .map(|attribute| {
+                ctx.check()?;
+                Ok(self.best_cut(attribute, signed, &whole, criterion))
+            })
+            .collect::<Result<_>>()?;
+        let mut best: Option<(f64, Stump)> = None;
+        for (cost, stump) in found.into_iter().flatten() {
+            if best.is_none_or(|(least, _)| cost < least - EQUAL * total) {
+                best = Some((cost, stump));
+            }
+        }
+        // Where no attribute varies: the heavier class everywhere.
+        let side = whole.heavier(total);
+        Ok(best.map_or(Stump { attribute: 0, cut: 0.0, below: side, above: side }, |(_, stump)| stump))
+    }
+
+    fn best_cut(
+        &self,
+        attribute: usize,
+        signed: &[f64],
+        whole: &ClassWeights,
+        criterion: Criterion,
+    ) -> Option<(f64, Stump)> {
+        let total = whole.plus + whole.minus;
+        let (values, rows) = self.column(attribute);
+        let (mut below, mut last) = (ClassWeights::default(), f64::NAN);
+        // The cost, what lies below, and the values on either side.
+        let mut best: Option<(f64, ClassWeights, f64, f64)> = None;
+        for (&value, &row) in values.iter().zip(rows) {
+            let weight = signed[row as usize];
+            if weight == 0.0 {
+                continue;
+            }
+            if value > last {
+                let cost = below.cost(criterion) + below.rest(whole).cost(criterion);
+                if best.is_none_or(|(least, ..)| cost < least - EQUAL * total) {
+                    best = Some((cost, below, last, value));
+                }
+            }
+            below.add(weight);
+            last = value;
+        }
+        let (cost, below, from, to) = best?;
+        // Half way, unless rounding reaches the upper value or there are no numbers between.
+        let middle = 0.5 * from + 0.5 * to;
+        let cut = if middle < to { middle } else { from };
+        let above = below.rest(whole);
+        Some((cost, Stump { attribute, cut, below: below.heavier(total), above: above.heavier(total) }))
+    }
+
+    /// What a stump says of every instance.
+    pub(crate) fn says(&self, stump: &Stump) -> Vec<f64> {
+        let (values, rows) = self.column(stump.attribute);
+        let mut said = vec![0.0; self.count];
+        for (&value, &row) in values.iter().zip(rows) {
+            said[row as usize] = if value <= stump.cut { stump.below } else { stump.above };
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bagwise_core::Mat;
+
+    #[test]
+    fn the_first_column_and_the_lowest_cut_win_ties() {
+        // Columns 1 and 2 are the same; cuts at 1.5 and 3.5 are equally good.
+        let rows = [[5.0, 1.0, 1.0], [5.0, 2.0, 2.0], [5.0, 3.0, 3.0], [5.0, 4.0, 4.0], [5.0, 9.0, 9.0]];
+        let ctx = Ctx::default();
+        let columns = SortedColumns::new(&Instances::F64(Mat::from_rows(&rows)), &ctx).unwrap();
+        for criterion in [Criterion::Error, Criterion::Entropy] {
+            // The last instance is not trained on, and moves no cut.
+            let stump = columns.best(&[1.0, -1.0, -1.0, 1.0, 0.0], criterion, &ctx).unwrap();
+            assert_eq!(stump, Stump { attribute: 1, cut: 1.5, below: 1.0, above: -1.0 });
+        }
+        let constant = columns.best(&[0.0, 2.0, 0.0, 0.0, 0.0], Criterion::Error, &ctx).unwrap();
+        assert_eq!((constant.below, constant.above), (1.0, 1.0));
+    }
+
+    #[test]
+    fn a_cut_between_neighbouring_numbers_separates_them() {
+        let (low, high) = (1.0, 1.0f64.next_up());
+        let ctx = Ctx::default();
+        let columns = SortedColumns::new(&Instances::F64(Mat::from_rows(&[[high], [low]])), &ctx).unwrap();
+        let stump = columns.best(&[1.0, -1.0], Criterion::Error, &ctx).unwrap();
+        assert_eq!(columns.says(&stump), [1.0, -1.0]);
+    }
+}

@@ -1,0 +1,262 @@
+//! Bagging: the mean of one method's outputs over bags that were drawn with replacement.
+//!
+//! For each of `draws` members as many bags are drawn with replacement as there are training bags; a bag that is drawn k times
+//! counts k times. Where bags have groups, groups are drawn, whole. The output is the mean of the members' outputs, and so
+//! are the parts of instances; of a member where one instance decides, that instance has the member's whole say.
+//!
+//! A training bag is left out of about a third of the draws. The mean of those members is an honest output for it:
+//! `fit` reports the accuracy (for numbers: the mean squared error) of these out-of-bag outputs. It is that of about a third of the members,
+//! and bags left out while their group is drawn do not exist.
+//!
+//! The member has its default parameters. Several names are tried one by one where parameters are tuned.
+//!
+//! Breiman: Bagging predictors, Machine Learning 24, 1996.
+
+use std::sync::Arc;
+
+use super::members::{self, CombinedModel, FittedMember, PreparedMember};
+use crate::method::{
+    Explains, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training,
+};
+use crate::multiclass::Scheme;
+use crate::params::{Grid, Kind, ParamSpec, Point};
+use crate::preprocess::Scale;
+use bagwise_core::{Bags, Ctx, Error, Groups, Mat, Result, Rng};
+
+/// The method, for the registry.
+pub(crate) static METHOD: Bagging = Bagging;
+
+pub(crate) struct Bagging;
+
+static INFO: Info = Info {
+    name: "bagging",
+    title: "mean of a method over bags drawn with replacement",
+    about: "Trains a method several times, each time on as many bags as there are, drawn with replacement (whole groups, where bags \
+            have groups), and takes the mean of the outputs. Bags that a member was not trained on give an out-of-bag estimate, \
+            which fit reports. The member has its default parameters and its own scaling.",
+    reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
+    family: "methods over methods",
+    complexity: 70,
+    explains: Explains::Either("additive, where the member explains itself"),
+    scheme: Scheme::OneVsRest,
+    over_methods: true,
+    params: PARAMS,
+    ..Info::USUAL
+};
+
+static PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "member",
+        Kind::Names { several: false },
+        "simple-mi",
+        "The method whose outputs are averaged, at its default parameters.",
+    ),
+    ParamSpec::new(
+        "draws",
+        Kind::Whole { least: 1, most: 1000, words: &[] },
+        "10",
+        "How many times bags are drawn and the member is trained.",
+    )
+    .solver(),
+];
+
+fn member(point: &Point) -> Result<&'static dyn Method> {
+    Ok(members::named(INFO.name, "member", point)?[0])
+}
+
+fn draws(point: &Point) -> Result<usize> {
+    Ok(point.whole("draws")?.unwrap_or(1))
+}
+
+impl Method for Bagging {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn scale(&self, points: &[Point]) -> Scale {
+        points.first().and_then(|p| member(p).ok()).map_or(INFO.scale, members::scale_of)
+    }
+
+    fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
+        points.iter().find_map(|p| match member(p) {
+            Ok(member) => members::refuses(member, scale),
+            Err(why) => Some(why),
+        })
+    }
+
+    fn work(&self, _: &Bags, _: usize) -> f64 {
+        0.0
+    }
+
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        let of = |point: &Point| -> Result<f64> {
+            let member = member(point)?;
+            // What is learned from labels is learned anew in every draw.
+            let times = if member.learns_labels() { draws(point)? } else { 1 };
+            Ok(times as f64 * members::work_of(member, bags))
+        };
+        grid.points.iter().filter_map(|p| of(p).ok()).sum()
+    }
+
+    fn needs(&self, bags: &Bags) -> MemoryEstimate {
+        let usual = super::find(PARAMS[0].default).expect("the default is registered");
+        members::needs_of(&[usual], bags)
+    }
+
+    fn prepare(
+        &self,
+        bags: Arc<Bags>,
+        points: &[Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut names: Vec<&str> = Vec::new();
+        let mut prepared = Vec::new();
+        let mut own = Vec::with_capacity(points.len());
+        for point in points {
+            let member = member(point)?;
+            let at = match names.iter().position(|name| *name == member.info().name) {
+                Some(at) => at,
+                None => {
+                    names.push(member.info().name);
+                    prepared.push(PreparedMember::new(member, &bags, scope, ctx)?);
+                    names.len() - 1
+                }
+            };
+            own.push((at, draws(point)?));
+        }
+        Ok(Box::new(BaggingPrepared { members: prepared, points: own, groups: scope.groups.cloned() }))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
+        let (member, draws) = (member(point)?, draws(point)?);
+        Ok(Box::new(CombinedModel::load(state, |m| (m < draws).then_some(member))?))
+    }
+}
+
+struct BaggingPrepared {
+    members: Vec<PreparedMember>,
+    /// Which member, and how many draws.
+    points: Vec<(usize, usize)>,
+    groups: Option<Groups>,
+}
+
+struct BaggingSolution {
+    members: Vec<FittedMember>,
+    out_of_bag: f64,
+    regression: bool,
+}
+
+impl BaggingPrepared {
+    /// How often each training bag is drawn. Drawn again while a class is missing: a member must see both.
+    fn counts(&self, training: &Training<'_>, draw: usize, ctx: &Ctx) -> Vec<usize> {
+        let n = training.bags.len();
+        // The units that are drawn, as positions among the training bags.
+        let units: Vec<Vec<usize>> = match &self.groups {
+            None => (0..n).map(|i| vec![i]).collect(),
+            Some(groups) => {
+                let mut units: Vec<(u32, Vec<usize>)> = Vec::new();
+                for (i, &bag) in training.bags.iter().enumerate() {
+                    let code = groups.codes[bag];
+                    match units.iter_mut().find(|(other, _)| *other == code) {
+                        Some((_, unit)) => unit.push(i),
+                        None => units.push((code, vec![i])),
+                    }
+                }
+                units.into_iter().map(|(_, unit)| unit).collect()
+            }
+        };
+        let classes = |counts: &[usize]| {
+            let has = |sign: f64| counts.iter().zip(training.y).any(|(&c, &y)| c > 0 && y == sign);
+            (has(1.0), has(-1.0))
+        };
+        let wanted = classes(&vec![1; n]);
+        // A class that is missing from a hundred draws is too rare to wait for.
+        const TRIES: u64 = 100;
+        let mut counts = Vec::new();
+        for attempt in 0..TRIES {
+            let mut rng = Rng::new(ctx.seed, "bagging", &[draw as u64, attempt]);
+            counts = vec![0; n];
+            for _ in 0..units.len() {
+                units[rng.below(units.len())].iter().for_each(|&i| counts[i] += 1);
+            }
+            if training.regression || classes(&counts) == wanted {
+                break;
+            }
+        }
+        counts
+    }
+
+    fn solve(&self, point: usize, training: &Training<'_>, ctx: &Ctx) -> Result<BaggingSolution> {
+        let (member, draws) = self.points[point];
+        let n = training.bags.len();
+        let (mut sums, mut times) = (vec![0.0; n], vec![0usize; n]);
+        let mut fitted = Vec::with_capacity(draws);
+        for draw in 0..draws {
+            ctx.check()?;
+            let counts = self.counts(training, draw, ctx);
+            let (drawn, left): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| counts[i] > 0);
+            let of = |values: &[f64]| drawn.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+            let bags: Vec<usize> = drawn.iter().map(|&i| training.bags[i]).collect();
+            let weights: Vec<f64> = drawn.iter().map(|&i| training.weights[i] * counts[i] as f64).collect();
+            let own = Training { bags: &bags, y: &of(training.y), weights: &weights, ..*training };
+            let fit = self.members[member].fit(&own, ctx)?;
+            let out: Vec<usize> = left.iter().map(|&i| training.bags[i]).collect();
+            for (i, score) in left.into_iter().zip(fit.scores(&out, ctx)?) {
+                sums[i] += score;
+                times[i] += 1;
+            }
+            fitted.push(fit);
+        }
+        let (mut total, mut weight) = (0.0, 0.0);
+        for i in (0..n).filter(|&i| times[i] > 0) {
+            let (output, y) = (sums[i] / times[i] as f64, training.y[i]);
+            let value = match training.regression {
+                true => (output - y) * (output - y),
+                false => f64::from(u8::from((output > 0.0) == (y > 0.0))),
+            };
+            total += training.weights[i] * value;
+            weight += training.weights[i];
+        }
+        let out_of_bag = if weight > 0.0 { total / weight } else { -1.0 };
+        Ok(BaggingSolution { members: fitted, out_of_bag, regression: training.regression })
+    }
+}
+
+impl Prepared for BaggingPrepared {
+    fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
+        let one = |&point: &usize| {
+            let solution = self.solve(point, training, ctx)?;
+            let outcome = members::outcome(solution.members.iter());
+            Ok(SolvedFit { point, outcome, rounds: None, solution: Box::new(solution) })
+        };
+        points.iter().map(one).collect()
+    }
+
+    fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
+        let members = &fit.of::<BaggingSolution>().members;
+        let mut mean = vec![0.0; bags.len()];
+        for member in members {
+            let scores = member.scores(bags, ctx)?;
+            mean.iter_mut().zip(scores).for_each(|(m, s)| *m += s / members.len() as f64);
+        }
+        Ok(mean)
+    }
+
+    fn fits_are_heavy(&self) -> bool {
+        self.members.iter().any(PreparedMember::is_heavy)
+    }
+
+    fn model(&self, fits: &[&SolvedFit], _: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
+        let solutions: Vec<&BaggingSolution> = fits.iter().map(|fit| fit.of()).collect();
+        let members: Vec<Vec<&FittedMember>> = solutions.iter().map(|s| s.members.iter().collect()).collect();
+        let draws = members[0].len();
+        let weights = Mat::new(fits.len(), draws, vec![1.0 / draws as f64; fits.len() * draws]);
+        // A bag that no draw left out says nothing.
+        let out_of_bag: Vec<f64> = solutions.iter().map(|s| s.out_of_bag).collect();
+        let out_of_bag = if out_of_bag.iter().all(|v| *v >= 0.0) { out_of_bag } else { Vec::new() };
+        let biases = vec![0.0; fits.len()];
+        let regression = solutions[0].regression;
+        Ok(Box::new(CombinedModel::new(&members, weights, biases, out_of_bag, regression, ctx)?))
+    }
+}

@@ -1,0 +1,294 @@
+//! What methods over methods share: members found by name, each at its default parameters, and models that are weighted sums of
+//! theirs.
+
+use std::sync::Arc;
+
+use crate::method::{
+    Explanation, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State, Training,
+    converged,
+};
+use crate::params::{Grid, Point, WhenUnset};
+use crate::preprocess::Scale;
+use crate::state::refuse;
+use bagwise_core::{Bags, Ctx, Error, Groups, Mat, Result};
+use bagwise_svm::SolveOutcome;
+
+/// The methods that a parameter names; an error says which is none, or is itself a method over methods.
+pub(super) fn named(own: &str, parameter: &str, point: &Point) -> Result<Vec<&'static dyn Method>> {
+    let one = |name: &str| {
+        let method = super::find(name.trim()).map_err(|e| Error::param(own, parameter, e.to_string()))?;
+        match method.info().over_methods {
+            true => {
+                Err(Error::param(own, parameter, format!("{name} is made of methods itself; name others")))
+            }
+            false => Ok(method),
+        }
+    };
+    point.word(parameter)?.split(',').map(one).collect()
+}
+
+/// The only point of a member.
+pub(super) fn default_grid(method: &dyn Method, regression: bool) -> Result<Grid> {
+    Grid::new(method.info().name, method.params(), &[], WhenUnset::Default, regression)
+}
+
+/// The scaling that suits a member at its defaults.
+pub(super) fn scale_of(method: &dyn Method) -> Scale {
+    default_grid(method, false).map_or(method.info().scale, |grid| method.scale(&grid.points))
+}
+
+/// Why a member would be spoiled by a scaling, if it would.
+pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
+    let grid = default_grid(method, false).ok()?;
+    method.refuses(&grid.points, scale)
+}
+
+/// Multiply-adds of a member's `prepare`.
+pub(super) fn work_of(method: &dyn Method, bags: &Bags) -> f64 {
+    default_grid(method, false).map_or(0.0, |grid| method.work_for(bags, &grid))
+}
+
+/// Memory of some members together.
+pub(super) fn needs_of(methods: &[&dyn Method], bags: &Bags) -> MemoryEstimate {
+    let of = |m: &&dyn Method| {
+        let needs = m.needs(bags);
+        needs.fixed + needs.each
+    };
+    MemoryEstimate { fixed: methods.iter().map(of).sum(), each: 0 }
+}
+
+/// A member on some bags. What it prepares without labels is shared by all problems, as in every other method; where it learns from
+/// labels, every problem prepares for itself.
+pub(super) struct PreparedMember {
+    method: &'static dyn Method,
+    bags: Arc<Bags>,
+    points: Vec<Point>,
+    groups: Option<Groups>,
+    regression: bool,
+    shared: Option<Arc<dyn Prepared>>,
+}
+
+/// A member that was fitted, with what it was prepared by.
+pub(super) struct FittedMember {
+    prepared: Arc<dyn Prepared>,
+    fit: SolvedFit,
+    /// The bags it learned from.
+    pub(super) bags: Vec<usize>,
+    shared: bool,
+}
+
+impl PreparedMember {
+    pub(super) fn new(
+        method: &'static dyn Method,
+        bags: &Arc<Bags>,
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<PreparedMember> {
+        let info = method.info();
+        if scope.regression && !info.regression {
+            return Err(Error::Invalid(format!(
+                "{} predicts classes, and these targets are numbers",
+                info.name
+            )));
+        }
+        let points = default_grid(method, scope.regression)?.points;
+        let shared = match method.learns_labels() {
+            true => None,
+            false => Some(Arc::from(method.prepare(Arc::clone(bags), &points, scope, ctx)?)),
+        };
+        let groups = scope.groups.cloned();
+        Ok(PreparedMember {
+            method,
+            bags: Arc::clone(bags),
+            points,
+            groups,
+            regression: scope.regression,
+            shared,
+        })
+    }
+
+    pub(super) fn is_heavy(&self) -> bool {
+        self.shared.as_ref().is_some_and(|p| p.fits_are_heavy())
+    }
+
+    pub(super) fn fit(&self, training: &Training<'_>, ctx: &Ctx) -> Result<FittedMember> {
+        let prepared = match &self.shared {
+            Some(shared) => Arc::clone(shared),
+            None => {
+                let scope = Scope {
+                    y: training.y,
+                    groups: self.groups.as_ref(),
+                    regression: self.regression,
+                    ..Scope::of(training.bags)
+                };
+                Arc::from(self.method.prepare(Arc::clone(&self.bags), &self.points, &scope, ctx)?)
+            }
+        };
+        let fit = prepared.fit(&[0], training, ctx)?.remove(0);
+        Ok(FittedMember { prepared, fit, bags: training.bags.to_vec(), shared: self.shared.is_some() })
+    }
+}
+
+impl FittedMember {
+    pub(super) fn scores(&self, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
+        self.prepared.scores(&self.fit, bags, ctx)
+    }
+}
+
+/// How the solvers of members ended: the first that did not converge, if any.
+pub(super) fn outcome<'a>(members: impl Iterator<Item = &'a FittedMember>) -> Option<SolveOutcome> {
+    let all: Vec<SolveOutcome> = members.filter_map(|m| m.fit.outcome).collect();
+    all.iter().find(|o| !converged(o)).or(all.first()).copied()
+}
+
+/// The models of one member, an output for each of the fits: one for all, or one for each where labels are learned from.
+fn models_of(fits: &[&FittedMember], ctx: &Ctx) -> Result<Vec<Box<dyn Predictor>>> {
+    if !fits[0].shared {
+        return fits.iter().map(|m| m.prepared.model(&[&m.fit], &m.bags, ctx)).collect();
+    }
+    let mut bags: Vec<usize> = fits.iter().flat_map(|m| m.bags.iter().copied()).collect();
+    bags.sort_unstable();
+    bags.dedup();
+    let solved: Vec<&SolvedFit> = fits.iter().map(|m| &m.fit).collect();
+    Ok(vec![fits[0].prepared.model(&solved, &bags, ctx)?])
+}
+
+/// `f_k = biases[k] + sum over members of weights[k][member] * (the member's output k)`.
+pub(super) struct CombinedModel {
+    /// Of each member the models that have the outputs, one after the other.
+    members: Vec<Vec<Box<dyn Predictor>>>,
+    weights: Mat,
+    biases: Vec<f64>,
+    /// For each output what bags left out of members say of it; empty where there are none.
+    out_of_bag: Vec<f64>,
+    regression: bool,
+}
+
+impl CombinedModel {
+    /// From the members of each output, in the same order for all.
+    pub(super) fn new(
+        outputs: &[Vec<&FittedMember>],
+        weights: Mat,
+        biases: Vec<f64>,
+        out_of_bag: Vec<f64>,
+        regression: bool,
+        ctx: &Ctx,
+    ) -> Result<CombinedModel> {
+        let one = |member: usize| {
+            let fits: Vec<&FittedMember> = outputs.iter().map(|members| members[member]).collect();
+            models_of(&fits, ctx)
+        };
+        let members = (0..weights.cols()).map(one).collect::<Result<_>>()?;
+        Ok(CombinedModel { members, weights, biases, out_of_bag, regression })
+    }
+
+    /// A model from its saved state; `method_of` names the method of a member.
+    pub(super) fn load(
+        state: &State,
+        method_of: impl Fn(usize) -> Option<&'static dyn Method>,
+    ) -> Result<CombinedModel> {
+        let weights = state.mat("weights")?;
+        let biases = state.vector("biases", weights.rows())?;
+        let regression = state.count("regression")? == 1;
+        let models = state.counts("models")?;
+        let odd = models.len() != weights.cols() || models.is_empty() || weights.rows() == 0;
+        if odd || models.iter().any(|&count| count == 0 || count > weights.rows()) {
+            return Err(refuse("its members and their weights differ in number"));
+        }
+        let out_of_bag = match state.tensors.contains_key("out_of_bag") {
+            true => state.vector("out_of_bag", weights.rows())?,
+            false => Vec::new(),
+        };
+        let mut members = Vec::with_capacity(models.len());
+        for (m, &count) in models.iter().enumerate() {
+            let method = method_of(m).ok_or_else(|| refuse(format!("it has {} members", models.len())))?;
+            let point = &default_grid(method, regression)?.points[0];
+            let load = |j: usize| method.load(point, &state.nested(&format!("{m}-{j}")));
+            let loaded = (0..count).map(load).collect::<Result<Vec<_>>>()?;
+            if loaded.iter().map(|p| p.outputs()).sum::<usize>() != weights.rows() {
+                return Err(refuse("a member has another number of outputs"));
+            }
+            members.push(loaded);
+        }
+        Ok(CombinedModel { members, weights, biases, out_of_bag, regression })
+    }
+}
+
+impl Predictor for CombinedModel {
+    fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn width(&self) -> Option<usize> {
+        self.members.iter().flatten().find_map(|p| p.width())
+    }
+
+    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+        let mut scores = Mat::new(bags.len(), self.outputs(), self.biases.repeat(bags.len()));
+        for (m, models) in self.members.iter().enumerate() {
+            let mut first = 0;
+            for model in models {
+                let found = model.answer(bags, ctx)?.scores;
+                for b in 0..bags.len() {
+                    for j in 0..found.cols() {
+                        let (k, sum) = (first + j, scores.get(b, first + j));
+                        scores.set(b, k, sum + self.weights.get(k, m) * found.get(b, j));
+                    }
+                }
+                first += model.outputs();
+            }
+        }
+        Ok(Outputs { scores, nearest: vec![None; bags.len()] })
+    }
+
+    fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
+        let mut all: Vec<Vec<(f64, Vec<f64>)>> = (0..bags.len())
+            .map(|b| self.biases.iter().map(|&bias| (bias, vec![0.0; bags.rows(b).len()])).collect())
+            .collect();
+        for (m, models) in self.members.iter().enumerate() {
+            let mut first = 0;
+            for model in models {
+                for (sums, explanations) in all.iter_mut().zip(model.explain(bags, ctx)?) {
+                    for (j, explanation) in explanations.into_iter().enumerate() {
+                        let weight = self.weights.get(first + j, m);
+                        let (sum, parts) = &mut sums[first + j];
+                        match explanation {
+                            Explanation::Additive { bias, parts: own } => {
+                                *sum += weight * bias;
+                                parts.iter_mut().zip(own).for_each(|(p, o)| *p += weight * o);
+                            }
+                            // One instance decided for this member: its whole say is that instance's.
+                            Explanation::Witness { outputs, chosen } => {
+                                parts[chosen] += weight * outputs[chosen]
+                            }
+                        }
+                    }
+                }
+                first += model.outputs();
+            }
+        }
+        let explained = |(bias, parts)| Explanation::Additive { bias, parts };
+        Ok(all.into_iter().map(|sums| sums.into_iter().map(explained).collect()).collect())
+    }
+
+    fn out_of_bag(&self) -> &[f64] {
+        &self.out_of_bag
+    }
+
+    fn save(&self) -> Result<State> {
+        let mut state = State::default();
+        state.put_mat("weights", &self.weights);
+        state.put("biases", &self.biases);
+        state.put_counts("regression", [usize::from(self.regression)]);
+        state.put_counts("models", self.members.iter().map(Vec::len));
+        if !self.out_of_bag.is_empty() {
+            state.put("out_of_bag", &self.out_of_bag);
+        }
+        for (m, models) in self.members.iter().enumerate() {
+            for (j, model) in models.iter().enumerate() {
+                state.nest(&format!("{m}-{j}"), model.save()?);
+            }
+        }
+        Ok(state)
+    }
+}
