@@ -43,7 +43,10 @@ class Comparison(Sequence[dict[str, Any]]):
     saw_test_bags : list of str
         The methods that used test bags, without their labels.
     warnings : list of str
-        Which fits failed and why, and parameters that were chosen at the end of their grid.
+        Which fits failed and why, parameters that were chosen at the end of their grid, and what there was no time for.
+    plan : dict
+        Which methods took part, with how many points of their grids and an estimate of their ``seconds``, and under
+        ``left_out`` the methods that there was no time for. Written as JSON it can be repeated by ``plan=``.
     records : list of dict
         Every fit: parameters, metrics, the scores of its test bags.
     roster : dict
@@ -66,6 +69,7 @@ class Comparison(Sequence[dict[str, Any]]):
             for row in found["differences"]
         ]
         self.warnings: list[str] = found.get("warnings", [])
+        self.plan: dict[str, Any] = found["plan"]
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
         self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]

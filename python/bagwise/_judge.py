@@ -83,6 +83,9 @@ def _judge(
     memory: float,
     precision: str,
     folder: str | os.PathLike[str] | None,
+    probabilities: bool,
+    budget: float | None,
+    plan: str | os.PathLike[str] | None,
     verbose: Any,
     command: str,
 ) -> Comparison:
@@ -121,6 +124,9 @@ def _judge(
         "level": level,
         "baselines": baselines,
         "folder": None if folder is None else os.fspath(folder),
+        "probabilities": probabilities,
+        "budget": None if budget is None else float(budget),
+        "plan": None if plan is None else os.fspath(plan),
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
     for leak in _native.leaks(ready._native, target, classes, surroundings):
@@ -172,7 +178,7 @@ def compare(
     y: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    methods: str | Iterable[str] = "all",
+    methods: str | Iterable[str] | None = None,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     folds: Any = None,
     inner: int = 5,
@@ -191,6 +197,9 @@ def compare(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    probabilities: bool = False,
+    budget: float | None = None,
+    plan: str | os.PathLike[str] | None = None,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Compare methods by cross-validation on the same folds, like ``bagwise compare``.
@@ -206,8 +215,9 @@ def compare(
         Classes, or numbers to predict.
     groups : array-like of shape (n_bags,), optional
         Groups (patients, scaffolds) that are never split between training and test; those of the bags if not given.
-    methods : "all" or list of str
-        Methods to compare; the baselines majority and simple-mi are always included.
+    methods : "all" or list of str, optional
+        Methods to compare; the baselines majority and simple-mi are always included. By default, those that finish within
+        ten minutes on two ordinary cores, by the size of the data; a warning says what is left out.
     params : dict of dict, optional
         For each method, values of its parameters: one value, or a list to choose from. Others are tuned over their
         default grids.
@@ -247,6 +257,14 @@ def compare(
     folder : str or path, optional
         Output folder for records, folds and predictions, which ``bagwise report`` can read. With or without it, an
         interrupted call resumes if you make the same call again.
+    probabilities : bool, default=False
+        Give bags probabilities also where all parameters of all methods are fixed; inner folds are then trained for them
+        alone. Where parameters are tuned there are always probabilities.
+    budget : float, optional
+        Seconds. A plan is made for this time at the speed of this machine, and the run stops when it is up. Methods that
+        were not judged on all folds are not ranked; the same call goes on with them.
+    plan : path, optional
+        Repeat the plan of another run: the ``plan.json`` of its folder.
     verbose : bool or callable, default=False
         Print progress to stderr, at most once a second; or a function that is called with the current task, the
         number of finished steps and the total.
@@ -263,7 +281,7 @@ def compare(
     >>> sorted(row["method"] for row in table)
     ['majority', 'mi-kernel', 'simple-mi']
     """
-    wanted = [methods] if isinstance(methods, str) else list(methods)
+    wanted = [] if methods is None else [methods] if isinstance(methods, str) else list(methods)
     return _judge(
         bags,
         y,
@@ -290,6 +308,9 @@ def compare(
         memory=memory,
         precision=precision,
         folder=folder,
+        probabilities=probabilities,
+        budget=budget,
+        plan=plan,
         verbose=verbose,
     )
 
@@ -319,6 +340,7 @@ def evaluate(
     memory: float = MEMORY,
     precision: str = "f64",
     folder: str | os.PathLike[str] | None = None,
+    probabilities: bool = False,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Estimate how well one method predicts new bags, like ``bagwise evaluate``.
@@ -329,10 +351,10 @@ def evaluate(
     Parameters
     ----------
     bags, y, groups, folds, inner, repeats, protocol, optimize, decision_threshold, scale, multiclass, class_weight, missing, \
-task, level, random_state, n_jobs, memory, precision, folder, verbose
+task, level, random_state, n_jobs, memory, precision, folder, probabilities, verbose
         As in :func:`compare`.
     method : str
-        The method; ``"auto"`` evaluates the automatic choice among all methods.
+        The method; ``"auto"`` evaluates the automatic choice of ``bagwise.fit``, among the methods that finish in time.
     params : dict, optional
         Values of its parameters: one value, or a list to choose from. Others are tuned over their default grids.
     best : bool, default=False
@@ -378,6 +400,9 @@ task, level, random_state, n_jobs, memory, precision, folder, verbose
         memory=memory,
         precision=precision,
         folder=folder,
+        probabilities=probabilities,
+        budget=None,
+        plan=None,
         verbose=verbose,
     )
 
@@ -482,7 +507,8 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; auto picks the simplest one that is not clearly worse than the best.
+        The method; ``"auto"`` picks the simplest one that is not clearly worse than the best, among those that finish
+        within ten minutes on two ordinary cores; ``"all"`` picks it among all methods.
     groups : array-like of shape (n_bags,), optional
         Groups that are not split between inner folds; those of the bags if not given.
     sample_weight : array-like of shape (n_bags,), optional
@@ -521,7 +547,7 @@ def fit(
     own = params or {}
     learn = learning(
         [method],
-        _several(own) if method == "auto" else own,
+        _several(own) if method in ("auto", "all") else own,
         scale=scale,
         multiclass=multiclass,
         class_weight=class_weight,

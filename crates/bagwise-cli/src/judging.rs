@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
-use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, human_bytes};
+use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
 
@@ -42,6 +42,9 @@ pub(crate) struct Judging {
     /// Confidence level of intervals and tests
     #[arg(long, value_name = "SHARE", default_value_t = LEVEL, value_parser = level)]
     pub(crate) level: f64,
+    /// Give bags probabilities also where all parameters are fixed: inner folds are then trained for them alone
+    #[arg(long)]
+    probabilities: bool,
 }
 
 impl Judging {
@@ -59,6 +62,7 @@ impl Judging {
             .repeats(self.repeats)
             .given_folds(given)
             .level(self.level)
+            .probabilities(self.probabilities)
             .optimize(choosing.optimize)
             .threshold(choosing.threshold)
             .best(choosing.best)
@@ -158,22 +162,18 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
     let kept = Mutex::new((0, 0));
     let watch = |event: &Event<'_>| {
         match event {
-            Event::Skipped { method, seconds } => {
-                session.warn(&format!(
-                    "skipping {method}: it would take about {}, more than the budget allows",
-                    human_seconds(*seconds)
-                ));
-            }
-            Event::Started { data, candidates, plan, done, total, seconds, folder, torn } => {
+            Event::Started { data, candidates, plan, done, total, time, folder, torn } => {
                 several = candidates.len() > 1;
-                if several {
-                    session.say(&format!(
-                        "{size}; {} methods, {}; about {}",
-                        candidates.len(),
-                        plan.protocol,
-                        human_seconds(*seconds)
-                    ));
-                }
+                let methods = match &candidates[..] {
+                    [one] => one.name.clone(),
+                    all => format!("{} methods", all.len()),
+                };
+                session.say(&format!(
+                    "{size}; {methods}, {}; about {}",
+                    plan.protocol,
+                    human_seconds(time.seconds())
+                ));
+                say_plan(time, "--methods", session);
                 if let Some(file) = torn {
                     session.warn(&format!(
                         "{}: the last line is incomplete and is dropped; its fit will be repeated",
@@ -217,6 +217,32 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
     Ok(outcome?)
 }
 
+/// Says what a plan leaves out, and the option that includes it.
+pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
+    let within = human_seconds(time.time.unwrap_or_default());
+    let (speed, remedy) = match time.measured {
+        true => ("at the speed of this machine", "more --budget".to_string()),
+        false => ("on two ordinary cores", format!("{option} all")),
+    };
+    let thinned: Vec<String> =
+        time.thinned().map(|m| format!("{} ({} of {})", m.method, m.points, m.whole_grid)).collect();
+    if !thinned.is_empty() {
+        session.say(&format!(
+            "fewer points to choose from, to end within {within} {speed}: {}; {remedy} tries all of them",
+            thinned.join(", ")
+        ));
+    }
+    let wall = |seconds: f64| human_seconds(seconds / time.speed);
+    let left_out: Vec<String> =
+        time.left_out.iter().map(|l| format!("{} ({})", l.method, wall(l.seconds))).collect();
+    if !left_out.is_empty() {
+        session.say(&format!(
+            "left out, to end within {within} {speed}: {}; {remedy} includes them",
+            left_out.join(", ")
+        ));
+    }
+}
+
 /// A thread that panicked while it counted has left nothing worth guarding.
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
@@ -226,6 +252,15 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn conclude(evaluation: &Evaluation, session: &Session) -> Outcome {
     for edge in evaluation.edges() {
         session.warn(&edge);
+    }
+    if !evaluation.incomplete.is_empty() {
+        let of = evaluation.fits_of_a_method();
+        let list: Vec<String> =
+            evaluation.incomplete.iter().map(|(method, fits)| format!("{method} ({fits} of {of})")).collect();
+        session.warn(&format!(
+            "the time was up before all folds were judged, so these are not ranked: {}; the same command goes on",
+            list.join(", ")
+        ));
     }
     if let Some(saw) = evaluation.saw_test_bags() {
         session.warn(&saw);
@@ -280,6 +315,7 @@ impl Default for Judging {
             fold_column: None,
             fold_file: None,
             level: LEVEL,
+            probabilities: false,
         }
     }
 }

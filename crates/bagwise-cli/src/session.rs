@@ -4,16 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::{OutputKind, ReadOptions, check_output, path_of};
 use bagwise::model::Model;
-use bagwise::{Ctx, Dataset};
+use bagwise::{Clock, Ctx, Dataset, SystemClock};
 
 use crate::args::{Format, General};
 use crate::output::{self, Output, Paint};
-use crate::progress::Bar;
+use crate::progress::Shown;
 use crate::wording;
+
+/// How long a computation that is asked to stop may take to do so: whoever pressed Ctrl-C waits.
+const PATIENCE: Duration = Duration::from_millis(900);
 
 /// How a verb ended, if it could start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +36,8 @@ pub(crate) struct Session {
     csv_safe: bool,
     force: bool,
     quiet: bool,
-    bar: Option<Arc<Bar>>,
+    shown: Option<Arc<Shown>>,
+    started: Instant,
 }
 
 impl Session {
@@ -44,11 +49,12 @@ impl Session {
                 .build_global()
                 .with_context(|| format!("could not start {threads} threads"))?;
         }
-        let bar = Bar::if_seen(options.quiet);
+        let started = Instant::now();
+        let shown = Shown::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
         ctx.memory = options.memory;
-        if let Some(bar) = &bar {
-            ctx.progress = Arc::<Bar>::clone(bar);
+        if let Some(shown) = &shown {
+            ctx.progress = Arc::<Shown>::clone(shown);
         }
         let cancel = ctx.canceller();
         ctrlc::set_handler(move || {
@@ -57,10 +63,21 @@ impl Session {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
             output::to_stderr("stopping; press Ctrl-C again to exit immediately");
+            // Fits are recorded one by one, so that nothing but time is lost if a computation does not hear.
+            std::thread::spawn(|| {
+                std::thread::sleep(PATIENCE);
+                output::to_stderr("interrupted");
+                std::process::exit(i32::from(output::INTERRUPTED));
+            });
         })
         .context("could not listen for Ctrl-C")?;
         let General { format, csv_safe, force, quiet, .. } = *options;
-        Ok(Session { ctx, format, csv_safe, force, quiet, bar })
+        Ok(Session { ctx, format, csv_safe, force, quiet, shown, started })
+    }
+
+    /// A clock that started with the program: a budget includes the reading of data.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(SystemClock::since(self.started))
     }
 
     /// Reads a data set and passes on what its reader wants the user to know.
@@ -139,8 +156,8 @@ impl Session {
     }
 
     fn clear_progress(&self) {
-        if let Some(bar) = &self.bar {
-            bar.clear();
+        if let Some(shown) = &self.shown {
+            shown.clear();
         }
     }
 }

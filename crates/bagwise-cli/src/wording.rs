@@ -20,6 +20,7 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Folds => "--folds".into(),
         Setting::Inner => "--inner".into(),
         Setting::GivenFolds => "--fold-column COLUMN or --fold-file FILE".into(),
+        Setting::Budget => "--budget".into(),
         Setting::Protocol(name) => format!("--protocol {name}"),
         Setting::InputFormat => "--input-format".into(),
         Setting::Header => "--header".into(),
@@ -60,6 +61,7 @@ mod tests {
             Setting::Folds,
             Setting::Inner,
             Setting::GivenFolds,
+            Setting::Budget,
             Setting::Protocol("nested"),
             Setting::InputFormat,
             Setting::Header,
@@ -80,16 +82,18 @@ mod tests {
             Setting::Categorical(Some("a b".into())),
         ];
         let cli = crate::Cli::command();
-        let verb = cli.get_subcommands().find(|v| v.get_name() == "evaluate").unwrap();
+        let verbs: Vec<_> =
+            cli.get_subcommands().filter(|v| ["evaluate", "compare"].contains(&v.get_name())).collect();
         for setting in settings {
             let option = option(&setting);
             let name = option.split(' ').next().unwrap();
-            let exists = cli.get_arguments().chain(verb.get_arguments()).any(|a| {
+            let options = verbs.iter().flat_map(|verb| verb.get_arguments());
+            let exists = cli.get_arguments().chain(options).any(|a| {
                 let long = a.get_long().map(|l| format!("--{l}"));
                 let short = a.get_short().map(|s| format!("-{s}"));
                 [long, short].into_iter().flatten().any(|o| o == name)
             });
-            assert!(exists, "{setting:?} is called {option}, and evaluate has no {name}");
+            assert!(exists, "{setting:?} is called {option}, and no verb that judges has {name}");
         }
     }
 }

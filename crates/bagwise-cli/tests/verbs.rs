@@ -419,17 +419,51 @@ fn the_next_command_fits_the_parameters_that_were_judged() {
 }
 
 #[test]
-fn a_budget_skips_what_does_not_fit_and_says_so() {
+fn a_budget_that_is_up_keeps_what_is_done_and_more_time_goes_on() {
     let folder = folder();
-    let output = bagwise(
-        folder.path(),
-        &["compare", "musk1", "--repeats", "10", "--budget", "0.001s", "--format", "json", "-o", "few"],
-    );
-    assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output.stderr).contains("skipping mi-kernel"), "{}", text(&output.stderr));
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found["best"], "simple-mi", "the baselines stay");
-    assert!(found["skipped"].as_array().unwrap().contains(&"mi-kernel".into()));
+    let words = ["compare", "musk1", "--methods", "mi-kernel", "--folds", "3", "--no-report", "-o", "run"];
+    let with = |budget: &[&str]| bagwise(folder.path(), &[&words[..], budget].concat());
+    let short = with(&["--budget", "0.001s"]);
+    let said = text(&short.stderr);
+    assert_eq!(short.status.code(), Some(2));
+    assert!(said.contains("0 of 9 fits are kept") && said.contains("--budget"), "{said}");
+    let long = with(&["--budget", "1h", "--format", "json"]);
+    assert_eq!(long.status.code(), Some(0), "{}", text(&long.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&long.stdout).unwrap();
+    assert_eq!(found["incomplete"], serde_json::json!([]));
+    // The plan is kept, and repeated elsewhere it gives the same records.
+    let records = |run: &str| -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(folder.path().join(run).join("records.jsonl")).unwrap();
+        let timeless = |line: &str| {
+            let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+            record["seconds"] = 0.into();
+            record
+        };
+        text.lines().map(timeless).collect()
+    };
+    let mut again = words.to_vec();
+    *again.last_mut().unwrap() = "again";
+    again.extend(["--plan", "run/plan.json"]);
+    let repeated = bagwise(folder.path(), &again);
+    assert_eq!(repeated.status.code(), Some(0), "{}", text(&repeated.stderr));
+    assert_eq!(records("again"), records("run"));
+    let (one, other) = (folder.path().join("run/plan.json"), folder.path().join("again/plan.json"));
+    assert_eq!(std::fs::read(one).unwrap(), std::fs::read(other).unwrap());
+}
+
+#[test]
+fn a_plan_says_what_it_leaves_out_and_how_to_include_it() {
+    let folder = folder();
+    // Too little for the searches of diverse density; how many baselines are done depends on the machine.
+    let output =
+        bagwise(folder.path(), &["compare", "musk1", "--budget", "0.2s", "--no-report", "-o", "few"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("left out, to end within") && said.contains("dd-svm ("), "{said}");
+    assert!(said.contains("more --budget includes them"), "{said}");
+    // Fits are announced too.
+    let fit = "fit musk1 --method simple-mi -p gamma=1 -p c=1 -p embed=mean -o m.bagwise";
+    let fitted = bagwise(folder.path(), &fit.split(' ').collect::<Vec<_>>());
+    assert!(text(&fitted.stderr).contains("musk1: simple-mi; about a second"), "{}", text(&fitted.stderr));
 }
 
 /// Forty bags whose number is ten times a measurement, with attributes made from it.

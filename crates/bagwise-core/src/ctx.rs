@@ -1,8 +1,10 @@
 //! What a long computation is given besides its inputs: the seed, the memory it may use, somewhere to report
 //! progress, and a flag that asks it to stop. Threads are the ambient rayon pool.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::message::Message;
@@ -11,6 +13,62 @@ use crate::message::Message;
 pub trait Progress: Send + Sync {
     /// `done` of `total` steps of `what` are finished.
     fn step(&self, what: &str, done: u64, total: u64);
+
+    /// A run of many fits has come so far.
+    fn run(&self, at: &RunProgress<'_>) {
+        self.step(&at.to_string(), at.done as u64, at.total as u64);
+    }
+}
+
+/// What time it is, for whoever has a deadline. Tests bring a clock of their own.
+pub trait Clock: Send + Sync {
+    /// The time since some fixed moment.
+    fn now(&self) -> Duration;
+}
+
+/// The clock of the system, from the moment it was made.
+pub struct SystemClock(Instant);
+
+impl SystemClock {
+    /// A clock that started at a moment.
+    pub fn since(start: Instant) -> SystemClock {
+        SystemClock(start)
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Where a run of many fits stands, for whoever shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunProgress<'a> {
+    /// The data set.
+    pub data: &'a str,
+    /// The method that is being judged.
+    pub method: &'a str,
+    /// Its fold, counted from 1 over all repeats.
+    pub fold: usize,
+    /// All its folds.
+    pub folds: usize,
+    /// Fits that are done.
+    pub done: usize,
+    /// All fits of the run.
+    pub total: usize,
+    /// The share of the expected work that is done, from 0 to 1.
+    pub share: f64,
+    /// What the rest will take, in seconds.
+    pub seconds_left: f64,
+}
+
+/// `musk1: mi-kernel, fold 3 of 10, 42 %`.
+impl fmt::Display for RunProgress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunProgress { data, method, fold, folds, share, .. } = self;
+        write!(f, "{data}: {method}, fold {fold} of {folds}, {:.0} %", 100.0 * share.clamp(0.0, 1.0))
+    }
 }
 
 /// Shows nothing.
@@ -86,6 +144,11 @@ impl Ctx {
     /// The flag that asks the computation to stop; set it from a signal handler or another thread.
     pub fn canceller(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancel)
+    }
+
+    /// The same surroundings with a flag of their own, for work that may be stopped for itself.
+    pub fn with_canceller(&self, flag: Arc<AtomicBool>) -> Ctx {
+        Ctx { cancel: flag, ..self.clone() }
     }
 
     /// An error if the user asked to stop. Loops of more than a few milliseconds call this.

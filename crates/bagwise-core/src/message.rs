@@ -28,6 +28,8 @@ pub enum Setting {
     Inner,
     /// The fold of each bag, given with the data.
     GivenFolds,
+    /// The time that a run may take.
+    Budget,
     /// The protocol.
     Protocol(&'static str),
     /// The format of the data.

@@ -132,6 +132,7 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::MaxInstances => "max_instances=N".into(),
         // Bags may be read or made by themselves, or inside `fit`.
         Setting::AllowMissing => "missing=True (read, Bags) or missing=\"median\" (estimators)".into(),
+        Setting::Budget => "budget=SECONDS".into(),
         Setting::FillMissing => "missing=\"median\"".into(),
         Setting::Scale(names) => format!("scale=\"{}\"", names.join("\" or \"")),
         Setting::Parameter(name, value) => match value.parse::<f64>() {

@@ -1,10 +1,11 @@
 //! Evaluations and comparisons: every method on the same folds. What comes back is JSON, made into tables in Python.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
 use bagwise::run::DifferenceRow;
-use bagwise::{Ctx, Dataset, Error, Evaluate, Event};
+use bagwise::{Ctx, Dataset, Error, Evaluate, Event, TimePlan};
 use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -32,6 +33,12 @@ pub(crate) struct Judging {
     baselines: bool,
     /// Where records are kept; in the user's cache until the run is done if not given.
     folder: Option<PathBuf>,
+    /// Probabilities also where nothing is chosen by inner folds.
+    probabilities: bool,
+    /// Seconds that the run may take.
+    budget: Option<f64>,
+    /// The plan of another run, to be repeated.
+    plan: Option<PathBuf>,
 }
 
 impl Judging {
@@ -50,6 +57,14 @@ impl Judging {
             .repeats(self.repeats)
             .given_folds(self.given.clone())
             .level(self.level)
+            .probabilities(self.probabilities)
+            .budget(
+                self.budget
+                    .map(Duration::try_from_secs_f64)
+                    .transpose()
+                    .map_err(|e| Error::Invalid(format!("budget: {e}; give a number of seconds above 0")))?,
+            )
+            .time_plan(self.plan.as_deref().map(TimePlan::read).transpose()?)
             .ctx(ctx);
         Ok(match &self.folder {
             Some(folder) => evaluate.folder(folder),
@@ -69,6 +84,8 @@ struct Judged {
     /// Which fits failed and why, what was chosen at the end of its grid, what was left out: sentences.
     #[serde(default)]
     warnings: Vec<String>,
+    /// Which methods took part with how many points, and what there was no time for.
+    plan: TimePlan,
     /// How methods were judged, in words.
     protocol: String,
     /// What came out, in a sentence.
@@ -114,21 +131,31 @@ pub(crate) fn evaluate(
                     context = std::mem::take(&mut context).finish(data, evaluation, ctx)?;
                     evaluation.folder.as_deref().map_or(Ok(()), |folder| context.save(folder))?;
                 }
-                Event::Skipped { .. } | Event::Fitted { .. } | Event::Judged { .. } => {}
+                Event::Fitted { .. } | Event::Judged { .. } => {}
             }
             Ok(())
         };
         let found = judging.evaluate(&data, &learning, ctx)?.watch(watch).run()?;
         let mut warnings: Vec<String> = found.failures().into_iter().collect();
         warnings.extend(found.edges());
-        if !found.skipped.is_empty() {
+        if !found.skipped().is_empty() {
+            let include = if found.time.measured { "a larger budget" } else { "methods=\"all\"" };
+            let minutes = found.time.time.unwrap_or_default() / 60.0;
             warnings.push(format!(
-                "{} skipped: they would not finish within the budget",
-                found.skipped.join(", ")
+                "left out, to end within {minutes:.0} minutes: {}; {include} includes them",
+                found.skipped().join(", ")
+            ));
+        }
+        if !found.incomplete.is_empty() {
+            let names: Vec<&str> = found.incomplete.iter().map(|(method, _)| method.as_str()).collect();
+            warnings.push(format!(
+                "the time was up before all folds were judged, so these are not ranked: {}; the same call goes on",
+                names.join(", ")
             ));
         }
         to_json(&Judged {
             warnings,
+            plan: found.time,
             metric: found.plan.metric,
             optimistic: found.verdict.optimistic,
             protocol: found.plan.protocol.to_string(),

@@ -47,7 +47,9 @@ impl Context {
         self.finished = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs());
         self.seconds = Some(evaluation.elapsed.as_secs_f64());
         self.kept = kept(data, records, roster, verdict);
-        if let Some(winner) = candidates.iter().find(|c| c.name == verdict.best().method) {
+        // Of a run whose time was up there is no picture: it would take more of what there is none of.
+        let winner = candidates.iter().find(|c| c.name == verdict.best().method);
+        if let Some(winner) = winner.filter(|_| evaluation.incomplete.is_empty()) {
             match picture(data, winner, records, ctx) {
                 Ok(picture) => self.gram = picture,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),

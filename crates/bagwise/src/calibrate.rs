@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::multiclass::{BinaryTask, ClassBags, couple};
-use bagwise_core::{Mat, Target};
+use bagwise_core::{Ctx, Mat, Result, Target};
 
 /// The sigmoid of each machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,14 +23,15 @@ struct Sigmoid {
 
 impl Calibration {
     /// Fits every machine on the bags of its own classes; `outputs` are bags x machines, in the order of `truth`.
-    pub fn fit(truth: &Target, outputs: &Mat, tasks: &[BinaryTask]) -> Calibration {
-        let Target::Classes { codes, .. } = truth else { return Calibration::default() };
+    pub fn fit(truth: &Target, outputs: &Mat, tasks: &[BinaryTask], ctx: &Ctx) -> Result<Calibration> {
+        let Target::Classes { codes, .. } = truth else { return Ok(Calibration::default()) };
         let bags: Vec<usize> = (0..codes.len()).collect();
         let by_class = ClassBags::new(codes, &bags);
         let machines = tasks
             .par_iter()
             .enumerate()
             .map(|(k, task)| {
+                ctx.check()?;
                 let (own, y) = by_class.problem(task);
                 let (scores, labels): (Vec<f64>, Vec<f64>) = own
                     .iter()
@@ -38,7 +39,7 @@ impl Calibration {
                     .map(|(&b, y)| (outputs.get(b, k), y))
                     .filter(|(f, _)| f.is_finite())
                     .unzip();
-                (!scores.is_empty()).then(|| {
+                Ok((!scores.is_empty()).then(|| {
                     let platt = Platt::fit(&scores, &labels);
                     if platt.slope < 0.0 {
                         // Outputs that run against the classes on bags the machine had not seen say nothing: the
@@ -48,10 +49,10 @@ impl Calibration {
                         return Sigmoid { slope: 0.0, offset };
                     }
                     Sigmoid { slope: platt.slope, offset: platt.offset }
-                })
+                }))
             })
-            .collect();
-        Calibration { machines }
+            .collect::<Result<_>>()?;
+        Ok(Calibration { machines })
     }
 
     /// False for a model that was trained without probabilities, and for real values.
@@ -60,7 +61,13 @@ impl Calibration {
     }
 
     /// Probabilities: bags x 1 (of the plus class) for one machine, else bags x classes.
-    pub fn probabilities(&self, outputs: &Mat, tasks: &[BinaryTask], classes: usize) -> Mat {
+    pub fn probabilities(
+        &self,
+        outputs: &Mat,
+        tasks: &[BinaryTask],
+        classes: usize,
+        ctx: &Ctx,
+    ) -> Result<Mat> {
         let probability = |k: usize, f: f64| {
             self.machines.get(k).copied().flatten().map_or(f64::NAN, |s| {
                 Platt { slope: s.slope, offset: s.offset, converged: true }.probability(f)
@@ -69,14 +76,16 @@ impl Calibration {
         if tasks.len() == 1 {
             let column =
                 outputs.data().iter().map(|&f| probability(0, f)).map(|p| if p.is_nan() { 0.5 } else { p });
-            return Mat::new(outputs.rows(), 1, column.collect());
+            return Ok(Mat::new(outputs.rows(), 1, column.collect()));
         }
         let row = |b: usize| {
+            ctx.check()?;
             let machine: Vec<f64> =
                 outputs.row(b).iter().enumerate().map(|(k, &f)| probability(k, f)).collect();
-            couple(&machine, tasks, classes)
+            Ok(couple(&machine, tasks, classes))
         };
-        Mat::from_rows(&(0..outputs.rows()).into_par_iter().map(row).collect::<Vec<_>>())
+        let rows = (0..outputs.rows()).into_par_iter().map(row);
+        Ok(Mat::from_rows(&rows.collect::<Result<Vec<_>>>()?))
     }
 }
 
@@ -90,11 +99,16 @@ mod tests {
         let truth = Target::from_labels(&["a", "b", "a", "b", "a", "a"]);
         let tasks = tasks(2, Scheme::OneVsOne, 1);
         let against = Mat::new(6, 1, vec![1.0, -1.0, 0.8, -0.7, 0.9, 1.1]);
-        let p = Calibration::fit(&truth, &against, &tasks).probabilities(&against, &tasks, 2);
+        let ctx = Ctx::default();
+        let p = |outputs: &Mat| {
+            let calibration = Calibration::fit(&truth, outputs, &tasks, &ctx).unwrap();
+            calibration.probabilities(outputs, &tasks, 2, &ctx).unwrap()
+        };
+        let of_against = p(&against);
         // Two of six are positive; with one added to each class, three of eight.
-        assert!(p.data().iter().all(|v| (v - 3.0 / 8.0).abs() < 1e-12), "{p:?}");
+        assert!(of_against.data().iter().all(|v| (v - 3.0 / 8.0).abs() < 1e-12), "{of_against:?}");
         let along = Mat::new(6, 1, against.data().iter().map(|v| -v).collect());
-        let p = Calibration::fit(&truth, &along, &tasks).probabilities(&along, &tasks, 2);
+        let p = p(&along);
         assert!(p.get(1, 0) > 0.5 && p.get(0, 0) < 0.5);
     }
 }

@@ -10,14 +10,24 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, WhenUnset};
 use crate::preprocess::Scale;
 
-/// The name that stands for the choice among all methods.
+/// The name that stands for the choice among the methods that end in time ([`TimePlan`](crate::TimePlan)).
 pub const AUTO: &str = "auto";
+
+/// The name that stands for every method that can learn the data, whatever it takes.
+pub const ALL: &str = "all";
+
+/// Inner folds where nothing is said: enough to tell points apart, and five fits instead of ten.
+pub const INNER_FOLDS: usize = 5;
 
 /// The method that looks at labels only; what is not better than it has learned nothing.
 pub const BASELINE: &str = "majority";
 
 /// What stands in every comparison: the labels alone, and the simplest method that looks at instances.
 pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
+
+/// What a comparison that cannot try every method tries after the baselines and before the others: methods that do well on
+/// most data, of three kinds.
+pub(crate) const FIRST: [&str; 3] = ["mi-kernel", "migraph", "isk"];
 
 /// A value of a parameter, or several to choose from: numbers, text such as `2^-5..2^5`, or lists of them.
 pub trait ParamText {
@@ -80,6 +90,8 @@ pub struct MethodConfig {
     balanced: bool,
     impute: bool,
     tuned: Option<bool>,
+    /// How much of its grid a plan leaves out: [`WhenUnset::Thinned`].
+    thinned: u32,
 }
 
 impl MethodConfig {
@@ -142,14 +154,21 @@ impl MethodConfig {
         self
     }
 
-    /// True for the choice among all methods.
+    /// The same with part of the grid.
+    pub(crate) fn thinned(mut self, level: u32) -> MethodConfig {
+        self.thinned = level;
+        self
+    }
+
+    /// True for a choice among methods: `auto`, or `all`.
     pub fn is_auto(&self) -> bool {
-        self.name == AUTO
+        self.name == AUTO || self.name == ALL
     }
 
     /// True if nothing is said but the name.
     pub(crate) fn is_plain(&self) -> bool {
-        let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, name: _ } = self;
+        let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, thinned: _, name: _ } =
+            self;
         title.is_none()
             && params.is_empty()
             && scale.is_none()
@@ -221,7 +240,7 @@ impl MethodConfig {
     }
 
     /// One method with its grid.
-    fn setup(
+    pub(crate) fn setup(
         &self,
         method: &'static dyn Method,
         target: Option<&Target>,
@@ -238,7 +257,11 @@ impl MethodConfig {
         let given: Vec<(String, String)> = self.params.iter().filter_map(own).collect();
         let regression = matches!(target, Some(Target::Values(_)));
         let tuned = self.tuned.unwrap_or(tuned);
-        let grid = Grid::new(info.name, method.params(), &given, WhenUnset::when_tuned(tuned), regression)?;
+        let fill = match WhenUnset::when_tuned(tuned) {
+            WhenUnset::Grid if self.thinned > 0 => WhenUnset::Thinned(self.thinned),
+            fill => fill,
+        };
+        let grid = Grid::new(info.name, method.params(), &given, fill, regression)?;
         if self.tuned == Some(false) && grid.points.len() > 1 {
             return Err(Error::Invalid(format!(
                 "{} takes fixed parameters, but {} combinations are given; give every parameter a single value",

@@ -2,34 +2,34 @@
 //! place for what such a run is made of: which methods take part, the protocol and its defaults, budgets, the folder, and
 //! what comes out. The command line, Python and experiments say what they want with [`Evaluate`] and word what they get.
 
+mod meter;
+mod outcome;
+
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bagwise_core::{Ctx, Dataset, Error, Message, Result, Setting, Silent};
+use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, Setting, Silent, SystemClock};
 use bagwise_judge::{
-    FoldPlan, GroundTruth, Interval, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
-    often_on_edge, summarise, that_saw_test_bags,
+    Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
+    summarise,
 };
 
-use crate::config::{BASELINES, MethodConfig, ParamText, able};
-use crate::fit::{INNER_FOLDS, check_best, metric_for};
+use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
+use crate::fit::{check_best, metric_for};
+use crate::fold::ResolvedConfig;
 use crate::methods;
-use crate::run::{Candidate, Keep, RecordStore, Run, RunPlan, Verdict, estimate_seconds};
+use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
+use crate::run::{Candidate, Deadline, FitStep, Keep, RecordStore, Run, RunPlan, Verdict, kept_plan, until};
 
 pub use crate::fold::LEVEL;
+use meter::Meter;
+pub use outcome::Evaluation;
 
 /// What happens while a run goes on, for whoever shows it.
 pub enum Event<'e> {
-    /// A method would take the run beyond its budget and is left out.
-    Skipped {
-        /// The method.
-        method: &'e str,
-        /// What it would take, in seconds.
-        seconds: f64,
-    },
     /// Everything is checked; fits begin.
     Started {
         /// The data.
@@ -42,8 +42,8 @@ pub enum Event<'e> {
         done: usize,
         /// All fits.
         total: usize,
-        /// What the whole run may take, in seconds.
-        seconds: f64,
+        /// What there is time for, and what that takes.
+        time: &'e TimePlan,
         /// Where records are kept, if the user is to know.
         folder: Option<&'e Path>,
         /// A file whose last line was torn when the run ended before, and is dropped.
@@ -92,7 +92,10 @@ pub struct Evaluate<'a> {
     threshold: Option<Threshold>,
     best: bool,
     positive: Option<String>,
+    probabilities: bool,
     budget: Option<Duration>,
+    clock: Option<Arc<dyn Clock>>,
+    time: Option<TimePlan>,
     keep: Keep,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
@@ -117,14 +120,18 @@ impl<'a> Evaluate<'a> {
             threshold: None,
             best: false,
             positive: None,
+            probabilities: false,
             budget: None,
+            clock: None,
+            time: None,
             keep: Keep::default(),
             ctx: Ctx::default(),
             watch: None,
         }
     }
 
-    /// The methods: names, `all`, `auto`, or [`MethodConfig`]s. Without any, all.
+    /// The methods: names, `all`, `auto`, or [`MethodConfig`]s. Without any, those that end within ten minutes on a machine of
+    /// nominal speed ([`TimePlan`]).
     pub fn methods<M: Into<MethodConfig>>(mut self, methods: impl IntoIterator<Item = M>) -> Evaluate<'a> {
         self.methods = methods.into_iter().map(Into::into).collect();
         self
@@ -230,9 +237,29 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Leaves out methods that would take the run beyond this time.
+    /// Whether bags get probabilities also where no method has anything to choose by inner folds. These are then trained for
+    /// the probabilities alone: six fits instead of one. Otherwise probabilities come from the folds that chose the parameters.
+    pub fn probabilities(mut self, wanted: bool) -> Evaluate<'a> {
+        self.probabilities = wanted;
+        self
+    }
+
+    /// Makes a plan for this time at the speed of this machine, and stops when it is up. Fits are done as a whole or not at
+    /// all; the same call goes on with the same plan.
     pub fn budget(mut self, time: impl Into<Option<Duration>>) -> Evaluate<'a> {
         self.budget = time.into();
+        self
+    }
+
+    /// The clock by which the budget is counted, from its zero on. By default time counts from [`Evaluate::run`] on.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Evaluate<'a> {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Repeats the plan of another run ([`TimePlan::read`]): its methods with its points.
+    pub fn time_plan(mut self, plan: impl Into<Option<TimePlan>>) -> Evaluate<'a> {
+        self.time = plan.into();
         self
     }
 
@@ -313,6 +340,7 @@ impl<'a> Evaluate<'a> {
             precision: self.ctx.precision,
             seed: self.ctx.seed,
             repeats: self.repeats,
+            probabilities: self.probabilities || metric_for(self.metric, target).needs_probabilities(),
         })
     }
 
@@ -322,8 +350,8 @@ impl<'a> Evaluate<'a> {
         self.protocol.unwrap_or(usual)
     }
 
-    /// Everybody who takes part, each once, with what it chooses from.
-    fn candidates(&self) -> Result<Vec<Candidate>> {
+    /// Everybody who may take part, each once, with its name in tables.
+    fn entries(&self) -> Result<Vec<PlanEntry>> {
         let named = |name: &str| self.each.clone().of(name);
         let mut configs: Vec<MethodConfig> = Vec::new();
         let all = [MethodConfig::new(ALL)];
@@ -358,11 +386,80 @@ impl<'a> Evaluate<'a> {
             }
         }
         self.hand_out_params(&names, &mut unique)?;
-        let tuned = self.protocol_name().tunes();
-        let candidate = |(name, config): (String, MethodConfig)| -> Result<Candidate> {
-            Ok(Candidate { name, setups: config.resolve(&self.data, tuned)? })
+        let entry = |(name, config): (String, MethodConfig)| {
+            let needed = self.baselines && BASELINES.contains(&name.as_str());
+            let first = methods::find(&config.name).is_ok_and(|m| FIRST.contains(&m.info().name));
+            PlanEntry { name, config, needed, first }
         };
-        names.into_iter().zip(unique).map(candidate).collect()
+        Ok(names.into_iter().zip(unique).map(entry).collect())
+    }
+
+    /// What a method chooses from.
+    fn resolve(&self, config: &MethodConfig) -> Result<Vec<ResolvedConfig>> {
+        let tuned = self.protocol_name().tunes();
+        match config.is_auto() {
+            true => Ok(plan::auto(config, &self.data, tuned, self.inner)?.0),
+            false => config.resolve(&self.data, tuned),
+        }
+    }
+
+    /// What there is time for: a plan that is repeated, or one for the budget, or, where no methods are named, one for
+    /// ten minutes at nominal speed.
+    fn time_plan_of(&self, entries: &[PlanEntry], plan: &RunPlan, clock: &dyn Clock) -> Result<TimePlan> {
+        let setups: Vec<Vec<ResolvedConfig>> =
+            entries.iter().map(|e| self.resolve(&e.config)).collect::<Result<_>>()?;
+        let trains_inner = plan.trains_inner(setups.iter().map(Vec::as_slice));
+        let cost = |setups: &[ResolvedConfig]| {
+            plan::run_cost(setups, &self.data, &plan.protocol, plan.repeats, trains_inner)
+        };
+        let make = |limit: TimeLimit| plan::make(entries, limit, &|config| self.resolve(config), &cost);
+        if let Some(given) = &self.time {
+            return self.repeated(given, entries);
+        }
+        let Some(budget) = self.budget else {
+            return make(if self.methods.is_empty() { TimeLimit::Nominal } else { TimeLimit::None });
+        };
+        let asked: Vec<String> = entries.iter().map(|e| format!("{} {:?}", e.name, e.config)).collect();
+        let data = data_fingerprint(&self.data)?;
+        let request = fingerprint(&(env!("CARGO_PKG_VERSION"), data, plan, &self.given, asked, budget));
+        if let Some(kept) = kept_plan(&self.keep, &request) {
+            return self.repeated(&kept, entries);
+        }
+        let seconds = budget.as_secs_f64();
+        let left = (seconds - clock.now().as_secs_f64()).max(0.0);
+        let limit = TimeLimit::Budget { seconds, left, speed: plan::measure_speed() };
+        Ok(TimePlan { request, ..make(limit)? })
+    }
+
+    /// A plan that was made before, if it is one for these methods.
+    fn repeated(&self, plan: &TimePlan, entries: &[PlanEntry]) -> Result<TimePlan> {
+        for planned in &plan.methods {
+            let points = match entries.iter().find(|e| e.name == planned.method) {
+                Some(entry) => self.resolve(&entry.config.clone().thinned(planned.thinned))?,
+                None => Vec::new(),
+            };
+            let points: usize = points.iter().map(|s| s.grid.points.len()).sum();
+            if points != planned.points {
+                return Err(Error::Invalid(format!(
+                    "the plan is of other settings: it has {} with {} points, and here there are {points}; \
+                     repeat the settings that it was made for",
+                    planned.method, planned.points
+                )));
+            }
+        }
+        Ok(plan.clone())
+    }
+
+    /// The methods of a plan, in its order.
+    fn candidates(&self, time: &TimePlan, entries: &[PlanEntry]) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        for planned in &time.methods {
+            if let Some(entry) = entries.iter().find(|e| e.name == planned.method) {
+                let setups = self.resolve(&entry.config.clone().thinned(planned.thinned))?;
+                candidates.push(Candidate { name: entry.name.clone(), setups });
+            }
+        }
+        Ok(candidates)
     }
 
     /// Gives each method its parameters.
@@ -404,23 +501,25 @@ impl<'a> Evaluate<'a> {
 
     /// Judges every method on every fold, except for what was judged before.
     pub fn run(mut self) -> Result<Evaluation> {
+        let started = Instant::now();
         let mut watch = self.watch.take();
         let mut tell = |event: &Event<'_>| watch.as_mut().map_or(Ok(()), |watch| watch(event));
+        let clock = self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::since(started)));
         let plan = self.plan()?;
-        let mut candidates = self.candidates()?;
-        if self.one && candidates.len() > 1 {
+        let entries = self.entries()?;
+        if self.one && entries.len() > 1 {
             return Err(Error::Invalid("evaluate takes one method; use compare for several".into()));
         }
+        let time = self.time_plan_of(&entries, &plan, &*clock)?;
+        let candidates = self.candidates(&time, &entries)?;
         check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
-        let (seconds, skipped) = self.within_budget(&mut candidates, &plan, &mut tell)?;
         let data: &Dataset = &self.data;
         let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
-        let started = Instant::now();
-        let mut store = RecordStore::open(&self.keep, &run)?;
+        let mut store = RecordStore::open(&self.keep, &run, &time)?;
         let known: HashSet<Key> = store.records().map(|r| r.key.clone()).collect();
         // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
         let earlier: f64 = store.records().map(|r| r.seconds).sum();
-        let (total, mut done) = (run.len(), known.len());
+        let (total, done) = (run.len(), known.len());
         let folder = store.folder.clone();
         tell(&Event::Started {
             data,
@@ -428,37 +527,62 @@ impl<'a> Evaluate<'a> {
             plan: &plan,
             done,
             total,
-            seconds,
+            time: &time,
             folder: folder.as_deref(),
             torn: store.torn().as_deref(),
         })?;
         // Fits are counted here; what goes on inside one would only make a bar flicker.
         let mut inside = self.ctx.clone();
         inside.progress = Arc::new(Silent);
-        let what = format!("fits on {}", data.name);
-        self.ctx.progress.step(&what, done as u64, total as u64);
-        run.execute(
-            &|key| known.contains(key),
-            &mut |record| {
-                done += 1;
-                store.append(record.clone())?;
-                self.ctx.progress.step(&what, done as u64, total as u64);
-                tell(&Event::Fitted { record: &record, done, total })?;
-                let of_method = || store.records().filter(|r| r.key.method == record.key.method);
-                if of_method().count() < total / candidates.len().max(1) {
+        let mut meter = Meter::new(&data.name, &time, &run, &known);
+        let folds = meter.folds;
+        let deadline = self.budget.map(|at| Deadline { clock: Arc::clone(&clock), at });
+        let mut step = |step: FitStep<'_>| {
+            let record = match step {
+                FitStep::Begins(key) => {
+                    self.ctx.progress.run(&meter.at(&key.method));
                     return Ok(());
                 }
-                let own: Vec<Record> = of_method().cloned().collect();
+                FitStep::Done(record) => record,
+            };
+            store.append(record.clone())?;
+            let (done, own) = meter.add(&record);
+            if done == total {
+                self.ctx.progress.run(&meter.at(&record.key.method));
+            }
+            tell(&Event::Fitted { record: &record, done, total })?;
+            if own == folds {
+                let of_method = store.records().filter(|r| r.key.method == record.key.method);
+                let own: Vec<Record> = of_method.cloned().collect();
                 let table = summarise(&own, &run.roster, &[plan.metric], self.level)?;
-                table.iter().try_for_each(|line| tell(&Event::Judged { line }))
-            },
-            &inside,
-        )?;
-        let (roster, folds) = (run.roster, run.folds);
-        let records = store.sorted();
+                table.iter().try_for_each(|line| tell(&Event::Judged { line }))?;
+            }
+            match &deadline {
+                Some(deadline) if deadline.passed() && done < total => Err(Error::Cancelled),
+                _ => Ok(()),
+            }
+        };
+        until(deadline.as_ref(), &inside, |inside| {
+            run.execute_steps(&|key| known.contains(key), &mut step, inside)
+        })?;
+        let (roster, fold_plan) = (run.roster, run.folds);
+        let mut records = store.sorted();
+        let fits = |method: &str| records.iter().filter(|r| r.key.method == method).count();
+        let short = |c: &Candidate| Some((c.name.clone(), fits(&c.name))).filter(|(_, fits)| *fits < folds);
+        let incomplete: Vec<(String, usize)> = candidates.iter().filter_map(short).collect();
+        records.retain(|r| incomplete.iter().all(|(method, _)| *method != r.key.method));
+        if records.is_empty() {
+            return Err(Error::refused(
+                format!(
+                    "the time was up before one method was judged on all folds; {} of {total} fits are kept",
+                    incomplete.iter().map(|(_, fits)| fits).sum::<usize>()
+                ),
+                Message::from("go on with the same settings, or allow more time").with([Setting::Budget]),
+            ));
+        }
         let optimistic = plan.protocol.optimistic();
         let verdict = Verdict::new(&records, &roster, plan.metric, self.level, optimistic)?;
-        let folder = store.finish(&records, &roster, &verdict)?;
+        let folder = store.finish(&records, &roster, &verdict, incomplete.is_empty())?;
         let elapsed = started.elapsed() + Duration::try_from_secs_f64(earlier).unwrap_or_default();
         let evaluation = Evaluation {
             verdict,
@@ -466,141 +590,14 @@ impl<'a> Evaluate<'a> {
             candidates,
             records,
             roster,
-            folds,
-            skipped,
+            folds: fold_plan,
+            time,
+            incomplete,
             elapsed,
             folder,
             resumed: !known.is_empty(),
         };
         tell(&Event::Finished { data: &self.data, evaluation: &evaluation })?;
         Ok(evaluation)
-    }
-
-    /// Roughly how long the run takes, in seconds, and what was left out to stay within the budget.
-    fn within_budget(
-        &self,
-        candidates: &mut Vec<Candidate>,
-        plan: &RunPlan,
-        tell: &mut dyn FnMut(&Event<'_>) -> Result<()>,
-    ) -> Result<(f64, Vec<String>)> {
-        let threads = rayon::current_num_threads() as f64;
-        let estimate = |c: &Candidate| estimate_seconds(c, &self.data, plan) / threads;
-        let estimates: Vec<f64> = candidates.iter().map(estimate).collect();
-        let Some(budget) = self.budget else { return Ok((estimates.iter().sum(), Vec::new())) };
-        let mut left = budget.as_secs_f64();
-        let mut order: Vec<usize> = (0..candidates.len()).collect();
-        order.sort_by(|&a, &b| estimates[a].total_cmp(&estimates[b]));
-        let mut keep = vec![true; candidates.len()];
-        let mut skipped = Vec::new();
-        for i in order {
-            // Without its baselines a comparison says nothing.
-            if estimates[i] <= left || BASELINES.contains(&candidates[i].name.as_str()) {
-                left -= estimates[i];
-            } else {
-                keep[i] = false;
-                tell(&Event::Skipped { method: &candidates[i].name, seconds: estimates[i] })?;
-                skipped.push(candidates[i].name.clone());
-            }
-        }
-        let mut kept = keep.iter();
-        candidates.retain(|_| *kept.next().expect("one for each"));
-        let seconds = estimates.iter().zip(&keep).filter(|(_, kept)| **kept).map(|(s, _)| s).sum();
-        Ok((seconds, skipped))
-    }
-}
-
-/// The name that stands for every method that can learn the data.
-const ALL: &str = "all";
-
-/// What came out of a run.
-pub struct Evaluation {
-    /// Methods from best to worst, and what that means.
-    pub verdict: Verdict,
-    /// How methods were judged.
-    pub plan: RunPlan,
-    /// Who took part.
-    pub candidates: Vec<Candidate>,
-    /// One record per fit, sorted by key.
-    pub records: Vec<Record>,
-    /// The bags and their labels.
-    pub roster: GroundTruth,
-    /// The folds.
-    pub folds: FoldPlan,
-    /// Methods that were left out to stay within the budget.
-    pub skipped: Vec<String>,
-    /// The time it took, earlier sessions included.
-    pub elapsed: Duration,
-    /// Where records, folds and predictions are.
-    pub folder: Option<PathBuf>,
-    /// Whether some fits were there already.
-    pub resumed: bool,
-}
-
-impl Evaluation {
-    /// Repeats there were; one where the folds are not drawn at random.
-    pub fn repeats(&self) -> usize {
-        self.folds.repeats.len()
-    }
-
-    /// Fits that failed, with the first reason.
-    pub fn failures(&self) -> Option<String> {
-        let failed: Vec<&Record> = self.records.iter().filter(|r| !r.succeeded()).collect();
-        let first = failed.first()?;
-        let why = first.outcome.message.as_deref().unwrap_or("no reason given");
-        Some(format!(
-            "{} of {} fits failed; the first, {}: {why}",
-            failed.len(),
-            self.records.len(),
-            first.key
-        ))
-    }
-
-    /// The methods, if any, that drew on the bags they were judged by.
-    pub fn saw_test_bags(&self) -> Option<String> {
-        let methods = that_saw_test_bags(&self.records);
-        (!methods.is_empty()).then(|| {
-            format!(
-                "{} used the features of test bags (pool=all), so the estimate is optimistic",
-                methods.join(" and ")
-            )
-        })
-    }
-
-    /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
-    pub fn edges(&self) -> Vec<String> {
-        let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
-        let sentence = |method: &str| {
-            let often = often_on_edge(self.records.iter().filter(|r| r.key.method == method));
-            let list: Vec<String> = often.iter().map(ToString::to_string).collect();
-            let list = list.join(" and ");
-            (!often.is_empty())
-                .then(|| format!("{method} chose {list} at the end of the grid; try a wider grid"))
-        };
-        methods.into_iter().filter_map(sentence).collect()
-    }
-}
-
-/// A table with the metric that decides, its interval, how each method stands to the best, and by what difference, interval
-/// and p; then the verdict.
-impl std::fmt::Display for Evaluation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = self.verdict.table.iter().map(|line| line.method.len()).max().unwrap_or(0).max(6);
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.3}"));
-        let ends =
-            |i: Option<Interval>| i.map_or(String::new(), |i| format!("{:.3} to {:.3}", i.low, i.high));
-        let name = self.plan.metric.name();
-        write!(f, "{:width$}  {name:>10}  {:16}  {:22}", "method", "interval", "against best")?;
-        writeln!(f, "  {:>10}  {:16}  {:>6}", "difference", "interval", "p")?;
-        for (i, line) in self.verdict.table.iter().enumerate() {
-            let (value, interval) = (number(line.metrics[0].mean), ends(line.metrics[0].interval));
-            let standing = self.verdict.standing[i].as_str();
-            let row = format!("{:width$}  {value:>10}  {interval:16}  {standing:22}", line.method);
-            let found = self.verdict.against_best[i].map_or(String::new(), |found| {
-                let (d, p) = (number(found.value), number(found.p));
-                format!("  {d:>10}  {:16}  {p:>6}", ends(found.interval))
-            });
-            writeln!(f, "{}", format!("{row}{found}").trim_end())?;
-        }
-        write!(f, "{}", self.verdict.sentence())
     }
 }

@@ -3,12 +3,10 @@
 use bagwise_core::{Ctx, Dataset, Error, Result, Target};
 use bagwise_judge::{Metric, Pool, Splits, Threshold};
 
-use crate::config::{AUTO, MethodConfig};
-use crate::fold::{TrainOptions, TrainingTask, train};
+use crate::config::{AUTO, INNER_FOLDS, MethodConfig};
+use crate::fold::{ResolvedConfig, TrainOptions, TrainingTask, train};
 use crate::model::Model;
-
-/// Inner folds where nothing is said: enough to tell points apart, and five fits instead of ten.
-pub const INNER_FOLDS: usize = 5;
+use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 
 /// What is to be learned, and how; [`Fit::run`] does it.
 pub struct Fit<'a> {
@@ -40,7 +38,8 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The method; without one, the simplest of all that is not clearly worse than the best.
+    /// The method; without one, the simplest of those that end within ten minutes on a machine of nominal speed
+    /// ([`Fit::plan`]) that is not clearly worse than the best.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self
@@ -101,10 +100,35 @@ impl<'a> Fit<'a> {
         self
     }
 
+    /// What is chosen from, and what that will take.
+    pub fn plan(&self) -> Result<TimePlan> {
+        Ok(self.setups()?.1)
+    }
+
+    /// What is chosen from, with its plan.
+    fn setups(&self) -> Result<(Vec<ResolvedConfig>, TimePlan)> {
+        if self.method.is_auto() {
+            return plan::auto(&self.method, self.data, true, self.inner);
+        }
+        let setups = self.method.resolve(self.data, true)?;
+        let inner = if self.chosen(&setups) && !self.probabilities { 0 } else { self.inner };
+        let entry =
+            PlanEntry { name: self.method.shown()?, config: self.method.clone(), needed: true, first: true };
+        let cost = |setups: &[ResolvedConfig]| plan::fit_cost(setups, self.data, inner);
+        let resolve = |config: &MethodConfig| config.resolve(self.data, true);
+        let plan = plan::make(&[entry], TimeLimit::None, &resolve, &cost)?;
+        Ok((setups, plan))
+    }
+
+    /// Whether nothing is left to choose.
+    fn chosen(&self, setups: &[ResolvedConfig]) -> bool {
+        setups.len() == 1 && setups[0].grid.points.len() == 1 && self.threshold.is_none()
+    }
+
     /// Chooses, trains and calibrates.
     pub fn run(self) -> Result<Model> {
         let target = self.data.require_target()?;
-        let setups = self.method.resolve(self.data, true)?;
+        let (setups, _) = self.setups()?;
         check_best(self.best, setups.len())?;
         let mut learners = Vec::with_capacity(setups.len());
         for setup in &setups {
@@ -120,9 +144,8 @@ impl<'a> Fit<'a> {
             best: self.best,
         };
         wanted.check(target)?;
-        let chosen = setups.len() == 1 && setups[0].grid.points.len() == 1 && self.threshold.is_none();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
-        if chosen && !self.probabilities {
+        if self.chosen(&setups) && !self.probabilities {
             return train(&learners, &all, None, &wanted, &self.ctx);
         }
         let splits = Splits::KFold(self.inner);

@@ -49,22 +49,24 @@ pub mod methods;
 pub mod model;
 pub mod multiclass;
 pub mod params;
+pub mod plan;
 pub mod preprocess;
 pub mod run;
 mod state;
 
 pub use bagwise_core::{
-    BagRef, Bags, CarriedColumn, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances, Mat,
-    Message, Place, Precision, Progress, Result, Rng, RowSource, Setting, Silent, Stored, Target,
-    human_bytes, may_be_measurements, undecided_target,
+    BagRef, Bags, CarriedColumn, Clock, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances,
+    Mat, Message, Place, Precision, Progress, Result, Rng, RowSource, RunProgress, Setting, Silent, Stored,
+    SystemClock, Target, human_bytes, may_be_measurements, undecided_target,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
-pub use config::{AUTO, BASELINE, BASELINES, MethodConfig, ParamText};
+pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};
 pub use evaluate::{Evaluate, Evaluation, Event, LEVEL};
-pub use fit::{Fit, INNER_FOLDS};
+pub use fit::Fit;
 pub use gram::{feature_map, gram};
 pub use model::{Model, Prediction};
+pub use plan::TimePlan;
 pub use run::Keep;
 
 /// What most programs need: `use bagwise::prelude::*`.
@@ -89,13 +91,14 @@ pub fn read(name: impl AsRef<std::path::Path>) -> Result<Dataset> {
 
 /// A method by name or alias, or `auto`, to be configured; [`methods::METHODS`] lists them.
 pub fn method(name: &str) -> Result<MethodConfig> {
-    if name != AUTO {
+    if name != AUTO && name != ALL {
         methods::find(name)?;
     }
     Ok(MethodConfig::new(name))
 }
 
-/// Learns from all bags: by the simplest method that is not clearly worse than the best, unless one is named.
+/// Learns from all bags: by the simplest method that is not clearly worse than the best, unless one is named. Methods that
+/// take too long on a machine of nominal speed are not tried ([`TimePlan`]).
 pub fn fit(data: &Dataset) -> Fit<'_> {
     Fit::new(data)
 }
@@ -105,7 +108,8 @@ pub fn evaluate<'a>(data: &'a Dataset, method: impl Into<MethodConfig>) -> Evalu
     Evaluate::new(data).methods([method]).one()
 }
 
-/// Compares methods on the same folds, all of them unless some are named, always with the baselines.
+/// Compares methods on the same folds, always with the baselines: those that are named, or all that end within ten minutes on a
+/// machine of nominal speed ([`TimePlan`]).
 pub fn compare(data: &Dataset) -> Evaluate<'_> {
     Evaluate::new(data).baselines(true)
 }

@@ -331,6 +331,32 @@ impl MemoryEstimate {
     }
 }
 
+/// Operations that one core of an ordinary machine does in a second. An operation is a multiply-add of the pairs engine at its
+/// best; what is slower counts as several.
+pub const NOMINAL_SPEED: f64 = 1.4e10;
+
+/// Operations of support vector machines on a Gram of so many bags, one for each of some points.
+pub(crate) fn gram_machine_work(bags: f64, points: usize) -> f64 {
+    // Iterations grow with the bags, and each passes over two rows of the Gram.
+    points as f64 * (60.0 * bags * bags + 9e3 * bags)
+}
+
+/// Operations that compare every instance of some bags with every instance of others, both shares of all bags, at one width.
+pub(crate) fn comparison_work(bags: &Bags, known: f64, new: f64) -> f64 {
+    /// What an instance adds to an answer is kept for the reasons.
+    const PART: f64 = 140.0;
+    let n = bags.instance_count() as f64;
+    known * new * n * n * (pair_work(bags, 1) + PART)
+}
+
+/// Operations of one pair of instances in the pairs engine, for so many widths.
+pub(crate) fn pair_work(bags: &Bags, widths: usize) -> f64 {
+    // A product waits for memory half of the time; most widths are powers of others.
+    const PRODUCT: f64 = 1.5;
+    const WIDTH: f64 = 14.0;
+    PRODUCT * bags.values_per_instance() + WIDTH * widths as f64
+}
+
 /// A way to learn from bags.
 pub trait Method: Send + Sync {
     /// Name, reference, abilities.
@@ -373,12 +399,25 @@ pub trait Method: Send + Sync {
         false
     }
 
-    /// Multiply-adds of one `prepare` for so many representations, roughly: enough to tell seconds from hours.
+    /// Operations of one `prepare` for so many representations, roughly; a core does [`NOMINAL_SPEED`] of them in a second.
+    /// From these counts follow the plan of a run and the time it is said to take.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
     /// [`work`](Method::work) for a grid, where not all of its points cost the same.
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         self.work(bags, grid.groups.len())
+    }
+
+    /// Operations that train one machine at every point of a grid, on a share of the bags. By default those of a support
+    /// vector machine on a Gram of the bags.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        gram_machine_work(share * bags.len() as f64, grid.points.len())
+    }
+
+    /// Operations that answer a share of the bags, `new`, by a model of another share, and tell why. By default every new
+    /// instance is compared with every known one.
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        comparison_work(bags, known, new)
     }
 
     /// Memory that `prepare` will need.

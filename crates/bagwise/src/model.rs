@@ -169,7 +169,7 @@ impl Model {
                 ));
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
-            let probabilities = calibration.probabilities(&outputs, tasks, classes.len());
+            let probabilities = calibration.probabilities(&outputs, tasks, classes.len(), ctx)?;
             let of_classes = |row: &[f64]| match calibration.is_fitted() {
                 true => class_probabilities(row, tasks, classes.len()),
                 false => vec![f64::NAN; classes.len()],

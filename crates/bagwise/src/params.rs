@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use bagwise_core::{Error, Result};
 
 pub use value::Value;
-use value::{check, magnitude, parse_value, parse_values};
+use value::{check, magnitude, parse_value, parse_values, thinned};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -319,6 +319,9 @@ pub enum WhenUnset {
     Default,
     /// Its grid: to be tuned.
     Grid,
+    /// Its grid, where lists of three or more numbers keep every second value, or every fourth, eighth, … at higher levels.
+    /// The default stays.
+    Thinned(u32),
 }
 
 impl WhenUnset {
@@ -374,10 +377,15 @@ impl Grid {
             }
             let text = match given.iter().find(|(name, _)| name == spec.name) {
                 Some((_, text)) => text.as_str(),
-                None if fill == WhenUnset::Grid => spec.grid,
-                None => spec.default,
+                None if fill == WhenUnset::Default => spec.default,
+                None => spec.grid,
             };
-            let values = parse_values(spec, method, text)?;
+            let mut values = parse_values(spec, method, text)?;
+            if let WhenUnset::Thinned(level) = fill
+                && given.iter().all(|(name, _)| name != spec.name)
+            {
+                values = thinned(values, parse_values(spec, method, spec.default)?.first(), level);
+            }
             points = points
                 .into_iter()
                 .flat_map(|point| {
@@ -524,6 +532,16 @@ mod tests {
         let g = grid(&[("gamma", "2^-1..2^1/d,8/d")], WhenUnset::Default).unwrap();
         let widths: Vec<String> = g.points.iter().map(|p| p.get("gamma").unwrap().to_string()).collect();
         assert_eq!(widths, ["0.5/d", "1/d", "2/d", "8/d"]);
+    }
+
+    #[test]
+    fn a_thinned_grid_keeps_the_default_and_what_was_given() {
+        let points = |given: &[(&str, &str)], level| grid(given, WhenUnset::Thinned(level)).unwrap().points;
+        assert_eq!(points(&[("c", "1")], 0).len(), 3);
+        let [one] = &points(&[("c", "1")], 1)[..] else { panic!("one of three is left") };
+        assert_eq!(one.find("gamma").unwrap().to_string(), "1/median");
+        assert_eq!(points(&[("c", "1"), ("gamma", "1/median,2/median,4/median")], 3).len(), 3);
+        assert_eq!(points(&[], 1).len(), 2, "two values are too few to leave one out");
     }
 
     #[test]

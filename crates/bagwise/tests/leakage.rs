@@ -51,6 +51,7 @@ fn records(data: &Dataset, method: &'static dyn Method, scale: Scale, protocol: 
         precision: Precision::F64,
         seed: 1,
         repeats: REPEATS,
+        probabilities: true,
     };
     let candidates = [Candidate { name: method.info().name.into(), setups: vec![setup] }];
     let mut kept = Vec::new();

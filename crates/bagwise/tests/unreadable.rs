@@ -184,6 +184,7 @@ fn no_fold_is_judged_by_rows_that_cannot_be_read() {
         precision: Precision::F64,
         seed: 5,
         repeats: 1,
+        probabilities: true,
     };
     for method in METHODS.iter().filter(|m| reads(**m)) {
         let (disk, data) = stored();

@@ -18,6 +18,9 @@ const ALL: &[Bench] = &[
         "k-means and mixtures beside scikit-learn; bow, cce, mi-vlad, mi-fv and miles at three sizes",
         crate::bench_embeddings::run,
     ),
+    ("estimates", "what folds are estimated to take beside what they take; METHOD@SET chooses pairs", || {
+        crate::bench_estimates::run(&[])
+    }),
     ("isk", "cells, weights and Grams of the isolation set-kernel beside numpy", crate::bench_isk::run),
     (
         "isk-partitions",
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let list: Vec<String> = ALL.iter().map(|(name, what, _)| format!("  {name:<10} {what}")).collect();
     let list = if list.is_empty() { "  (none yet)".into() } else { list.join("\n") };
     match args {
+        [name, rest @ ..] if name == "estimates" => crate::bench_estimates::run(rest),
         [name] => match ALL.iter().find(|b| b.0 == name) {
             Some((_, _, function)) => function(),
             None => bail!("'{name}' is not one of\n{list}"),

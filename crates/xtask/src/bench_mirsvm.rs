@@ -137,6 +137,7 @@ pub(crate) fn execute(
         seed: 0,
         repeats: 1,
         precision: bagwise::Precision::F64,
+        probabilities: false,
     };
     let candidates = [Candidate { name: setup.method.info().name.into(), setups: vec![setup] }];
     let run = Run::new(data, &candidates, &plan, None)?;

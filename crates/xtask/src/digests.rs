@@ -110,7 +110,10 @@ fn records(binary: &Path, data: &Path, method: &str, folder: &Path) -> Result<Op
     // inner fold, and the two largest sets have thousands of instances to begin at.
     let concepts = ["dd", "em-dd", "dd-svm", "mg-ddv", "mg-acc"].contains(&method);
     let large = ["protein", "text"].iter().any(|set| data.to_string_lossy().contains(set));
-    let protocol = if concepts || large { &["--protocol", "kfold"][..] } else { &["--inner", "2"] };
+    let protocol = match concepts || large {
+        true => &["--protocol", "kfold", "--probabilities"][..],
+        false => &["--inner", "2"],
+    };
     let starts = if concepts && large { &["-p", "starts=20"][..] } else { &[] };
     let mut command = program(binary, &["evaluate"]);
     command

@@ -5,6 +5,7 @@ mod bench;
 mod bench_comparators;
 mod bench_dd;
 mod bench_embeddings;
+mod bench_estimates;
 mod bench_isk;
 mod bench_linear;
 mod bench_migraph;

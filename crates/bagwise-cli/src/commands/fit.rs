@@ -7,6 +7,7 @@ use bagwise::io::OutputKind;
 use bagwise::{AUTO, INNER_FOLDS, Model};
 
 use crate::args::Data;
+use crate::judging::{human_seconds, say_plan};
 use crate::learning::{Choosing, Learning};
 use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
@@ -18,7 +19,8 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto picks the simplest one that is not clearly worse than the best
+    /// The method; auto picks the simplest one that is not clearly worse than the best, among those that finish within ten
+    /// minutes on two ordinary cores; all picks it among all methods
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
     /// Output file
@@ -49,24 +51,30 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     session.check_output(&args.output, OutputKind::Model, &[&args.data])?;
     let data = session.read(&args.data, &args.read.read_options())?;
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
-    let setups = config.resolve(&data, true)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     session.warn_of_leaks(&data)?;
-    let model = bagwise::fit(&data)
+    let fit = bagwise::fit(&data)
         .method(config)
         .inner(args.inner)
         .optimize(args.choosing.optimize)
         .threshold(args.choosing.threshold)
         .best(args.choosing.best)
         .positive(args.choosing.positive.clone())
-        .ctx(&ctx)
-        .run()?;
+        .ctx(&ctx);
+    let plan = fit.plan()?;
+    let methods = match &plan.methods[..] {
+        [one] => one.method.clone(),
+        all => format!("{} methods", all.len()),
+    };
+    session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(plan.seconds())));
+    say_plan(&plan, "--method", session);
+    let model = fit.run()?;
     model.save(&args.output)?;
     let header = &model.header;
     session.print_beside(&Fitted {
         model: &model,
         inner: args.inner,
-        chosen: setups.len() > 1 || setups[0].grid.points.len() > 1,
+        chosen: plan.methods.len() > 1 || plan.methods[0].points > 1,
         output: &args.output,
     })?;
     if !header.training.threshold_met {

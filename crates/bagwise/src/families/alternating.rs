@@ -26,7 +26,7 @@ use crate::method::{
     Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
 use kernel::{Kernel, Last, Solved};
@@ -234,8 +234,18 @@ impl<A: Alternating> Method for Alternation<A> {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All pairs once, in Grams or as they are asked for; machines come on top.
-        crate::families::width::pass(bags, representations)
+        // All pairs once, in Grams or as they are asked for; machines come on top. Grams of instances do not fit the caches.
+        const STORED: f64 = 350.0;
+        let n = bags.instance_count() as f64;
+        let stored = if kernel::gram_fits(bags.instance_count()) { STORED * n * n / 2.0 } else { 0.0 };
+        crate::families::width::pass(bags, representations) + representations as f64 * stored
+    }
+
+    /// Some rounds, each a machine on all instances, or one on few that all instances are then compared with.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let (n, b) = (share * bags.instance_count() as f64, share * bags.len() as f64);
+        let few = self.method.wants_few() || self.method.wants_means();
+        grid.points.len() as f64 * if few { 900.0 * n * b } else { 150.0 * n * n }
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

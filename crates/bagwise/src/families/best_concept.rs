@@ -20,7 +20,7 @@ use crate::method::{
     Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training, WeightedConcept,
 };
-use crate::params::{Kind, ParamSpec, Point};
+use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
@@ -69,15 +69,24 @@ impl Method for BestConcept {
         self.info
     }
 
-    fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // All instances are starts, for one side or the other, in an outer fold and its five inner ones. EM-DD evaluates one
-        // instance per bag, some five times.
-        let n = bags.instance_count() as f64;
+    /// Nothing is prepared.
+    fn work(&self, _: &Bags, _: usize) -> f64 {
+        0.0
+    }
+
+    /// All instances are starts, for one side or the other. EM-DD evaluates one instance per bag.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let n = share * bags.instance_count() as f64;
         let evaluated = match self.producer {
             Producer::DiverseDensity => n,
-            Producer::EmDd => 5.0 * bags.len() as f64,
+            Producer::EmDd => share * bags.len() as f64,
         };
-        6.0 * representations as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
+        grid.groups.len() as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
+    }
+
+    /// Every new instance is compared with one concept.
+    fn answer_work(&self, _: &Bags, _: f64, _: f64) -> f64 {
+        0.0
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

@@ -114,6 +114,11 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         self.0.work(bags, representations)
     }
 
+    /// Vectors are compared, not instances: next to nothing.
+    fn answer_work(&self, _: &Bags, _: f64, _: f64) -> f64 {
+        0.0
+    }
+
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
         self.0.needs_besides(bags)
     }

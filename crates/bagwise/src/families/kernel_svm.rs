@@ -13,13 +13,13 @@ use std::sync::Arc;
 use bagwise_svm::Machine;
 
 use crate::families::svm::{self, SvmParams};
-use crate::families::width::twins;
+use crate::families::width::{distinct_widths, twins};
 use crate::graph::Graph;
 use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
-    Training, WeightedConcept,
+    Training, WeightedConcept, comparison_work,
 };
-use crate::params::{Point, representations};
+use crate::params::{Grid, Point, representations};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Result};
@@ -53,6 +53,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
 
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// As [`Method::answer_work`].
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        comparison_work(bags, known, new)
+    }
 
     /// Memory needed while Grams are made, besides the Grams.
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate;
@@ -159,6 +164,17 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.kernel.work(bags, representations)
+    }
+
+    /// Points that differ in other things than the width share the exponentials; each representation has a Gram to fill.
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        const ENTRY: f64 = 90.0;
+        let entries = (grid.groups.len() * bags.len() * bags.len()) as f64;
+        self.work(bags, distinct_widths(&grid.points).max(1)) + ENTRY * entries
+    }
+
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        self.kernel.answer_work(bags, known, new)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

@@ -87,7 +87,8 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
     /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         let within = if self.looks_within() { bags.pairs_within() } else { 0.0 };
-        pass(bags, representations) + within * (bags.values_per_instance() + 20.0 * representations as f64)
+        pass(bags, representations)
+            + within * (4.0 * bags.values_per_instance() + 60.0 * representations as f64)
     }
 
     /// As [`BagKernel::needs_besides`].

@@ -1,7 +1,7 @@
 //! The width of a Gaussian: as a number, or relative to the training instances.
 
-use crate::method::Scope;
-use crate::params::{Kind, ParamSpec, Point, Value};
+use crate::method::{Scope, pair_work};
+use crate::params::{Kind, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
 use bagwise_core::{Bags, Error, Result, Rng};
 use bagwise_engine::cells::Distance;
@@ -128,8 +128,19 @@ fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> 
     Ok([middle, mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
 }
 
-/// Multiply-adds of one pass of the pairs engine: products, and some three for each width.
-pub(crate) fn pass(bags: &Bags, representations: usize) -> f64 {
+/// Operations of one pass of the pairs engine: products, an exponential for each width, and the median distance.
+pub(crate) fn pass(bags: &Bags, widths: usize) -> f64 {
     let n = bags.instance_count() as f64;
-    n * n / 2.0 * (bags.values_per_instance() + 3.0 * representations as f64)
+    // Differences one by one, then sorted.
+    let pairs = if bags.instance_count() <= EXACT { n * n / 2.0 } else { PAIRS as f64 };
+    n * n / 2.0 * pair_work(bags, widths) + pairs * (8.0 * bags.width() as f64 + 100.0)
+}
+
+/// How many widths some points have: those of a pass over pairs that serves all of them.
+pub(crate) fn distinct_widths(points: &[Point]) -> usize {
+    let mut widths: Vec<Width> = Vec::new();
+    for width in points.iter().filter_map(|p| Width::read(p).ok()) {
+        index_in(&mut widths, width, |a, b| a == b);
+    }
+    widths.len()
 }

@@ -438,6 +438,7 @@ impl<'a> TrainingTask<'a> {
         outputs: &Mat,
         calibration: &Calibration,
         threshold: Option<f64>,
+        ctx: &Ctx,
     ) -> Result<Predictions> {
         match truth {
             Target::Values(values) => Predictions::values(values.clone(), outputs.data().to_vec()),
@@ -449,7 +450,7 @@ impl<'a> TrainingTask<'a> {
                 if !calibration.is_fitted() {
                     return Ok(Predictions::Classes(classified));
                 }
-                let probabilities = calibration.probabilities(outputs, &self.tasks, names.len());
+                let probabilities = calibration.probabilities(outputs, &self.tasks, names.len(), ctx)?;
                 Ok(Predictions::Classes(classified.with_probabilities(probabilities)?))
             }
         }

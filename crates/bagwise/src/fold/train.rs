@@ -67,7 +67,7 @@ pub fn learn(
     let calibration = match inner {
         // No bag has an output of a machine that had not seen it.
         [] => Calibration::default(),
-        _ => Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks),
+        _ => Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks, ctx)?,
     };
     let chosen =
         wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
@@ -87,12 +87,17 @@ fn choose(
 ) -> Result<(usize, Tuned)> {
     let mut tried: Vec<Tuned> = Vec::with_capacity(learners.len());
     let mut answers = Vec::with_capacity(learners.len());
-    for learner in learners {
+    for (i, learner) in learners.iter().enumerate() {
+        if learners.len() > 1 {
+            let what = format!("{} on {}", learner.setup.method.info().name, learner.data.name);
+            ctx.progress.step(&what, i as u64, learners.len() as u64);
+        }
         let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
         if learners.len() > 1 {
             // Grams of all candidates together may not fit; the chosen one is prepared again.
             tuned.release();
-            answers.push(vec![inner_answers(learner, &tuned.out_of_fold, train, inner, wanted.metric)?]);
+            let of_bags = inner_answers(learner, &tuned.out_of_fold, train, inner, wanted.metric, ctx)?;
+            answers.push(vec![of_bags]);
         }
         tried.push(tuned);
     }
@@ -121,10 +126,11 @@ fn inner_answers(
     train: &[usize],
     inner: &[Fold],
     metric: Metric,
+    ctx: &Ctx,
 ) -> Result<Repeat> {
     let truth = learner.target.select(train);
-    let calibration = learner.calibrated_for(metric, &truth, out_of_fold);
-    let predictions = learner.predictions(&truth, out_of_fold, &calibration, None)?;
+    let calibration = learner.calibrated_for(metric, &truth, out_of_fold, ctx)?;
+    let predictions = learner.predictions(&truth, out_of_fold, &calibration, None, ctx)?;
     let tests = |fold: &Fold, bag: &usize| fold.test.binary_search(bag).is_ok();
     let folds = train.iter().map(|bag| inner.iter().position(|f| tests(f, bag)).unwrap_or(0)).collect();
     Ok(Repeat { repeat: 0, fold: None, bags: train.to_vec(), folds, predictions, complete: true })

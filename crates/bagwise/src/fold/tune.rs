@@ -61,9 +61,10 @@ impl TrainingTask<'_> {
         let folds: Vec<usize> = train.iter().map(|&bag| tested_by[bag]).collect();
         let judged = |outputs: &Option<Mat>| match outputs {
             Some(summary_rows) if summary.is_some() => {
+                ctx.check()?;
                 self.judge_summary(&truth, summary_rows, metric, &folds)
             }
-            Some(outputs) => self.judge(&truth, outputs, metric, &folds),
+            Some(outputs) => self.judge(&truth, outputs, metric, &folds, ctx),
             None => Ok(None),
         };
         let values: Vec<Option<f64>> = out_of_fold.par_iter().map(judged).collect::<Result<_>>()?;
@@ -302,16 +303,30 @@ impl TrainingTask<'_> {
     }
 
     /// The value of out-of-fold outputs, whose folds are given bag by bag.
-    fn judge(&self, truth: &Target, outputs: &Mat, metric: Metric, folds: &[usize]) -> Result<Option<f64>> {
-        let calibration = self.calibrated_for(metric, truth, outputs);
-        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None)?, folds))
+    fn judge(
+        &self,
+        truth: &Target,
+        outputs: &Mat,
+        metric: Metric,
+        folds: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Option<f64>> {
+        ctx.check()?;
+        let calibration = self.calibrated_for(metric, truth, outputs, ctx)?;
+        Ok(metric.over_folds(&self.predictions(truth, outputs, &calibration, None, ctx)?, folds))
     }
 
     /// A calibration where a metric looks at probabilities: a sigmoid per point of a grid is work for nothing elsewhere.
-    pub(super) fn calibrated_for(&self, metric: Metric, truth: &Target, outputs: &Mat) -> Calibration {
+    pub(super) fn calibrated_for(
+        &self,
+        metric: Metric,
+        truth: &Target,
+        outputs: &Mat,
+        ctx: &Ctx,
+    ) -> Result<Calibration> {
         match metric.needs_probabilities() {
-            true => Calibration::fit(truth, outputs, &self.tasks),
-            false => Calibration::default(),
+            true => Calibration::fit(truth, outputs, &self.tasks, ctx),
+            false => Ok(Calibration::default()),
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, Mapped
 use crate::families::svm::{self, SvmParams};
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
+    gram_machine_work,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
@@ -218,7 +219,23 @@ impl Method for Isk {
         let forests = grid.groups.iter().filter(by_trees).count();
         // A dozen steps down a tree, each in the time of ten multiply-adds.
         let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
-        self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests)
+        // A Gram counts equal cells of all pairs of bags, a few operations for each instance; large bags share cells.
+        let (b, n) = (bags.len() as f64, bags.instance_count() as f64);
+        let gram =
+            if bags.len() < MANY_BAGS { 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0) } else { 0.0 };
+        let grams = gram * grid.groups.len() as f64;
+        self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests) + grams
+    }
+
+    /// On a Gram, or, of many bags, on maps.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let (b, points) = (share * bags.len() as f64, grid.points.len());
+        if bags.len() < MANY_BAGS { gram_machine_work(b, points) } else { 5e5 * points as f64 * b }
+    }
+
+    /// New bags are mapped like training bags.
+    fn answer_work(&self, bags: &Bags, _: f64, new: f64) -> f64 {
+        new * self.work(bags, 1)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

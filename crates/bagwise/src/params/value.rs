@@ -204,3 +204,15 @@ pub(super) fn magnitude(value: &Value) -> Option<f64> {
         Value::Word(_) => None,
     }
 }
+
+/// Some of a list of three or more numbers: the default, or the one in the middle, and every second to both sides of it; every
+/// fourth or eighth at higher levels. Other lists stay as they are.
+pub(super) fn thinned(values: Vec<Value>, default: Option<&Value>, level: u32) -> Vec<Value> {
+    if values.len() < 3 || values.iter().any(|v| magnitude(v).is_none()) {
+        return values;
+    }
+    let middle = values.iter().position(|v| Some(v) == default).unwrap_or(values.len() / 2);
+    let step = 1 << level.min(16);
+    let kept = |(i, value)| (usize::abs_diff(i, middle) % step == 0).then_some(value);
+    values.into_iter().enumerate().filter_map(kept).collect()
+}

@@ -4,14 +4,16 @@
 //! bags alone, and its test bags are answered as new ones.
 //! A fit that fails is a record that says why, and the others go on.
 
+mod deadline;
 mod picture;
 mod reasons;
 mod store;
 mod verdict;
 
+pub(crate) use deadline::{Deadline, until};
 pub use picture::{GramPicture, picture};
 pub use store::Keep;
-pub(crate) use store::RecordStore;
+pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
 use std::collections::BTreeMap;
@@ -58,9 +60,22 @@ pub struct RunPlan {
     pub seed: u64,
     /// How often the folds are drawn again.
     pub repeats: usize,
+    /// Whether bags get probabilities also where nothing is chosen by inner folds, which are then trained for them alone.
+    pub probabilities: bool,
 }
 
 impl RunPlan {
+    /// Whether inner folds are trained: something is chosen by them, a point of some candidate or the threshold, or
+    /// probabilities are wanted. If one candidate has probabilities, all have.
+    pub(crate) fn trains_inner<'c>(
+        &self,
+        mut candidates: impl Iterator<Item = &'c [ResolvedConfig]>,
+    ) -> bool {
+        let chooses = |setups: &[ResolvedConfig]| setups.len() > 1 || setups[0].grid.points.len() > 1;
+        let wanted = self.threshold.is_some() || self.probabilities;
+        !self.protocol.optimistic() && (wanted || candidates.any(chooses))
+    }
+
     /// Refuses what the protocol would not heed; `given` if the fold of each bag is.
     fn check(&self, given: bool) -> Result<()> {
         let Protocol { name, outer, .. } = self.protocol;
@@ -83,12 +98,21 @@ impl RunPlan {
     }
 }
 
+/// What [`Run::execute_steps`] tells.
+pub(crate) enum FitStep<'k> {
+    /// A fit begins.
+    Begins(&'k Key),
+    /// A fit is done.
+    Done(Record),
+}
+
 /// A run that can be carried out, or resumed.
 pub struct Run<'a> {
     data: &'a Dataset,
     plan: &'a RunPlan,
     candidates: &'a [Candidate],
     given: Option<&'a [String]>,
+    trains_inner: bool,
     /// The folds, the same for every method.
     pub folds: FoldPlan,
     /// The bags and their truth.
@@ -142,7 +166,8 @@ impl<'a> Run<'a> {
         let pool = Pool { target, groups: data.groups.as_ref(), given };
         let folds = FoldPlan::new(plan.protocol.outer, pool, plan.seed, plan.repeats)?;
         // If the first training part cannot be divided, hardly any can: a slip, not a failed fit.
-        if let (Some(first), false) = (folds.repeats[0].first(), plan.protocol.optimistic()) {
+        let trains_inner = plan.trains_inner(candidates.iter().map(|c| c.setups.as_slice()));
+        if let (Some(first), true) = (folds.repeats[0].first(), trains_inner) {
             plan.protocol.inner.inner(pool, &first.train, plan.seed, 0, 0).map_err(|e| match e {
                 Error::Refused { found, remedy } => {
                     Error::refused(format!("inner folds of the first training part: {found}"), remedy)
@@ -171,7 +196,7 @@ impl<'a> Run<'a> {
                 .collect(),
         };
         let fingerprint = bagwise_judge::fingerprint(&configuration);
-        Ok(Run { data, plan, candidates, given, folds, roster, fingerprint })
+        Ok(Run { data, plan, candidates, given, trains_inner, folds, roster, fingerprint })
     }
 
     /// Number of records that the whole run writes.
@@ -190,6 +215,20 @@ impl<'a> Run<'a> {
         &self,
         done: &dyn Fn(&Key) -> bool,
         keep: &mut dyn FnMut(Record) -> Result<()>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        let mut step = |step: FitStep<'_>| match step {
+            FitStep::Begins(_) => Ok(()),
+            FitStep::Done(record) => keep(record),
+        };
+        self.execute_steps(done, &mut step, ctx)
+    }
+
+    /// The same, with the beginning of every fit.
+    pub(crate) fn execute_steps(
+        &self,
+        done: &dyn Fn(&Key) -> bool,
+        step: &mut dyn FnMut(FitStep<'_>) -> Result<()>,
         ctx: &Ctx,
     ) -> Result<()> {
         let mut ctx = ctx.clone();
@@ -212,17 +251,20 @@ impl<'a> Run<'a> {
             }
             for (repeat, folds) in self.folds.repeats.iter().enumerate() {
                 if self.plan.protocol.optimistic() {
-                    self.best_on_cv(candidate, &learners, repeat, folds, done, keep, ctx)?;
+                    self.best_on_cv(candidate, &learners, repeat, folds, done, step, ctx)?;
                     continue;
                 }
                 for (f, fold) in folds.iter().enumerate() {
+                    ctx.check()?;
                     let key = self.key(candidate, repeat, f);
                     if done(&key) {
                         continue;
                     }
+                    step(FitStep::Begins(&key))?;
                     let started = Instant::now();
                     let fitted = self.one_fold(&learners, repeat, f, fold, ctx);
-                    keep(self.record(key, fold, fitted, started.elapsed().as_secs_f64())?)?;
+                    let seconds = started.elapsed().as_secs_f64();
+                    step(FitStep::Done(self.record(key, fold, fitted, seconds)?))?;
                 }
             }
         }
@@ -249,19 +291,28 @@ impl<'a> Run<'a> {
         ctx: &Ctx,
     ) -> Result<FoldResult> {
         let pool = Pool { target: learners[0].target, groups: self.data.groups.as_ref(), given: self.given };
-        let inner =
-            self.plan.protocol.inner.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?;
+        let splits = self.plan.protocol.inner;
+        let inner = match self.trains_inner {
+            true => splits.inner(pool, &fold.train, self.plan.seed, repeat as u64, f as u64)?,
+            false => Vec::new(),
+        };
         let wanted =
             TrainOptions { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
         let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
         let Refit { frame, machines, .. } = &learned.refit;
         let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
-        let mut judged =
-            FoldResult::new(learner, &fold.test, &answers.outputs, &learned.calibration, learned.threshold);
+        let mut judged = FoldResult::new(
+            learner,
+            &fold.test,
+            &answers.outputs,
+            &learned.calibration,
+            learned.threshold,
+            ctx,
+        )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
         judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
-        judged.inner = learned.tuned.values[learned.tuned.best];
+        judged.inner = learned.tuned.values[learned.tuned.best].filter(|_| self.trains_inner);
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
         if !learned.threshold_met {
@@ -279,13 +330,14 @@ impl<'a> Run<'a> {
         repeat: usize,
         folds: &[Fold],
         done: &dyn Fn(&Key) -> bool,
-        keep: &mut dyn FnMut(Record) -> Result<()>,
+        step: &mut dyn FnMut(FitStep<'_>) -> Result<()>,
         ctx: &Ctx,
     ) -> Result<()> {
         let keys: Vec<Key> = (0..folds.len()).map(|f| self.key(candidate, repeat, f)).collect();
         if keys.iter().all(done) {
             return Ok(());
         }
+        step(FitStep::Begins(&keys[0]))?;
         let started = Instant::now();
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
         let wanted = TrainOptions { metric: self.plan.metric, threshold: None, best: true };
@@ -298,9 +350,10 @@ impl<'a> Run<'a> {
             let judged = match &best {
                 Ok((which, tuned)) => {
                     let learner = &learners[*which];
-                    let calibration = Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks);
+                    let calibration =
+                        Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks, ctx)?;
                     let outputs = tuned.out_of_fold.gather(&fold.test);
-                    let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None);
+                    let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
                     judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
                     judged.inner = tuned.values[tuned.best];
                     judged.on_edge = tuned.on_edge.clone();
@@ -309,7 +362,7 @@ impl<'a> Run<'a> {
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(e) => Err(Error::Invalid(e.to_string())),
             };
-            keep(self.record(key, fold, judged, seconds)?)?;
+            step(FitStep::Done(self.record(key, fold, judged, seconds)?))?;
         }
         Ok(())
     }
@@ -396,17 +449,19 @@ impl FoldResult {
         outputs: &Mat,
         calibration: &Calibration,
         threshold: Option<f64>,
-    ) -> FoldResult {
+        ctx: &Ctx,
+    ) -> Result<FoldResult> {
         let classes = matches!(learner.target, Target::Classes { .. });
-        let probabilities =
-            classes.then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes()));
+        let probabilities = (classes && calibration.is_fitted())
+            .then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes(), ctx))
+            .transpose()?;
         let scored = Scored {
             bags: bags.to_vec(),
             labels: classes.then(|| learner.labels(outputs, threshold)),
             scores: learner.scores(outputs).into_data(),
             probabilities: probabilities.map(Mat::into_data),
         };
-        FoldResult { scored, threshold, ..FoldResult::default() }
+        Ok(FoldResult { scored, threshold, ..FoldResult::default() })
     }
 }
 
@@ -457,40 +512,4 @@ fn outcome(machines: &Machines) -> FitOutcome {
         message: None,
         changed,
     }
-}
-
-/// Roughly how many seconds of one core a candidate will take, from sizes alone: enough to tell seconds from hours.
-pub fn estimate_seconds(candidate: &Candidate, data: &Dataset, plan: &RunPlan) -> f64 {
-    // What one core of an ordinary machine does per second: multiply-adds of the pairs engine, and entries of Grams
-    // touched by the solver.
-    const PAIRS: f64 = 1e10;
-    const SOLVER: f64 = 1e9;
-    let bags = data.bags.len() as f64;
-    let folds = match plan.protocol.outer {
-        Splits::KFold(k) | Splits::Half(k) => k as f64,
-        Splits::LeaveOneOut => bags,
-        Splits::Given => 10.0,
-        Splits::TrainTest => 1.0,
-    } * plan.repeats as f64;
-    let inner = match plan.protocol.inner {
-        Splits::KFold(k) => k as f64,
-        _ => 5.0,
-    };
-    let machines = match &data.target {
-        Some(Target::Classes { names, .. }) => {
-            (names.len() * names.len().saturating_sub(1) / 2).max(1) as f64
-        }
-        _ => 1.0,
-    };
-    let one = |setup: &ResolvedConfig| {
-        let points = setup.grid.points.len() as f64;
-        // Where labels are learned from, every inner fold and every class prepares for itself.
-        let prepared = if setup.method.learns_labels() { (inner + 1.0) * machines } else { 1.0 };
-        let work = prepared * setup.method.work_for(&data.bags, &setup.grid);
-        // A machine of a pair of classes sees their bags only; iterations grow with the bags.
-        let per_machine = bags / machines.sqrt().max(1.0);
-        let solves = folds * (inner + 1.0) * points * machines * per_machine * per_machine * 10.0;
-        if setup.method.params().is_empty() { 0.0 } else { folds * work / PAIRS + solves / SOLVER }
-    };
-    candidate.setups.iter().map(one).sum()
 }

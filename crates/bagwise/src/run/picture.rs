@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Candidate;
 use crate::fold::ResolvedConfig;
+use crate::method::NOMINAL_SPEED;
 use crate::params::{Grid, Point};
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{Record, most_chosen};
@@ -47,8 +48,7 @@ pub fn picture(
     let shown = data.bags.select(&bags);
     let target = data.target.as_ref().map(|t| t.select(&bags));
     let spent: f64 = records.iter().map(|r| r.seconds).sum();
-    // As in `estimate_seconds`: multiply-adds that one core does in a second.
-    if setup.method.work_for(&shown, &setup.grid) / 1e10 > ALLOWED.0.max(ALLOWED.1 * spent) {
+    if setup.method.work_for(&shown, &setup.grid) / NOMINAL_SPEED > ALLOWED.0.max(ALLOWED.1 * spent) {
         return Err(Error::Invalid("the bags are too large".into()));
     }
     let point = &setup.grid.points[0];

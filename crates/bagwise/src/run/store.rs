@@ -1,7 +1,7 @@
 //! Where the records of a run are kept while it goes on, so that the same call goes on where it was stopped: in a folder
 //! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
 //!
-//! A folder holds `run.json` (whose run it is), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
+//! A folder holds `run.json` (whose run it is), `plan.json` (which methods and points there was time for), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
 //! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
 use std::fs::File;
@@ -16,6 +16,7 @@ use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_pred
 use serde::{Deserialize, Serialize};
 
 use super::{Run, Verdict};
+use crate::plan::TimePlan;
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,7 @@ struct Owner {
 
 const OWNER: &str = "run.json";
 const RECORDS: &str = "records.jsonl";
+const PLAN: &str = "plan.json";
 const PREDICTIONS: &str = "predictions.csv";
 const DIFFERENCES: &str = "differences.csv";
 
@@ -47,14 +49,14 @@ pub(crate) struct RecordStore {
     kept: Vec<Record>,
     pub(crate) folder: Option<PathBuf>,
     /// To be removed when the run is done.
-    cached: Option<PathBuf>,
+    cached: Vec<PathBuf>,
 }
 
 impl RecordStore {
     /// Opens what there is of the run, or begins.
-    pub(crate) fn open(keep: &Keep, run: &Run<'_>) -> Result<RecordStore> {
+    pub(crate) fn open(keep: &Keep, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         let folder = match keep {
-            Keep::Cache => return Ok(RecordStore::in_cache(run)),
+            Keep::Cache => return Ok(RecordStore::in_cache(run, plan)),
             Keep::Folder(folder) => folder.clone(),
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
@@ -74,20 +76,28 @@ impl RecordStore {
         }
         let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
         save_whole(&folder.join(OWNER), &json(&owner)?)?;
+        save_whole(&folder.join(PLAN), &json(plan)?)?;
         save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
         save_whole(&folder.join("roster.json"), &json(&run.roster)?)?;
-        Ok(RecordStore { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: None })
+        Ok(RecordStore { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: Vec::new() })
     }
 
     /// Without a folder a run must not fail because its cache does: it goes on in memory then.
-    fn in_cache(run: &Run<'_>) -> RecordStore {
+    fn in_cache(run: &Run<'_>, plan: &TimePlan) -> RecordStore {
         let path = cache_folder().and_then(|folder| {
             std::fs::create_dir_all(&folder).ok()?;
             remove_old(&folder);
             Some(folder.join(format!("{}.jsonl", run.fingerprint)))
         });
         let file = path.as_ref().and_then(|path| open_records(path, run).ok());
-        let cached = path.filter(|_| file.is_some());
+        let mut cached: Vec<PathBuf> = path.filter(|_| file.is_some()).into_iter().collect();
+        // A plan that was made with a clock is repeated when the run goes on.
+        if plan.measured
+            && let Some(path) = cached_plan(&plan.request)
+            && json(plan).and_then(|bytes| save_whole(&path, &bytes)).is_ok()
+        {
+            cached.push(path);
+        }
         RecordStore { file, kept: Vec::new(), folder: None, cached }
     }
 
@@ -120,12 +130,14 @@ impl RecordStore {
         records
     }
 
-    /// Ends a run whose results are known: its folder gets predictions and differences, and the cache forgets it.
+    /// Ends a run whose results are known: its folder gets predictions and differences, and the cache forgets it if it is
+    /// `complete`.
     pub(crate) fn finish(
         self,
         records: &[Record],
         roster: &GroundTruth,
         verdict: &Verdict,
+        complete: bool,
     ) -> Result<Option<PathBuf>> {
         if let Some(folder) = &self.folder {
             let rows = prediction_rows(records, roster)?;
@@ -134,11 +146,29 @@ impl RecordStore {
             save_whole(&folder.join(PREDICTIONS), &bytes)?;
             save_whole(&folder.join(DIFFERENCES), &verdict.differences_csv()?)?;
         }
-        if let Some(path) = self.cached {
+        for path in self.cached.iter().filter(|_| complete) {
             let _ = std::fs::remove_file(path);
         }
         Ok(self.folder)
     }
+}
+
+/// The plan that an unfinished or finished run with the same request left where this one is to be kept.
+pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
+    let of = |path: &Path| TimePlan::read(path).ok().filter(|plan| plan.request == request);
+    match keep {
+        Keep::Cache => of(&cached_plan(request)?),
+        Keep::Folder(folder) => of(&folder.join(PLAN)),
+        Keep::FolderNamed(name) => {
+            let folders = (1..).map(|n| numbered(name, n)).take_while(|folder| folder.exists());
+            folders.into_iter().find_map(|folder| of(&folder.join(PLAN)))
+        }
+    }
+}
+
+/// Where the plan of a run without a folder is kept.
+fn cached_plan(request: &str) -> Option<PathBuf> {
+    Some(cache_folder()?.join(format!("{request}.plan.json")))
 }
 
 /// Refuses a folder with files that no run wrote.
@@ -178,12 +208,16 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
 fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
-    let numbered = |n: usize| match n {
+    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|run| run == fingerprint);
+    (1..).map(|n| numbered(name, n)).find(fits).unwrap_or_else(|| name.to_path_buf())
+}
+
+/// `NAME`, `NAME-2`, …
+fn numbered(name: &Path, n: usize) -> PathBuf {
+    match n {
         1 => name.to_path_buf(),
         n => PathBuf::from(format!("{}-{n}", name.display())),
-    };
-    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|run| run == fingerprint);
-    (1..).map(numbered).find(fits).unwrap_or_else(|| name.to_path_buf())
+    }
 }
 
 /// The fingerprint of the run that a folder holds.
@@ -213,7 +247,11 @@ fn cache_folder() -> Option<PathBuf> {
 fn remove_old(folder: &Path) {
     const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "jsonl")) {
+    for path in entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "jsonl" || e == "json"))
+    {
         let changed = std::fs::metadata(&path).and_then(|m| m.modified());
         let age = changed.ok().and_then(|t| SystemTime::now().duration_since(t).ok());
         if age.is_some_and(|age| age > MONTH) {

@@ -276,6 +276,7 @@ fn records_within(
         precision: Precision::F64,
         seed: 5,
         repeats: 2,
+        probabilities: true,
     };
     let setups = vec![ResolvedConfig { scale, ..setup(method, SMALL, WhenUnset::Grid, data) }];
     let candidates = [Candidate { name: method.info().name.into(), setups }];
@@ -392,6 +393,7 @@ fn test_bags_reach_no_choice_of_a_run() {
         positive: None,
         seed: 5,
         repeats: 1,
+        probabilities: true,
     };
     for method in &variants() {
         for (_, scale) in Scale::ALL {

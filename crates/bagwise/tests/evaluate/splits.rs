@@ -327,6 +327,7 @@ fn a_run_refuses_what_its_protocol_would_not_heed() {
             precision: Default::default(),
             seed: 0,
             repeats,
+            probabilities: true,
         };
         let run = Run::new(&data, &[], &plan, given.then_some(&folds[..]));
         run.err().map_or(String::new(), |e| e.to_string())

@@ -1,0 +1,190 @@
+//! Plans and budgets through the front door: what a run does never depends on the clock, except for where it stops.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bagwise::judge::Record;
+use bagwise::plan::{NOMINAL_CORES, NOMINAL_TIME};
+use bagwise::{Clock, Ctx, Dataset, Error, Evaluate, Event, TimePlan, compare, fit, read};
+
+/// A clock that stands still until somebody moves it.
+#[derive(Default)]
+struct Stopped(AtomicU64);
+
+impl Stopped {
+    fn pass(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Stopped {
+    fn now(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Records as they are written, without times.
+fn lines<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<String> {
+    let timeless = |r: &Record| serde_json::to_string(&Record { seconds: 0.0, ..r.clone() }).unwrap();
+    records.into_iter().map(timeless).collect()
+}
+
+/// What a folder keeps of a run, without times.
+fn kept(folder: &std::path::Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
+    let records: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines(&records)
+}
+
+fn small() -> Dataset {
+    read("synthetic:gauss?bags=40&features=3").unwrap()
+}
+
+/// A comparison whose plan does not depend on how fast this machine is: an hour for a second's work.
+fn hour(data: &Dataset) -> Evaluate<'_> {
+    compare(data).methods(["mi-kernel", "wmksvm", "migraph"]).folds(4).budget(Duration::from_secs(3600))
+}
+
+#[test]
+fn a_slow_clock_leaves_a_subset_of_the_same_records_and_the_same_call_goes_on() {
+    let data = small();
+    let home = tempfile::tempdir().unwrap();
+    let whole = home.path().join("whole");
+    let found = hour(&data).clock(Arc::new(Stopped::default())).folder(&whole).run().unwrap();
+    assert!(found.incomplete.is_empty());
+    let whole = kept(&whole);
+    // The time is up after nine fits: two methods are complete, the third has one fold of four.
+    let part = home.path().join("part");
+    let clock = Arc::new(Stopped::default());
+    let slow = Arc::clone(&clock);
+    let watch = move |event: &Event<'_>| {
+        if let Event::Fitted { done: 9, .. } = event {
+            slow.pass(4000);
+        }
+        Ok(())
+    };
+    let short = hour(&data).clock(clock).folder(&part).watch(watch).run().unwrap();
+    let stopped = kept(&part);
+    assert_eq!(stopped.len(), 9);
+    assert_eq!(stopped, whole[..9], "what was done is what the whole run does, byte for byte");
+    let lacking: Vec<&str> = short.incomplete.iter().map(|(method, _)| method.as_str()).collect();
+    assert_eq!(short.incomplete[0].1, 1, "one fold of four");
+    assert_eq!(lacking.len(), short.time.methods.len() - 2);
+    let ranked: Vec<&str> = short.verdict.table.iter().map(|line| line.method.as_str()).collect();
+    assert!(lacking.iter().all(|method| !ranked.contains(method)), "{ranked:?}");
+    // The same call has the same plan and does the rest.
+    let plan = TimePlan::read(&part.join("plan.json")).unwrap();
+    let rest = hour(&data).clock(Arc::new(Stopped::default())).folder(&part).run().unwrap();
+    assert_eq!(rest.time, plan);
+    assert!(rest.resumed && rest.incomplete.is_empty());
+    assert_eq!(kept(&part), whole);
+}
+
+#[test]
+fn a_deadline_reaches_into_a_fit() {
+    // One fit of it takes minutes, so that only a cancelled one ends in time.
+    let data = read("synthetic:gauss?bags=400&min=40&max=60&features=60").unwrap();
+    let started = std::time::Instant::now();
+    let outcome = compare(&data).methods(["dd"]).baselines(false).budget(Duration::from_millis(500)).run();
+    let Err(Error::Refused { found, .. }) = outcome else { panic!("nothing can be complete") };
+    assert!(found.contains("0 of 10 fits are kept"), "{found}");
+    // Two seconds are promised; the rest is for a busy machine.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
+fn ctrl_c_is_told_from_a_deadline() {
+    let data = small();
+    let ctx = Ctx::default();
+    ctx.canceller().store(true, Ordering::Relaxed);
+    let outcome = hour(&data).clock(Arc::new(Stopped::default())).ctx(&ctx).run();
+    assert!(matches!(outcome, Err(Error::Cancelled)));
+}
+
+#[test]
+fn a_plan_follows_from_the_size_of_the_data_alone() {
+    // 30,000 instances of 384 columns, which are never all made.
+    let large = "synthetic:embeddings?bags=120&instances=250&features=384";
+    let plan = |seed: u64| fit(&read(format!("{large}&seed={seed}")).unwrap()).plan().unwrap();
+    let first = plan(0);
+    assert_eq!(first, plan(1));
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(first, one.install(|| plan(0)), "threads change what it takes, not what is done");
+    let names: Vec<&str> = first.methods.iter().map(|m| m.method.as_str()).collect();
+    for method in ["majority", "simple-mi", "mi-kernel", "migraph", "isk"] {
+        assert!(names.contains(&method), "{method} is not in {names:?}");
+    }
+    assert!(first.core_seconds() <= NOMINAL_TIME * NOMINAL_CORES);
+    assert!(!first.measured && first.left_out.iter().all(|l| !names.contains(&l.method.as_str())));
+    // Small data leave out no search, nor any point.
+    let small = fit(&read("musk1").unwrap()).plan().unwrap();
+    let names: Vec<&str> = small.methods.iter().map(|m| m.method.as_str()).collect();
+    assert!(names.contains(&"dd-svm") && names.contains(&"mg-acc"), "{names:?}");
+    assert_eq!(small.thinned().count(), 0, "{small:?}");
+}
+
+#[test]
+fn a_plan_is_repeated_from_its_file_and_refused_for_other_settings() {
+    let data = small();
+    let home = tempfile::tempdir().unwrap();
+    let first = hour(&data).clock(Arc::new(Stopped::default())).folder(home.path().join("a")).run().unwrap();
+    let plan = TimePlan::read(&home.path().join("a/plan.json")).unwrap();
+    assert_eq!(plan, first.time);
+    let again = |methods: &[&'static str]| {
+        compare(&data).methods(methods.iter().copied()).folds(4).time_plan(plan.clone()).run()
+    };
+    let repeated = again(&["mi-kernel", "wmksvm", "migraph"]).unwrap();
+    assert_eq!(repeated.time, plan);
+    assert_eq!(lines(&repeated.records), lines(&first.records));
+    let refused = again(&["mi-kernel", "wmksvm"]).err().map_or(String::new(), |e| e.to_string());
+    assert!(refused.contains("migraph") && refused.contains("other settings"), "{refused}");
+    let broken = home.path().join("broken.json");
+    std::fs::write(&broken, "{}").unwrap();
+    assert!(TimePlan::read(&broken).unwrap_err().to_string().contains("no plan of a run"));
+}
+
+#[test]
+fn a_short_budget_thins_grids_then_leaves_methods_out_and_keeps_the_baselines() {
+    let data = read("synthetic:gauss?bags=400&min=20&max=30&features=20").unwrap();
+    let clock = Arc::new(Stopped::default());
+    let mut seen = None;
+    let watch = |event: &Event<'_>| {
+        if let Event::Started { time, .. } = event {
+            seen = Some((*time).clone());
+            return Err(Error::Cancelled);
+        }
+        Ok(())
+    };
+    let outcome = compare(&data).budget(Duration::from_secs(1)).clock(clock).watch(watch).run();
+    assert!(matches!(outcome, Err(Error::Cancelled)));
+    let plan: TimePlan = seen.unwrap();
+    let names: Vec<&str> = plan.methods.iter().map(|m| m.method.as_str()).collect();
+    assert!(names.contains(&"majority") && names.contains(&"simple-mi"), "{names:?}");
+    assert!(plan.measured && plan.left_out.iter().any(|l| l.method == "dd-svm"), "{plan:?}");
+}
+
+#[test]
+fn probabilities_come_from_the_folds_that_chose_or_from_none() {
+    let data = small();
+    let fixed = || {
+        compare(&data)
+            .methods(["mi-kernel"])
+            .baselines(false)
+            .folds(4)
+            .param("norm", "mean")
+            .param("c", 1.0)
+            .param("gamma", 1.0)
+    };
+    let without = fixed().run().unwrap();
+    assert!(without.records.iter().all(|r| r.scored.probabilities.is_none() && r.inner.is_none()));
+    let with = fixed().probabilities(true).run().unwrap();
+    assert!(with.records.iter().all(|r| r.scored.probabilities.is_some() && r.inner.is_some()));
+    let scores =
+        |e: &bagwise::Evaluation| e.records.iter().map(|r| r.scored.scores.clone()).collect::<Vec<_>>();
+    assert_eq!(scores(&without), scores(&with));
+    // Where something is chosen, everybody has probabilities, the baselines too.
+    let tuned =
+        compare(&data).methods(["mi-kernel"]).folds(4).param("mi-kernel.c", [1.0, 10.0]).run().unwrap();
+    assert!(tuned.records.iter().all(|r| r.scored.probabilities.is_some()));
+}
