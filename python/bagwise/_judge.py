@@ -217,7 +217,8 @@ def compare(
     repeats : int, default=1
         How often the folds are drawn again.
     protocol : str, optional
-        nested, kfold (fixed parameters), loo, half, given, train-test or best-on-cv (optimistic).
+        nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test or best-on-cv
+        (optimistic).
     optimize : str, optional
         What parameters are chosen by; accuracy, or mse for numbers.
     decision_threshold : float or str, optional

@@ -143,12 +143,14 @@ impl Results<'_> {
     pub(crate) fn paper(&self, protocol: String) -> anyhow::Result<Paper> {
         let ranks: Vec<Option<RankTable>> = (0..self.tables.len()).map(|t| self.ranks(t)).collect();
         let tables = (0..self.tables.len()).map(|t| self.table(t, ranks[t].as_ref())).collect();
+        let ranks_of_ranks = self.ranks_of_ranks(&ranks)?;
         Ok(Paper {
             source: self.experiment.source.clone(),
             protocol,
             notes: self.experiment.notes.clone(),
             tables,
-            ranks_of_ranks: self.ranks_of_ranks(&ranks)?,
+            axes: self.axes_of_ranks(&ranks_of_ranks),
+            ranks_of_ranks,
             facts: self.facts()?,
         })
     }
@@ -319,6 +321,22 @@ impl Results<'_> {
             remark: row.remark.clone(),
         };
         Ok(printed.iter().map(summary).collect())
+    }
+
+    /// Ranks of ranks on axes: of six measures, not of the data sets.
+    fn axes_of_ranks(&self, found: &[PaperSummary]) -> Vec<RankAxis> {
+        let Some(control) = self.tables.iter().find_map(|t| t.control.clone()) else { return Vec::new() };
+        let axis = |title: &str, text: fn(&PaperSummary) -> &str| {
+            let meta = found.iter().filter(|s| s.what == "meta-rank");
+            let ranks: Vec<(String, f64)> =
+                meta.filter_map(|s| Some((s.of.clone(), text(s).parse().ok()?))).collect();
+            let length = bonferroni_dunn(ranks.len().max(2), self.tables.len(), BARS);
+            (ranks.len() > 1).then(|| RankAxis { title: title.into(), ranks, control: control.clone(), length })
+        };
+        [axis("Ranks of ranks as printed", |s| &s.printed), axis("Our ranks of ranks", |s| &s.ours)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// What the paper says of its data, beside what is here.

@@ -43,8 +43,9 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The file names data, methods, grids and protocol, and the numbers that a paper printed for them; experiments/ \
-has one for every table that the data at hand allow. Data sets are looked for by name in $BAGWISE_DATA and data/; one that \
-is not there is a line that says so, and so is a method that bagwise does not have.
+has one for every table of five papers. The page, table.md and table.tex show each printed number beside ours, with a verdict. Data \
+sets are looked for by name in $BAGWISE_DATA and data/; one that is not there is a line that says so (`bagwise data get` downloads \
+it), and so is a method that bagwise does not have.
 
 Examples:
   bagwise run experiment.toml --quick
@@ -137,7 +138,12 @@ fn on_one(
         return Ok(Err(why.clone()));
     }
     if !bagwise::io::is_here(data.read()) {
-        session.warn(&format!("{}: there are no data of this name in $BAGWISE_DATA or data/", data.read()));
+        let known = bagwise::datasets::find(data.read()).is_some();
+        let remedy = if known { format!("; bagwise data get {}", data.read()) } else { String::new() };
+        session.warn(&format!(
+            "{}: there are no data of this name in $BAGWISE_DATA or data/{remedy}",
+            data.read()
+        ));
         return Ok(Err("the data are not here".into()));
     }
     let set = session.read(data.read(), &data.options()?)?;

@@ -20,6 +20,8 @@ pub struct Paper {
     pub tables: Vec<PaperTable>,
     /// Ranks over several tables.
     pub ranks_of_ranks: Vec<PaperSummary>,
+    /// These on an axis, as printed and as they came out.
+    pub axes: Vec<RankAxis>,
     /// What the paper says of the data.
     pub facts: Vec<PaperSummary>,
 }

@@ -2,7 +2,7 @@
 //! averages, ranks and tests, and every number in one long table.
 
 use super::text::plus_minus;
-use super::{Agreement, Paper, PaperCell, PaperSummary, PaperTable, axis};
+use super::{Agreement, Paper, PaperCell, PaperSummary, PaperTable, RankAxis, axis};
 use crate::markup::{Markup, fixed};
 use crate::table::{Look, TableCell, numbers, table, words};
 
@@ -26,11 +26,7 @@ impl Paper {
                 page.leaf("p", &[("class", "lead")], &format!("{}. {LEGEND}", capital(&table.quantity)));
                 table.matrix(page);
                 summaries(page, "Over all data sets", &table.summaries);
-                page.tag("div", &[("class", "figures")], |page| {
-                    for (j, one) in table.axes.iter().enumerate() {
-                        axis::draw(page, one, &format!("axis-{i}-{j}"));
-                    }
-                });
+                axes(page, &table.axes, &format!("axis-{i}"));
                 page.tag("details", &[("class", "numbers")], |page| {
                     page.leaf("summary", &[], "Every number, with remarks");
                     table.list(page);
@@ -38,7 +34,14 @@ impl Paper {
             });
         }
         summaries(page, "Ranks of ranks", &self.ranks_of_ranks);
+        axes(page, &self.axes, "axis-all");
         summaries(page, "The data, as described and as they are here", &self.facts);
+    }
+}
+
+fn axes(page: &mut Markup, axes: &[RankAxis], id: &str) {
+    for (i, one) in axes.iter().enumerate() {
+        axis::draw(page, one, &format!("{id}-{i}"));
     }
 }
 
