@@ -331,7 +331,12 @@ impl Results<'_> {
             let ranks: Vec<(String, f64)> =
                 meta.filter_map(|s| Some((s.of.clone(), text(s).parse().ok()?))).collect();
             let length = bonferroni_dunn(ranks.len().max(2), self.tables.len(), BARS);
-            (ranks.len() > 1).then(|| RankAxis { title: title.into(), ranks, control: control.clone(), length })
+            (ranks.len() > 1).then(|| RankAxis {
+                title: title.into(),
+                ranks,
+                control: control.clone(),
+                length,
+            })
         };
         [axis("Ranks of ranks as printed", |s| &s.printed), axis("Our ranks of ranks", |s| &s.ours)]
             .into_iter()

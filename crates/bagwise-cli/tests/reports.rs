@@ -185,10 +185,14 @@ fn the_page_of_an_experiment_begins_with_the_table_of_the_paper() {
     assert!(text(&output.stdout).contains(sentence), "{}", text(&output.stdout));
     let found = json(&at("out/table.json"));
     let verdict = |data: &str, name: &str| {
-        let line = found["results"].as_array().unwrap().iter().find(|r| r["data"] == data && r["name"] == name);
+        let line =
+            found["results"].as_array().unwrap().iter().find(|r| r["data"] == data && r["name"] == name);
         line.unwrap()["verdict"].as_str().unwrap().to_string()
     };
-    assert_eq!([verdict("a", "M"), verdict("a", "N"), verdict("b", "O")], ["below", "not comparable", "not run"]);
+    assert_eq!(
+        [verdict("a", "M"), verdict("a", "N"), verdict("b", "O")],
+        ["below", "not comparable", "not run"]
+    );
     assert_eq!([verdict("b", "M"), verdict("c", "M")], ["", "not run"]);
     let page = std::fs::read_to_string(at("out/report.html")).unwrap();
     let main = page.split_once("<main>").unwrap().1;

@@ -170,3 +170,23 @@ impl Output for List {
         text + if here < self.sets.len() { "; bagwise data get NAME downloads one\n" } else { "\n" }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_come_along_have_their_digest_and_experiments_name_known_data() {
+        for name in ["musk1", "elephant", "image1000"] {
+            let set = datasets::known(name).unwrap();
+            assert_eq!(set.digest_here().unwrap(), set.digest, "{name}");
+        }
+        let list = List { digests: None, sets: datasets::all().iter().collect() };
+        assert_eq!(list.state(0), "yes");
+        let experiment = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/isk-table-3.toml");
+        // What is here depends on the machine; all of it is known.
+        for name in missing(&Experiment::read(&experiment, false).unwrap()) {
+            assert!(["musk2", "fox", "tiger", "image2000"].contains(&name.as_str()), "{name}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bagwise::datasets;
 
 use super::printed::{self, PrintedRow};
-use super::{Data, Experiment};
+use super::{Data, Experiment, PrintedTable};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
@@ -22,11 +22,20 @@ fn unavailable(data: &Data) -> Option<String> {
     found.or_else(|| (!known(data.read())).then(|| format!("nobody knows where {} is", data.read())))
 }
 
+/// An experiment, its tables and their files.
+struct Held {
+    experiment: Experiment,
+    tables: Vec<(PrintedTable, Option<PathBuf>)>,
+}
+
 /// What an experiment does with a line of a file that it names: none if it does not look at it.
-fn state(experiment: &Experiment, file: &str, row: &PrintedRow) -> Option<Result<(), String>> {
+fn state(held: &Held, file: &str, row: &PrintedRow) -> Option<Result<(), String>> {
+    let experiment = &held.experiment;
     let named = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.ends_with(file));
     let facts = experiment.facts.iter().any(|p| p.ends_with(file));
-    let data = experiment.data.iter().find(|d| d.printed_name() == row.set);
+    // Several runs of the same data may belong to different tables.
+    let same: Vec<&Data> = experiment.data.iter().filter(|d| d.printed_name() == row.set).collect();
+    let data = same.first().copied();
     let runs = |of: &str| {
         let entry = experiment.method.iter().find(|m| m.name == of)?;
         Some(if entry.method().is_some() { Ok(()) } else { Err(format!("{of} is not in bagwise")) })
@@ -40,10 +49,10 @@ fn state(experiment: &Experiment, file: &str, row: &PrintedRow) -> Option<Result
     }
     let mut tables = experiment.table.iter();
     let of_tests = tables.any(|t| named(&t.tests)) || named(&experiment.meta_rank);
-    let of_table = experiment.tables().unwrap().into_iter().zip(experiment.files()).any(|(table, path)| {
-        path.is_some_and(|p| p.ends_with(file))
+    let of_table = held.tables.iter().any(|(table, path)| {
+        path.as_ref().is_some_and(|p| p.ends_with(file))
             && (row.is_summary()
-                || data.is_some_and(|d| {
+                || same.iter().any(|d| {
                     let number = table.numbers.of(&row.set, &row.method);
                     table.has(d) && number.is_some_and(|r| r.metric == row.metric)
                 }))
@@ -70,8 +79,12 @@ fn every_printed_number_is_held_by_an_experiment_or_it_is_said_why_not() {
         all.sort();
         all
     };
-    let experiments: Vec<Experiment> =
-        files(&folder(), "toml").iter().map(|f| Experiment::read(f, false).unwrap()).collect();
+    let held = |file: &PathBuf| {
+        let experiment = Experiment::read(file, false).unwrap();
+        let tables = experiment.tables().unwrap().into_iter().zip(experiment.files()).collect();
+        Held { experiment, tables }
+    };
+    let experiments: Vec<Held> = files(&folder(), "toml").iter().map(held).collect();
     let (mut rows, mut run) = (0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut not_held: BTreeMap<String, usize> = BTreeMap::new();

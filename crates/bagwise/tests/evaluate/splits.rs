@@ -356,7 +356,8 @@ fn a_run_refuses_what_its_protocol_would_not_heed() {
 
 #[test]
 fn a_learning_curve_grows_within_each_fold_and_tests_the_same_bags() {
-    let target = Target::from_labels(&(0..60).map(|i| if i % 3 == 0 { "1" } else { "0" }).collect::<Vec<_>>());
+    let target =
+        Target::from_labels(&(0..60).map(|i| if i % 3 == 0 { "1" } else { "0" }).collect::<Vec<_>>());
     let bags: Vec<usize> = (0..60).collect();
     let folds = Splits::Curve(3).outer(pool(&target, None), &bags, 7, 0).unwrap();
     let whole = Splits::KFold(3).outer(pool(&target, None), &bags, 7, 0).unwrap();
@@ -366,7 +367,10 @@ fn a_learning_curve_grows_within_each_fold_and_tests_the_same_bags() {
         assert_eq!((fold.train.len(), &fold.test), (4 * share, &of.test), "fold {i}");
         assert!(fold.train.iter().all(|bag| of.train.contains(bag)));
         if share > 1 {
-            assert!(folds[i - 3].train.iter().all(|bag| fold.train.contains(bag)), "the smaller share is inside");
+            assert!(
+                folds[i - 3].train.iter().all(|bag| fold.train.contains(bag)),
+                "the smaller share is inside"
+            );
         }
         let positive = fold.train.iter().filter(|&&bag| bag % 3 == 0).count();
         assert!(positive.abs_diff(fold.train.len() / 3) <= 1, "{positive} of {}", fold.train.len());
