@@ -1,7 +1,7 @@
-"""Multi-instance learning, fast and honest.
+"""Multi-instance learning.
 
-A *bag* is a set of instances (the shapes of a molecule, the patches of a slide, the posts of a forum); labels belong to
-bags. Estimators are those of scikit-learn in manner, and the work is done in Rust.
+A *bag* is a set of instances (the conformers of a molecule, the patches of a slide, the posts of a forum), and each
+label belongs to a bag. Estimators follow scikit-learn's conventions; the computations run in Rust.
 
 >>> from bagwise import MIKernelClassifier
 >>> from bagwise.datasets import load_musk1

@@ -1,4 +1,4 @@
-"""What models say of bags: labels, values, probabilities, and the instances that decided."""
+"""Predictions for bags (labels, values, probabilities) and explanations by instance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, repr=False)
 class Predictions:
-    """What a model says of bags.
+    """The predictions of a model for some bags.
 
     Attributes
     ----------
@@ -20,13 +20,14 @@ class Predictions:
     label : ndarray of shape (n_bags,)
         The class of each bag, or its value.
     score : ndarray of shape (n_bags,) or (n_bags, n_classes)
-        Decision values: above 0 the second of two classes; of several classes one for each. The value itself for numbers.
+        Decision values. Of two classes, a value above 0 means the second; of several classes, there is one per class.
+        The predicted value for regression.
     probability : ndarray of shape (n_bags, n_classes) or None
-        The probability of each class, in the order of `classes`; None for numbers, and with ``probability=False``.
+        The probability of each class, in the order of `classes`; None for regression and with ``probability=False``.
     familiar : ndarray of shape (n_bags,)
-        False where the model is out of its depth: what it says of such a bag is a guess.
+        False for bags that resemble no training bag; their predictions are guesses.
     classes : ndarray of shape (n_classes,) or None
-        The classes; None for numbers.
+        The classes; None for regression.
     """
 
     bags: list[str]
@@ -40,7 +41,7 @@ class Predictions:
         return len(self.bags)
 
     def to_frame(self) -> Any:
-        """A pandas frame with a row per bag."""
+        """A pandas frame with one row per bag."""
         import pandas as pd
 
         columns: dict[str, Any] = {"label": self.label} if self.classes is not None else {"value": self.label}
@@ -60,21 +61,21 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a machine says what it says of one bag.
+    """The explanation of one prediction.
 
     Attributes
     ----------
     bag : str
         The bag.
     machine : str
-        What the machine tells apart, such as ``"1 vs 0"``; empty for real values.
+        The two classes that the binary model separates, such as ``"1 vs 0"``; empty for regression.
     bias : float or None
-        What belongs to no instance; None where a single instance decides.
+        The constant term; None if a single instance decides.
     parts : ndarray of shape (n_instances,)
-        With a bias, what each instance adds: bias and parts add up to the decision value exactly. Without, the
-        decision value of each instance.
+        With a bias, the contribution of each instance: bias and parts add up to the decision value exactly. Without,
+        the decision value of each instance.
     chosen : int or None
-        The instance that decides, where a single one does.
+        The instance that decides, if a single one does.
     """
 
     bag: str
@@ -91,15 +92,15 @@ class Explanation:
         return float((self.bias or 0.0) + self.parts.sum())
 
     def top(self, count: int = 3) -> list[int]:
-        """The instances that speak most for the first class of `machine`, in that order."""
+        """The instances that contribute most to the first class of `machine`, largest first."""
         return [int(i) for i in np.argsort(-self.parts, kind="stable")[:count]]
 
     def to_frame(self) -> Any:
-        """A pandas frame with a row per instance."""
+        """A pandas frame with one row per instance."""
         return Explanations([self]).to_frame()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the part of every instance with matplotlib.
+        """Plot the contribution of every instance with matplotlib.
 
         Parameters
         ----------
@@ -116,7 +117,7 @@ class Explanation:
         ax.bar(places, self.parts, color=np.where(decides, "tab:orange", "tab:blue").tolist())
         ax.axhline(0.0, color="black", linewidth=0.8)
         ax.set_xlabel("instance, counted from 0")
-        ax.set_ylabel("decision value" if self.bias is None else "part of the decision value")
+        ax.set_ylabel("decision value" if self.bias is None else "contribution to the decision value")
         told = f", {self.machine}" if self.machine else ""
         ends = "" if self.bias is None else f", bias {self.bias:.3g}"
         ax.set_title(f"{self.bag}{told}: {self.value:.3g}{ends}")
@@ -124,10 +125,10 @@ class Explanation:
 
 
 class Explanations(list[Explanation]):
-    """A list of explanations, bag after bag, that can be a table."""
+    """A list of explanations, bag by bag, with a table view."""
 
     def to_frame(self) -> Any:
-        """A pandas frame with a row per bag, machine and instance: its part, and whether it is the one that decides."""
+        """A pandas frame with one row per bag, machine and instance: its contribution, and whether it decides."""
         import pandas as pd
 
         counts = [len(e.parts) for e in self]
@@ -143,7 +144,7 @@ class Explanations(list[Explanation]):
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the parts of all instances with matplotlib: a column per bag, a point per instance.
+        """Plot the contributions of all instances with matplotlib: one column per bag, one point per instance.
 
         Parameters
         ----------
@@ -165,16 +166,16 @@ class Explanations(list[Explanation]):
         several = len({e.machine for e in self}) > 1
         names = [f"{e.bag}: {e.machine}" if several else e.bag for e in self]
         ax.set_xticks(range(len(self)), names, rotation=90)
-        ax.set_ylabel("part of each instance")
+        ax.set_ylabel("contribution of each instance")
         return ax
 
 
 def axes(given: Any) -> Any:
-    """Axes of matplotlib to draw on, new ones if none are given."""
+    """Matplotlib axes to draw on; new ones if none are given."""
     if given is not None:
         return given
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install matplotlib") from error
+        raise ImportError("plotting needs matplotlib: pip install matplotlib") from error
     return plt.subplots()[1]

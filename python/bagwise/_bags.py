@@ -1,4 +1,4 @@
-"""Bags: many sets of instances over the same features, from whatever holds them."""
+"""Bags: sets of instances with the same features, from many kinds of input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BagsLike: TypeAlias = Any
 
 
 class Bags:
-    """Many bags over the same features, checked once.
+    """Bags with the same features, validated once.
 
     A sequence: ``bags[3]`` is the matrix of one bag (a view, read-only), ``bags[:10]``, ``bags[[5, 2]]`` and
     ``bags[mask]`` are bags again, so that ``train_test_split``, ``GridSearchCV`` and the like divide them as they
@@ -27,13 +27,14 @@ class Bags:
     ----------
     bags : list or dict of 2-D arrays, 2-D or 3-D array, sparse matrix, data frame or AnnData
         One matrix per bag, rows are instances; a dictionary names its bags. A 2-D array (or sparse matrix) with
-        `bag_ids` is cut by them; without, every row is a bag of one instance. A 3-D array holds bags of equal size, or
-        padded ones with `lengths` or `mask`. Tensors of torch are arrays, masked values are missing ones. In a frame
-        (of pandas, polars or Arrow, a row per instance) the column `bag` tells bags apart, and all other columns are
-        features: :func:`bagwise.from_frame` takes labels, groups and the like out. A column of lists becomes a
-        feature for each entry. Numbers of single precision stay so; all else becomes double precision.
+        `bag_ids` is split by them; without, every row is a bag of one instance. A 3-D array contains bags of equal
+        size, or padded ones with `lengths` or `mask`. Torch tensors count as arrays, masked values as missing.
+        In a frame (pandas, polars or Arrow, one row per instance) the column `bag` names the bag, and all other
+        columns are features; use :func:`bagwise.from_frame` for frames with labels or groups.
+        A column of lists becomes one feature per entry. Single precision stays single precision; everything else
+        becomes double precision.
     bag_ids : array-like of shape (n_instances,), optional
-        The bag of each row. Rows of a bag need not stand together; bags come in the order of their first row.
+        The bag of each row. Rows of a bag need not be adjacent; bags are in the order of their first row.
     bag : str, default="bag"
         For a frame or AnnData, the column with the bag of each row.
     lengths : array-like of shape (n_bags,), optional
@@ -45,10 +46,10 @@ class Bags:
     feature_names : sequence of str, optional
         Names of the features.
     groups : array-like of shape (n_bags,), optional
-        Groups that are never to be split (patients, scaffolds). They go where the bags go: estimators and
-        evaluations that are given no groups use these.
+        Groups that must not be split (patients, scaffolds). They stay with the bags: estimators and evaluations use
+        them unless other groups are given.
     missing : bool, default=False
-        Let NaN stand for a missing value instead of refusing it.
+        Accept NaN as a missing value instead of raising an error.
 
     Attributes
     ----------
@@ -57,11 +58,11 @@ class Bags:
     groups : ndarray of shape (n_bags,) or None
         The group of each bag.
     kept : dict of str to ndarray of shape (n_instances,)
-        Columns carried along, never learned from.
+        Extra columns, not used for training.
     offsets : ndarray of shape (n_bags + 1,)
-        Bag `b` owns the rows ``offsets[b]:offsets[b + 1]`` of `instances`.
+        Bag `b` has the rows ``offsets[b]:offsets[b + 1]`` of `instances`.
     instances : ndarray or sparse matrix
-        All instances; a view without a copy where they are dense.
+        All instances; a view without a copy if they are dense.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class Bags:
     ) -> None:
         if names is not None and len(set(names)) < len(names):
             twice = next(n for i, n in enumerate(names) if n in names[:i])
-            raise ValueError(f"two features are called '{twice}'; give every feature a name of its own")
+            raise ValueError(f"two features are called '{twice}'; give every feature a unique name")
         called = rows.ids if ids is None else [str(i) for i in ids]
         self._native = NativeBags(
             rows.instances, rows.offsets, called, names, categories, missing, rows.order, rows.single
@@ -178,12 +179,12 @@ class Bags:
 
     @property
     def feature_names(self) -> list[str] | None:
-        """Names of the features, if they were given any."""
+        """Names of the features, if they have names."""
         return self._native.features if self._has_names else None
 
     @property
     def categories(self) -> dict[str, list[str]]:
-        """For features that are categories, the meaning of their codes."""
+        """For categorical features, the meaning of their codes."""
         return self._native.categories
 
     @property
@@ -232,13 +233,13 @@ class Bags:
 
     @classmethod
     def concat(cls, several: Iterable[Bags]) -> Bags:
-        """All bags of several, one after the other.
+        """Concatenate bags.
 
         Parameters
         ----------
         several : iterable of Bags
-            Bags over the same features, in the same order. Names of bags must differ, unless they only count; groups
-            and kept columns come along where all have them.
+            Bags over the same features, in the same order. Names of bags must differ, unless they are just numbers;
+            groups and kept columns are preserved if all have them.
 
         Examples
         --------
@@ -302,7 +303,7 @@ class Bags:
         )
 
     def to_frame(self) -> Any:
-        """A pandas frame with a row per instance: its bag, its group, the features, and the columns carried along.
+        """A pandas frame with one row per instance: its bag, its group, the features, and the kept columns.
 
         Examples
         --------
@@ -390,6 +391,6 @@ def _positions(key: Any, count: int) -> NDArray[np.int64]:
             raise IndexError(f"a mask of shape {at.shape} for {count} bags")
         return np.flatnonzero(at).astype(np.int64)
     if at.ndim != 1 or (at.size > 0 and not np.issubdtype(at.dtype, np.integer)):
-        raise TypeError(f"bags are chosen by whole numbers, slices or masks, not by {key!r}")
+        raise TypeError(f"bags are indexed by integers, slices or masks, not by {key!r}")
     at = at.astype(np.int64)
     return np.where(at < 0, at + count, at)

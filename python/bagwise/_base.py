@@ -1,4 +1,4 @@
-"""What all estimators share. The classes themselves are written from the registry of methods: ``_estimators.py``."""
+"""The base classes of all estimators, which are generated from the method registry (``_estimators.py``)."""
 
 from __future__ import annotations
 
@@ -153,23 +153,23 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
                 delattr(self, name)
 
     def _warn(self) -> None:
-        """Says what was not as it should be when the model was learned."""
+        """Warns about problems in training."""
         header = json.loads(self.model_.header())
         training, machines = header["training"], len(header["tasks"])
         who = f"machines of {type(self).__name__}"
         if training["not_converged"] > 0:
             steps = "iterations" in header["parameters"]
-            advice = "more steps are iterations=N" if steps else "try another scaling or a smaller c"
+            advice = "increase it with iterations=N" if steps else "try another scaling or a smaller c"
             found = f"{training['not_converged']} of {machines} {who} reached the iteration limit; {advice}"
             warnings.warn(found, ConvergenceWarning, stacklevel=outside())
         if training["unsettled"] > 0:
             found = (
-                f"the choices of {training['unsettled']} of {machines} {who} did not settle: "
-                "they came back in a circle or changed to the end"
+                f"the chosen instances of {training['unsettled']} of {machines} {who} did not settle: "
+                "they cycle, or still changed in the last round"
             )
             warnings.warn(found, ConvergenceWarning, stacklevel=outside())
         if not training["threshold_met"]:
-            found = "the threshold's rule could not be met on the training bags; the nearest one was taken"
+            found = "no threshold satisfies the rule on the training bags; using the closest one"
             warnings.warn(found, UserWarning, stacklevel=outside())
 
     def _ready(self, bags: BagsLike) -> Bags:
@@ -209,18 +209,18 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def predictions(self, bags: BagsLike) -> Predictions:
-        """Everything that the model says of each bag, in one call.
+        """Labels, decision values, probabilities and familiarity of each bag in one call.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
 
         Returns
         -------
         Predictions
-            Labels (or values), decision values, probabilities, and whether bags are familiar; ``to_frame()`` makes a
-            table of it, a row per bag.
+            Labels (or values), decision values, probabilities, and whether bags are familiar; ``to_frame()`` returns
+            a table with one row per bag.
         """
         new = self._ready(bags)
         scores, codes, probabilities, familiar = self.model_.answer(new._native, self._around())
@@ -236,7 +236,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def explain(self, bags: BagsLike) -> Explanations:
-        """Say which instances decided, exactly.
+        """Show which instances drove each prediction.
 
         Parameters
         ----------
@@ -246,8 +246,9 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Explanations
-            A list with one :class:`Explanation` per bag and machine, bag after bag; of two classes (and for real values)
-            there is one machine. ``to_frame()`` makes a table of it, a row per instance; ``plot()`` draws it.
+            A list with one :class:`Explanation` per bag and binary model, bag by bag; with two classes, and for
+            regression, there is one such model. ``to_frame()`` returns a table with one row per instance; ``plot()``
+            draws a figure.
         """
         new = self._ready(bags)
         machines = self.model_.machines()
@@ -259,20 +260,20 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def decision_function_instances(self, bags: BagsLike) -> NDArray[np.float64]:
-        """What :meth:`explain` says of each instance, as one array in the order of ``Bags(bags).instances``.
+        """The values of :meth:`explain` as one array, in the order of ``Bags(bags).instances``.
 
-        Where one instance decides, its decision value; where instances add up, the part of each, to which the bias of
-        the bag is to be added once.
+        If one instance decides, these are decision values. If contributions add up, these are the contributions,
+        without the bias of the bag.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags whose instances are looked at.
+            Bags whose instances are evaluated.
 
         Returns
         -------
         ndarray of shape (n_instances,) or (n_instances, n_machines)
-            One value per instance for two classes and real values, else one per machine.
+            One value per instance for two classes and for regression, otherwise one per binary model.
         """
         new = self._ready(bags)
         reasons = self.model_.explain(new._native, self._around())
@@ -280,15 +281,15 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return values[:, 0] if values.shape[1] == 1 else values
 
     def familiar(self, bags: BagsLike) -> NDArray[np.bool_]:
-        """For each bag, whether the model is within its depth.
+        """Whether each bag resembles the training bags.
 
         A bag is unfamiliar if no training bag resembles it, or if many of its values lie outside the range of the
-        training bags; what is predicted for it is a guess.
+        training bags. Its prediction is a guess.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to look at.
+            Bags to check.
 
         Returns
         -------
@@ -298,12 +299,12 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, which the command line reads too.
+        """Write the model to a file that the command line can also read.
 
         Parameters
         ----------
         path : str or path
-            The file, ``NAME.bagwise`` by custom. It holds numbers only, nothing that could be executed.
+            The file, usually ``NAME.bagwise``. It contains numbers and no executable code.
         """
         check_is_fitted(self)
         header = json.loads(self.model_.header())
@@ -319,7 +320,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls: type[_Self], path: str | os.PathLike[str]) -> _Self:
-        """Read a model that :meth:`save` or ``bagwise fit`` wrote.
+        """Load a model written by :meth:`save` or ``bagwise fit``.
 
         Parameters
         ----------
@@ -329,7 +330,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         estimator
-            Fitted, with the parameters that the file tells.
+            Fitted, with the parameters stored in the file.
         """
         model = model_from(path)
         header = json.loads(model.header())
@@ -365,7 +366,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
         return self.model_.map(zeros._native, self._around())[0]
 
     def transform(self, bags: BagsLike) -> Any:
-        """The vector of each bag, of length 1: inner products of these are the kernel.
+        """The vector of each bag, of length 1; inner products of the vectors are the kernel.
 
         Parameters
         ----------
@@ -381,7 +382,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
 
 
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
-    """A method that tells classes apart; use its subclasses."""
+    """A method that predicts classes; use its subclasses."""
 
     multiclass: str | None
     class_weight: Any
@@ -412,18 +413,18 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> _Classifier:
-        """Learn from labelled bags.
+        """Train on labelled bags.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to learn from; see :class:`bagwise.Bags`.
+            Training bags; see :class:`bagwise.Bags`.
         y : array-like of shape (n_bags,)
             The class of each bag.
         sample_weight : array-like of shape (n_bags,), optional
-            What an error on each bag costs, relative to the others.
+            The relative cost of an error on each bag.
         groups : array-like of shape (n_bags,), optional
-            Groups that are kept whole in the folds that probabilities and thresholds are learned from.
+            Groups that are not split between the folds used for probabilities and thresholds.
 
         Returns
         -------
@@ -445,7 +446,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
 
         Returns
         -------
@@ -456,16 +457,16 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         return found
 
     def score(self, bags: BagsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of bags whose class is predicted, of the weight of all.
+        """The (weighted) accuracy of the predictions.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
         y : array-like of shape (n_bags,)
             Their classes.
         sample_weight : array-like of shape (n_bags,), optional
-            What each bag counts.
+            The weight of each bag.
         """
         ready = self._ready(bags)
         weights = aligned(sample_weight, ready, "sample_weight")
@@ -478,7 +479,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
 
         Returns
         -------
@@ -496,17 +497,17 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         return True
 
     def decision_function(self, bags: BagsLike) -> NDArray[np.float64]:
-        """Decision values: above 0 the second of two classes; the larger the likelier.
+        """Decision values: with two classes, values above 0 mean the second class.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
 
         Returns
         -------
         ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One value per bag for two classes, else one per class.
+            One value per bag for two classes, otherwise one per class.
         """
         scores, codes = self._answer(bags)[:2]
         return _decisions(scores, codes)
@@ -531,18 +532,18 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> _Self:
-        """Learn from bags with values.
+        """Train on bags with numeric targets.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to learn from; see :class:`bagwise.Bags`.
+            Training bags; see :class:`bagwise.Bags`.
         y : array-like of shape (n_bags,)
             The value of each bag.
         sample_weight : array-like of shape (n_bags,), optional
-            What an error on each bag costs, relative to the others.
+            The relative cost of an error on each bag.
         groups : array-like of shape (n_bags,), optional
-            Not needed here, where nothing is chosen by folds; :func:`bagwise.fit` keeps groups whole.
+            Ignored, because nothing is chosen by folds here; :func:`bagwise.fit` uses groups.
 
         Returns
         -------
@@ -561,11 +562,11 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
         y : array-like of shape (n_bags,)
             Their values.
         sample_weight : array-like of shape (n_bags,), optional
-            What each bag counts.
+            The weight of each bag.
         """
         ready = self._ready(bags)
         weights = aligned(sample_weight, ready, "sample_weight")
@@ -577,7 +578,7 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to answer for.
+            Bags to predict.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What came of an evaluation: a table, a sentence, a report."""
+"""Results of an evaluation: a table, a summary sentence, a report."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from bagwise._answers import axes
 
 
 class Comparison(Sequence[dict[str, Any]]):
-    """What came of an evaluation: one row per method, best first.
+    """Results of an evaluation: one row per method, best first.
 
-    A sequence of dictionaries; :meth:`to_frame` makes a pandas frame, and a notebook shows the report.
+    A sequence of dictionaries. :meth:`to_frame` returns a pandas frame, and notebooks show the report.
 
     Attributes
     ----------
     metric : str
-        What the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
+        The metric that the rows are sorted by; ``low`` and ``high`` are the ends of its interval.
     protocol : str
-        How methods were judged.
+        The evaluation protocol.
     sentence : str
-        What came out: the best, its interval, whether it beats the baseline, what may be as good, and what to take.
+        Summary: the best method, its interval, whether it beats the baseline, methods that may be as good, and the
+        recommended method.
     differences : list of dict
-        Every method against the best, then every method against ``"majority"`` if that took part: ``method``, ``against``,
+        Every method against the best, then every method against ``"majority"`` if it was included:
+        ``method``, ``against``,
         ``difference`` (the method's value minus the other's), the ends ``low`` and ``high`` of its interval, ``p`` (adjusted for
-        the number of methods) and ``verdict`` ("clearly better", "no clear difference", "clearly worse", ...). Numbers that do
-        not exist are NaN.
+        the number of methods) and ``verdict`` ("clearly better", "no clear difference", "clearly worse", ...). Undefined
+        numbers are NaN.
     recommended : str
         The simplest method that is not clearly worse than the best.
     optimistic : bool
-        Whether the numbers are too good for new bags: parameters were chosen on the reported folds, or a method drew on
-        test bags.
+        Whether the estimates are optimistic: parameters were chosen on the reported folds, or a method used test
+        bags.
     saw_test_bags : list of str
-        The methods that drew on test bags, though not on their labels.
+        The methods that used test bags, without their labels.
     warnings : list of str
         Which fits failed and why, and parameters that were chosen at the end of their grid.
     records : list of dict
         Every fit: parameters, metrics, the scores of its test bags.
     roster : dict
-        The bags of the data set and their truth, to which `records` refer.
+        The bags of the data set and their labels, to which `records` refer.
     """
 
     def __init__(self, text: str, classes: NDArray[Any] | None = None) -> None:
@@ -87,13 +89,13 @@ class Comparison(Sequence[dict[str, Any]]):
         return iter(self._rows)
 
     def to_frame(self) -> Any:
-        """The table as a pandas frame, a row per method."""
+        """The table as a pandas frame with one row per method."""
         import pandas as pd
 
         return pd.DataFrame(self._rows).set_index("method")
 
     def fold_scores(self) -> Any:
-        """A pandas frame with a row per fit: method, repeat, fold, its metrics, and the parameters that were chosen."""
+        """A pandas frame with one row per fit: method, repeat, fold, metrics, and the chosen parameters."""
         import pandas as pd
 
         rows = []
@@ -113,9 +115,11 @@ class Comparison(Sequence[dict[str, Any]]):
         return pd.DataFrame(rows)
 
     def predictions(self) -> Any:
-        """A pandas frame of what was predicted out of fold: a row per method, repeat and bag, with what was true.
+        """Out-of-fold predictions as a pandas frame with one row per method, repeat and bag, next to the actual
+        labels.
 
-        The score is the decision value of two classes, or the value; of several classes there is one for each.
+        The score is the decision value for two classes, or the predicted value for regression. With several classes,
+        there is one score per class.
         """
         import pandas as pd
 
@@ -147,7 +151,7 @@ class Comparison(Sequence[dict[str, Any]]):
         return pd.DataFrame(rows)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the metric of every method with its interval, with matplotlib.
+        """Plot the metric of every method with its interval, using matplotlib.
 
         Parameters
         ----------
@@ -172,9 +176,9 @@ class Comparison(Sequence[dict[str, Any]]):
     def report(
         self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, hide_ids: bool = False
     ) -> str:
-        """The report as one HTML page that loads nothing.
+        """The report as a self-contained HTML page.
 
-        It is drawn from what the evaluation found; nothing is trained for it.
+        It is written from the results of the evaluation; no models are trained.
 
         Parameters
         ----------
@@ -183,7 +187,7 @@ class Comparison(Sequence[dict[str, Any]]):
         title : str, optional
             Its title.
         hide_ids : bool, default=False
-            Show bags by number instead of by name, and no groups.
+            Show bag numbers instead of names, and hide groups.
 
         Returns
         -------

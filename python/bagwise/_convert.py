@@ -1,4 +1,4 @@
-"""Data in another format, and the files that need a library of Python to be read: HDF5 and torch.
+"""Conversion between formats, and reading of HDF5 and torch files, which need a Python library.
 
 Such a file is taken apart bag by bag into ``.npy`` files (or, where it holds one matrix of all instances, into an
 ``.npz``), which the reader of the command line then reads: labels, groups, coordinates and every check are its own.
@@ -49,25 +49,28 @@ def convert(
     coords: bool | str | os.PathLike[str] = True,
     **reading: Any,
 ) -> None:
-    """Write data in another format: ``bagwise convert``, and HDF5 and torch files besides.
+    """Convert data to another format, like ``bagwise convert``; also reads HDF5 and torch files.
 
     Parameters
     ----------
     source : str, path or Dataset
-        What :func:`read` reads, or what it gave; an ``.h5`` or ``.hdf5`` file (needs h5py), a ``.pt`` or ``.pth`` file
+        Anything that :func:`read` accepts or returns; an ``.h5`` or ``.hdf5`` file
+        (needs h5py), a ``.pt`` or ``.pth`` file
         (needs torch), or a folder of these. A file holds one bag (a matrix, or ``features`` and perhaps ``coords`` and
         ``label``; it is called like the file), a matrix for each bag (by name, in a list, or in ``bags``; with attributes
         ``label`` and ``group``, or ``y`` and ``groups`` beside them), or ``X`` with all instances, ``bag`` or
         ``offsets``, and ``y``. Of a folder with ``h5_files`` or ``pt_files`` in it, as CLAM leaves it, those are taken.
         Nothing in a torch file is executed.
     target : str or path
-        The file to write; its ending says the format: .csv, .tsv, .sparse, .arff (with .gz to compress), .npz, .parquet.
-        A name without an ending is a new folder with an .npy file for each bag, ``labels.csv`` and perhaps ``coords``:
+        The file to write. Its extension determines the format:
+        .csv, .tsv, .sparse, .arff (with .gz to compress), .npz, .parquet.
+        A name without an extension is a new folder with one .npy file per bag, ``labels.csv`` and perhaps ``coords``:
         bags of HDF5 and torch files go there one after the other and need not fit into memory together.
     output_format : str, optional
-        The format to write, where the name does not say; ``"npy-folder"`` for a folder.
+        The output format, if the file name does not imply it; ``"npy-folder"`` for a folder.
     coords : bool, str or path, default=True
-        Whether coordinates beside the features come along; of a folder of .npy files, the folder that has them.
+        Whether to include coordinates stored next to the features; for a folder of .npy files, the folder with the
+        coordinates.
     **reading
         As in :func:`read`: `labels` (a table with the bags' names, labels and groups), `bag`, `label`, `group`,
         `max_instances` and so on.
@@ -82,14 +85,14 @@ def convert(
     """
     out = Path(target)
     if _is_folder(out, output_format) and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out}: there is something of this name already; name a new folder")
+        raise ValueError(f"{out}: it already exists; choose a new folder")
     if _is_folder(out, output_format) and reading.get("keep"):
         raise ValueError(
-            f"{out}: a folder of .npy files has no place for columns that are carried along; write .parquet"
+            f"{out}: a folder of .npy files cannot store kept columns; write .parquet"
         )
     if isinstance(source, Dataset):
         if reading:
-            raise TypeError(f"{next(iter(reading))} is for reading, and this data set has been read")
+            raise TypeError(f"{next(iter(reading))} applies to reading, but this data set has already been read")
         _write(_raw_of_dataset(source), out, output_format, None)
         return
     path = Path(source)
@@ -182,8 +185,8 @@ class _Opened:
             return torch.load(self.path, map_location="cpu", weights_only=True)
         except Exception as error:
             raise ValueError(
-                f"{self.path}: not a torch file of tensors alone, and nothing else is loaded, because it could hold a "
-                f"program; save tensors in lists or dictionaries with torch.save ({error})"
+                f"{self.path}: the torch file contains more than tensors, which is not loaded because it could execute "
+                f"code; save tensors in lists or dictionaries with torch.save ({error})"
             ) from error
 
     def __exit__(self, *_: object) -> None:
@@ -269,9 +272,9 @@ def _bags(path: Path, labelled: bool) -> Iterator[_Bag]:
         elif isinstance(inside, (list, tuple)) or _is_array(inside):
             parts = [(str(i + 1), part) for i, part in enumerate(inside)]
         else:
-            raise ValueError(f"{path}: a {type(inside).__name__} holds no bags; a matrix per bag would do")
+            raise ValueError(f"{path}: a {type(inside).__name__} contains no bags; use one matrix per bag")
         if not parts:
-            raise ValueError(f"{path}: there are no bags in it")
+            raise ValueError(f"{path}: it contains no bags")
         # HDF5 lists bags by name, in whatever order they were written.
         ordered = not _is_tree(inside) or path.suffix.lower() not in _HDF5
         labels = groups = None
@@ -296,8 +299,8 @@ def _beside(
         return [_text(found[bag], f"{path}, '{bag}'") if bag in found else None for bag, _ in parts]
     if not ordered:
         raise ValueError(
-            f"{path}: it is a guess which entry of '{name}' belongs to which bag; give each bag its own as an attribute, "
-            "or name a table with labels="
+            f"{path}: it is unclear which entry of '{name}' belongs to which bag; store it as an attribute of each bag, "
+            "or pass a table with labels="
         )
     array = _array(found)
     if array.shape != (len(parts),):
@@ -321,7 +324,7 @@ def _one(found: Any, name: str, place: str, labelled: bool) -> _Bag:
         features = _first(found, _FEATURES)
         if features is None:
             raise ValueError(
-                f"{place}: it has {', '.join(map(str, found))}; {', '.join(_FEATURES)} would hold instances"
+                f"{place}: it has {', '.join(map(str, found))}, but none of {', '.join(_FEATURES)}"
             )
         # HDF5 may have small things as attributes.
         own = {**getattr(found, "attrs", {}), **{k: found[k] for k in found}}
@@ -330,7 +333,7 @@ def _one(found: Any, name: str, place: str, labelled: bool) -> _Bag:
         label, group = _own(own, place, labelled)
         return _Bag(place, name, _matrix(features, place), coords, label, group)
     if not _is_array(found):
-        raise ValueError(f"{place}: a {type(found).__name__} is no bag; a matrix would do, an instance per row")
+        raise ValueError(f"{place}: a {type(found).__name__} is not a bag; use a matrix with one row per instance")
     label, group = _own(dict(getattr(found, "attrs", {})), place, labelled)
     return _Bag(place, name, _matrix(found, place), None, label, group)
 
@@ -338,7 +341,7 @@ def _one(found: Any, name: str, place: str, labelled: bool) -> _Bag:
 def _check_name(bag: str, place: str) -> None:
     """Refuses what is no file of its folder on every system: ``../x`` would be written elsewhere."""
     if not bag or bag.startswith(".") or set(bag) & set('/\\:*?"<>|\0'):
-        raise ValueError(f"{place}: '{bag}' cannot be the name of a file; give the bag another one")
+        raise ValueError(f"{place}: '{bag}' cannot be a file name; rename the bag")
 
 
 def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:
@@ -348,7 +351,7 @@ def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:
     seen: set[str] = set()
     for bag in bags:
         if bag.name in seen:
-            raise ValueError(f"{bag.place}: there is a bag '{bag.name}' already; give each its own name")
+            raise ValueError(f"{bag.place}: there is already a bag '{bag.name}'; rename one of them")
         _check_name(bag.name, bag.place)
         seen.add(bag.name)
         np.save(folder / f"{bag.name}.npy", np.ascontiguousarray(bag.rows))
@@ -361,7 +364,7 @@ def _pour(bags: Iterable[_Bag], folder: Path) -> _Poured:
         done.labels.append(bag.label)
         done.groups.append(bag.group)
     if not done.coords and any((folder / "coords").iterdir()):
-        warnings.warn("some bags have no coordinates; they are left out for all", stacklevel=3)
+        warnings.warn("some bags have no coordinates, so coordinates are left out for all bags", stacklevel=3)
     return done
 
 
@@ -373,7 +376,7 @@ def _write_labels(path: Path, ids: list[str], labels: Iterable[Any] | None, grou
         if given and not missing:
             columns[name] = given
         elif len(missing) < len(given):
-            raise ValueError(f"bag '{missing[0]}' has no {name}, and others have one; give all of them one, or a table")
+            raise ValueError(f"bag '{missing[0]}' has no {name}, but others have; add it, or use a table")
     with open(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(columns)
@@ -390,13 +393,13 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
         return
     coordinates = poured is not None and bool(kept)
     for there, what in (
-        (bool(kept) and not coordinates, "columns that are carried along"),
-        (truth is not None, "labels of instances"),
+        (bool(kept) and not coordinates, "kept columns"),
+        (truth is not None, "instance labels"),
         (bool(bags.categories), "categories"),
-        (Bags._of(bags).feature_names is not None, "names of features"),
+        (Bags._of(bags).feature_names is not None, "feature names"),
     ):
         if there:
-            raise ValueError(f"{out}: a folder of .npy files has no place for {what}; write .parquet")
+            raise ValueError(f"{out}: a folder of .npy files cannot store {what}; write .parquet")
     for bag in bags.ids:
         _check_name(bag, name)
     with tempfile.TemporaryDirectory(prefix=".bagwise-", dir=_folder_for(out)) as scratch:

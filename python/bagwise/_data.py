@@ -1,4 +1,4 @@
-"""Data sets: bags with everything that is known about them, from files or by name."""
+"""Data sets: bags with labels, groups and other columns, from files or by name."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ Raw: TypeAlias = tuple[
 
 @dataclass(frozen=True, repr=False)
 class Dataset:
-    """Bags with everything that is known about them.
+    """Bags with their labels, groups and other columns.
 
     Attributes
     ----------
     name : str
-        What it was read as.
+        The file or name it was read from.
     bags : Bags
         The bags.
     y : ndarray of shape (n_bags,) or None
-        Labels: whole numbers or text for classes, floating point numbers for values.
+        Labels: integers or text for classes, floating-point numbers for regression.
     groups : ndarray of shape (n_bags,) or None
         Groups that must never be split between training and test.
     kept : dict of str to ndarray of shape (n_instances,)
-        Columns carried along, never learned from.
+        Extra columns, not used for training.
     instance_labels : ndarray of shape (n_instances,) or None
-        True labels of instances, where the source knows them: for judging explanations.
+        True labels of instances, if the source has them; useful to check explanations.
     """
 
     name: str
@@ -111,47 +111,47 @@ def read(
     max_instances: int | None = None,
     random_state: Any = 0,
 ) -> Dataset:
-    """Read a data set as the command line does.
+    """Read a data set, like the command line.
 
     Parameters
     ----------
     path : str or path
-        A file, a folder with an .npy file per bag, a built-in name such as ``"musk1"``, or a generator such as
+        A file, a folder with one .npy file per bag, a built-in data set such as ``"musk1"``, or a generator such as
         ``"synthetic:gauss?bags=40"``.
     bag, label, group, instance_label : str or int, optional
-        Columns by name, or by number from 1; by default those of that name.
+        Columns by name, or by number from 1. The default is the column of that name.
     keep : iterable of str or int
-        Columns carried along, never learned from.
+        Extra columns, not used for training.
     ignore : iterable of str or int
-        Columns left out.
+        Columns to ignore.
     categorical : iterable of str or int
-        Columns to take as categories although they hold numbers.
+        Columns of numbers to treat as categories.
     header : bool, optional
-        Whether the first row names the columns; found by looking if not given.
+        Whether the first row contains column names; detected by default.
     delimiter : str, optional
-        What separates the cells of a table: a character, or "tab" or "space"; found by looking if not given.
+        Column separator of a table: a character, "tab" or "space"; detected by default.
     decimal : {".", ","}, optional
-        The decimal mark of a table; found by looking if not given.
+        Decimal separator of a table; detected by default.
     thousands : {",", ".", " ", "'"}, optional
-        What groups the digits of numbers in a table; found by looking if not given.
+        Thousands separator of a table; detected by default.
     encoding : {"utf-8", "utf-16", "cp1252"}, optional
-        The encoding of a table; found by looking if not given.
+        Encoding of a table; detected by default.
     missing_values : iterable of str or float
-        Texts or numbers that stand for no value, besides the usual ones.
+        More text or numbers that mean a missing value, in addition to NA, NaN and the like.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the label is; auto means classes unless some label has a fraction.
+        Type of label; auto means classes, unless some label has a fractional part.
     missing : bool, default=False
-        Let empty cells become NaN instead of refusing them.
+        Accept empty cells as NaN instead of raising an error.
     format : str, optional
-        Format of the file; found by content and name if not given.
+        Format of the file; detected from content and name by default.
     labels : str or path, optional
-        Of a folder: the table with the bags' names, labels and groups.
+        For a folder: a table with the name, label and group of each bag.
     coords : str or path, optional
-        Of a folder: another one with the coordinates of each bag's instances, carried along in `kept`.
+        For a folder: another folder with the coordinates of the instances of each bag; they are added to `kept`.
     max_instances : int, optional
-        At most so many instances of each bag, drawn with the seed.
+        Sample at most this many instances per bag.
     random_state : int, default=0
-        The seed of that draw.
+        The seed for sampling.
 
     Returns
     -------
@@ -263,5 +263,5 @@ def raw_of(
     is_name = isinstance(path, str) and (":" in name or not os.path.splitext(name)[1])
     if not is_name and not os.path.exists(name):
         # A name may be that of a data set, for which the native side has an answer; this can only be a file.
-        raise FileNotFoundError(errno.ENOENT, "no such file; look for a slip in the name or the folder", name)
+        raise FileNotFoundError(errno.ENOENT, "no such file; check the file name and the folder", name)
     return _native.read(name, reading, around(random_state))

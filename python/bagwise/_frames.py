@@ -1,4 +1,4 @@
-"""Data frames (of pandas, polars or Arrow, and AnnData) as bags."""
+"""Bags from data frames (pandas, polars, Arrow) and AnnData."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def from_frame(
     ignore: Iterable[str | int] = (),
     missing: bool = False,
 ) -> Dataset:
-    """Bags, labels and groups from a data frame with a row per instance.
+    """Bags, labels and groups from a data frame with one row per instance.
 
     Parameters
     ----------
     frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or anndata.AnnData
-        A row per instance. Of AnnData, the columns are those of ``obs``, and the features are ``X``.
+        One row per instance. For AnnData, columns come from ``obs``, and the features are ``X``.
     bag : str, default="bag"
-        Column that says which bag a row belongs to.
+        Column with the bag of each row.
     label : str, optional
-        Column of labels, the same in all rows of a bag.
+        Column with labels, the same in all rows of a bag.
     group : str, optional
-        Column of groups that are never to be split (patients, scaffolds), the same in all rows of a bag.
+        Column with groups that must not be split (patients, scaffolds), the same in all rows of a bag.
     keep : iterable of str
-        Columns carried along in :attr:`Dataset.kept`, never learned from.
+        Columns to copy to :attr:`Dataset.kept`; not used for training.
     ignore : iterable of str
-        Columns left out. All others are features: numbers, lists of numbers (a feature for each entry), or categories.
-        Text becomes categories with a warning; a categorical type says that it is meant.
+        Columns to ignore. All others are features: numbers, lists of numbers (one feature per entry), or categories.
+        Text becomes categories with a warning; use a categorical type to avoid it.
     missing : bool, default=False
-        Let NaN stand for a missing value instead of refusing it.
+        Accept NaN as a missing value instead of raising an error.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def from_frame(
         differs = values != np.repeat(firsts, bags.sizes())
         if differs.any():
             name = _bag_of(bags, int(np.flatnonzero(differs)[0]))
-            raise ValueError(f"bag '{name}' has several values in column '{column}'; it must have one")
+            raise ValueError(f"bag '{name}' has several values in column '{column}'; all its rows must have the same")
         return firsts
 
     groups, kept = per_bag(group), {c: in_order(c) for c in carried}
@@ -256,7 +256,7 @@ def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
             return matrix
         return matrix.astype(np.float64).reshape(len(values), width)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"column '{name}' holds lists, and not of numbers alone: {error}") from error
+        raise ValueError(f"column '{name}' contains lists that are not only numbers: {error}") from error
 
 
 def _coded(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[str]]:
@@ -271,13 +271,13 @@ def _coded(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[str]]:
 def _understood(values: NDArray[Any], name: str) -> tuple[NDArray[np.float64], list[str] | None]:
     """Numbers, or codes and their meaning, of a column whose type does not say what it holds."""
     if values.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: column '{name}' must hold real numbers")
+        raise ValueError(f"Complex data not supported: column '{name}' must contain real numbers")
     empty = gaps(values)
     there = values[~empty]
     if values.dtype.kind in "Mm" or any(isinstance(v, (datetime.date, datetime.timedelta)) for v in there):
         raise ValueError(
-            f"column '{name}' holds dates or times, no features; give numbers such as the days since some date, or leave "
-            "it out"
+            f"column '{name}' contains dates or times, which cannot be features; convert them to numbers, such as days "
+            "since some date, or leave the column out"
         )
     if all(isinstance(v, (numbers.Real, decimal.Decimal, np.bool_)) for v in there):
         # Whole numbers with gaps, as pandas has them.
@@ -287,12 +287,12 @@ def _understood(values: NDArray[Any], name: str) -> tuple[NDArray[np.float64], l
     odd = next((v for v in there if not isinstance(v, str)), None)
     if odd is not None:
         raise ValueError(
-            f"column '{name}' holds values of type {type(odd).__name__}, no features; give numbers, text or a categorical "
-            "type, or leave it out"
+            f"column '{name}' contains values of type {type(odd).__name__}, which cannot be features; use numbers, text "
+            "or a categorical type, or leave it out"
         )
     warnings.warn(
-        f"column '{name}' holds text and is taken as categories; a categorical type says that this is meant, and "
-        "bagwise.from_frame(..., keep=[COLUMN] or ignore=[COLUMN]) leaves it out",
+        f"column '{name}' contains text and is treated as categories; use a categorical type to silence this warning, or "
+        "bagwise.from_frame(..., keep=[COLUMN] or ignore=[COLUMN]) to leave it out",
         stacklevel=outside(),
     )
     return _coded(values)

@@ -64,11 +64,11 @@ def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mas
             order, offsets, names = cut(len(array), bag_ids)
             return _matrix_rows(array, order, offsets, names)
         raise ValueError(
-            f"an array of {array.ndim} dimensions holds no bags. Reshape your data: give a list with a 2-D array per "
-            "bag, or one 2-D array and the bag of each row"
+            f"an array of {array.ndim} dimensions does not describe bags. Reshape your data: pass a list with one 2-D "
+            "array per bag, or one 2-D array and the bag of each row"
         )
     if isinstance(bags, (str, bytes)) or not isinstance(bags, Iterable):
-        raise TypeError(f"a {type(bags).__name__} holds no bags; give a list of 2-D arrays, (X, bag_ids) or a frame")
+        raise TypeError(f"a {type(bags).__name__} cannot be bags; pass a list of 2-D arrays, (X, bag_ids) or a frame")
     _refuse_padding(lengths, mask)
     several = list(bags)
     if several and all(isinstance(row, (list, tuple)) and row and np.isscalar(row[0]) for row in several):
@@ -228,8 +228,8 @@ def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike |
         empty = ((ends == 0) | (ends != ends)).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
         if most > 1 and empty.any() and not empty.all():
             warnings.warn(
-                f"{int(empty.sum())} of {count} bags end in a row without values, as padding does, and it is taken as an "
-                "instance; give lengths= or mask= if it is none",
+                f"{int(empty.sum())} of {count} bags end in a row without values, which looks like padding but counts as "
+                "an instance; pass lengths= or mask= if it is padding",
                 stacklevel=outside(),
             )
         return _joined(list(array), bag_ids)

@@ -1,4 +1,4 @@
-"""Honest estimates and comparisons, and the choice among all methods."""
+"""Evaluation and comparison of methods, and the automatic choice among them."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def _judge(
 ) -> Comparison:
     if isinstance(class_weight, Mapping):
         raise ValueError(
-            "class_weight is a dictionary, and an evaluation weighs classes only by 'balanced'; costs of single classes "
-            "are for bagwise.fit and the estimators"
+            "class_weight is a dictionary, but an evaluation takes only 'balanced'; bagwise.fit and the estimators take "
+            "costs of single classes"
         )
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
@@ -130,7 +130,8 @@ def _judge(
     )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
-        warnings.warn(f"{saw} drew on test bags too (pool='all'): the estimate is optimistic", stacklevel=outside())
+        used = f"{saw} used the features of test bags (pool='all'), so the estimate is optimistic"
+        warnings.warn(used, stacklevel=outside())
     for sentence in found.warnings:
         warnings.warn(sentence, stacklevel=outside())
     return found
@@ -148,22 +149,22 @@ def _given_folds(folds: Any, bags: Bags, target: NDArray[np.float64], owners: li
     fold = np.full(len(bags), -1)
     for k, (train, test) in enumerate(pairs):
         if len(np.union1d(train, test)) != len(bags) or len(np.intersect1d(train, test)):
-            raise ValueError(f"fold {k} does not divide all bags into training and test bags; such as KFold(5) does")
+            raise ValueError(f"fold {k} does not split all bags into training and test bags; use, for example, KFold(5)")
         if (fold[test] >= 0).any():
             raise ValueError(
-                "some bags are tested twice; give a splitter that tests each once, and repeats=N to repeat it"
+                "some bags are tested twice; use a splitter that tests each bag once, and repeats=N to repeat it"
             )
         fold[test] = k
     if (fold < 0).any():
         raise ValueError(
-            f"{int((fold < 0).sum())} bags are never tested; give a splitter that tests each once, such as KFold(5)"
+            f"{int((fold < 0).sum())} bags are never tested; use a splitter that tests each bag once, such as KFold(5)"
         )
     return [str(k) for k in fold]
 
 
 def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
     if class_weight is not None and classes is None:
-        raise ValueError("class_weight is about classes, and y holds numbers to predict; leave it out")
+        raise ValueError("class_weight applies only to classes, but y is numeric; leave it out")
 
 
 def compare(
@@ -192,9 +193,9 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
-    """Compare methods on the same folds: the numbers of ``bagwise compare``.
+    """Compare methods by cross-validation on the same folds, like ``bagwise compare``.
 
-    Parameters are chosen by inner folds on training bags, so the estimates are honest. Every method is
+    Parameters are chosen by inner folds of the training bags, so test bags do not influence them. Every method is
     compared with the best and with ``"majority"``: see :attr:`Comparison.differences`.
 
     Parameters
@@ -206,49 +207,50 @@ def compare(
     groups : array-like of shape (n_bags,), optional
         Groups (patients, scaffolds) that are never split between training and test; those of the bags if not given.
     methods : "all" or list of str
-        Methods to compare; the baselines majority and simple-mi are always there.
+        Methods to compare; the baselines majority and simple-mi are always included.
     params : dict of dict, optional
-        For a method, values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
+        For each method, values of its parameters: one value, or a list to choose from. Others are tuned over their
+        default grids.
     folds : int or array-like of shape (n_bags,), optional
-        Number of outer folds (10, or as many as there are groups), the fold of each bag, or a splitter of scikit-learn
-        that tests every bag once, such as ``StratifiedKFold(5)``.
+        Number of outer folds (default 10, or the number of groups if smaller), the fold of each bag, or a
+        scikit-learn splitter that tests every bag once, such as ``StratifiedKFold(5)``.
     inner : int, default=5
-        Inner folds, by which parameters are chosen.
+        Number of inner folds, used to choose parameters.
     repeats : int, default=1
-        How often the folds are drawn again.
+        Number of repeats, each with new random folds.
     protocol : str, optional
         nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test or best-on-cv
         (optimistic).
     optimize : str, optional
-        What parameters are chosen by; accuracy, or mse for numbers.
+        Metric for choosing parameters; accuracy, or rmse for regression, by default.
     decision_threshold : float or str, optional
-        Where the second of two classes begins: ``"recall=0.95"``, ``"precision=0.9"``, ``"balanced"`` or a number.
+        Decision threshold of the second of two classes: ``"recall=0.95"``, ``"precision=0.9"``, ``"balanced"`` or a number.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method if not given.
+        Feature scaling, fitted on training bags; the default depends on the method.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method if not given.
+        Scheme for more than two classes; the default depends on the method.
     class_weight : {"balanced"}, optional
-        Give every class the same total cost, however rare.
+        Weight classes equally, however rare they are.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN.
+        How to treat NaN: raise an error, or fill in the median of the training bags.
     task : {"auto", "classification", "regression"}, default="auto"
-        What `y` is; auto means classes unless a label has a fraction.
+        Type of `y`; auto means classes, unless some label has a fractional part.
     level : float, default=0.95
-        Level of intervals and tests.
+        Confidence level of intervals and tests.
     random_state : int, RandomState instance or None, default=0
-        The seed: the same seed gives the same numbers. None is 0.
+        Random seed; the same seed gives the same results. None means 0.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one; if not given, all that joblib leaves to this process.
+        Number of threads: -1 for all cores, -2 for all but one; by default, all that joblib leaves to this process.
     memory : float, default=4e9
-        Bytes for Grams, caches and copies.
+        Memory limit in bytes for kernel matrices, caches and copies.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     folder : str or path, optional
-        Where records, folds and predictions are kept, for ``bagwise report`` too. With or without it, a call that was
-        interrupted goes on where it stopped when it is made again.
+        Output folder for records, folds and predictions, which ``bagwise report`` can read. With or without it, an
+        interrupted call resumes if you make the same call again.
     verbose : bool or callable, default=False
-        Say on stderr how far it has come, once a second at most; or call this with what is done, the steps that are
-        done and all steps.
+        Print progress to stderr, at most once a second; or a function that is called with the current task, the
+        number of finished steps and the total.
 
     Returns
     -------
@@ -320,9 +322,9 @@ def evaluate(
     folder: str | os.PathLike[str] | None = None,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
-    """Estimate how good one method is on new bags: the numbers of ``bagwise evaluate``.
+    """Estimate how well one method predicts new bags, like ``bagwise evaluate``.
 
-    Grams and distances are shared by the whole grid and all inner folds, which is why this is much faster than
+    Kernel matrices and distances are shared by the whole grid and all inner folds, so this is much faster than
     ``cross_val_score`` around ``GridSearchCV``.
 
     Parameters
@@ -331,11 +333,11 @@ def evaluate(
 task, level, random_state, n_jobs, memory, precision, folder, verbose
         As in :func:`compare`.
     method : str
-        The method; ``"auto"`` estimates the whole choice among all methods.
+        The method; ``"auto"`` evaluates the automatic choice among all methods.
     params : dict, optional
-        Values of its parameters: one, or a list to choose from. Others are tuned over their own lists.
+        Values of its parameters: one value, or a list to choose from. Others are tuned over their default grids.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
+        With ``"auto"``, use the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------
@@ -472,7 +474,7 @@ def fit(
     memory: float = MEMORY,
     precision: str = "f64",
 ) -> BagEstimator:
-    """Learn with everything chosen by inner folds: the model of ``bagwise fit``.
+    """Train a model, with parameters chosen by inner folds, like ``bagwise fit``.
 
     Parameters
     ----------
@@ -481,25 +483,25 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; auto takes the simplest that is not clearly worse than the best.
+        The method; auto picks the simplest one that is not clearly worse than the best.
     groups : array-like of shape (n_bags,), optional
-        Groups that are kept whole in inner folds; those of the bags if not given.
+        Groups that are not split between inner folds; those of the bags if not given.
     sample_weight : array-like of shape (n_bags,), optional
-        What an error on each bag costs, above 0.
+        The cost of an error on each bag, above 0.
     params : dict, optional
-        Values of the method's parameters: one, or a list to choose from; with ``"auto"``, a dictionary for each method.
-        Others are tuned over their own lists.
+        Values of the method's parameters: one value, or a list to choose from; with ``"auto"``, one dictionary per
+        method. Others are tuned over their default grids.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        Weight classes equally, however rare they are; or a dictionary with the cost of an error for each class.
     inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
-        With ``"auto"``, take the best method, even if a simpler one is not clearly worse.
+        With ``"auto"``, use the best method, even if a simpler one is not clearly worse.
 
     Returns
     -------
     estimator
-        Of the class that belongs to the chosen method, fitted, with the chosen parameters.
+        A fitted estimator of the class of the chosen method, with the chosen parameters.
 
     Examples
     --------
@@ -552,7 +554,7 @@ def fit(
 
 
 def load(path: str | os.PathLike[str]) -> BagEstimator:
-    """Read a model that an estimator saved or ``bagwise fit`` wrote.
+    """Load a model saved by an estimator or by ``bagwise fit``.
 
     Parameters
     ----------
@@ -562,7 +564,7 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
     Returns
     -------
     estimator
-        Of the class that belongs to the model's method, fitted.
+        A fitted estimator of the class of the model's method.
 
     Examples
     --------
@@ -602,15 +604,15 @@ def gram(
     Parameters
     ----------
     bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-        The rows.
+        The bags of the rows.
     against : bags, optional
-        The columns: the training bags of a rectangular matrix, from which scaling and relative widths are learned.
+        The bags of the columns, such as training bags. Scaling and relative widths are learned from them.
     method : str, default="mi-kernel"
-        The method whose kernel it is.
+        The method whose kernel to use.
     scale, missing, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     **params
-        Parameters of the method; its defaults for those not given.
+        Parameters of the method; the defaults are used for the others.
 
     Returns
     -------

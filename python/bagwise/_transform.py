@@ -1,4 +1,4 @@
-"""Steps of scikit-learn pipelines that know bags: transformers of instances, vectors of bags, importance of features."""
+"""scikit-learn pipeline steps for bags: transformers of instances, vectors of bags, feature importance."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _STATISTICS: dict[str, Callable[[NDArray[Any]], Any]] = {
 
 
 class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
-    """A transformer of scikit-learn, applied to the instances of bags.
+    """Applies a scikit-learn transformer to the instances of bags.
 
-    It is fitted on the instances of the training bags only, all with the same weight; bags, their names, groups and kept
-    columns stay as they are.
+    It is fitted on the instances of the training bags only, all with the same weight. Names, groups and kept columns
+    of the bags do not change.
 
     Parameters
     ----------
     transformer : transformer
-        What transforms instances, such as ``StandardScaler()`` or ``PCA(50)``. It is cloned, not changed.
+        The transformer, such as ``StandardScaler()`` or ``PCA(50)``. It is cloned, not changed.
 
     Attributes
     ----------
     transformer_ : transformer
-        The fitted one.
+        The fitted transformer.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.transformer = transformer
 
     def fit(self: _PerInstance, bags: BagsLike, y: Any = None) -> _PerInstance:
-        """Fit the transformer on all instances; `y` is not looked at."""
+        """Fit the transformer on all instances; `y` is ignored."""
         ready = as_bags(bags, missing=True)
         transformer = clone(self.transformer).fit(_named(ready))
         self.transformer_ = transformer
@@ -91,7 +91,7 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object)
 
     def set_output(self: _PerInstance, *, transform: Any = None) -> _PerInstance:
-        """Nothing changes: bags stay bags, whatever container a pipeline asks for."""
+        """Does nothing: bags stay bags, whatever container a pipeline asks for."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -99,12 +99,12 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 
 class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """One vector per bag: statistics of its instances, feature by feature, for any estimator of scikit-learn.
+    """One vector per bag, made of statistics of its instances, for any scikit-learn estimator.
 
     Parameters
     ----------
     statistics : str or iterable of str, default=("mean", "max")
-        Among mean, min, max, std, sum, median, and size (the number of instances, one column).
+        Any of mean, min, max, std, sum, median, and size (the number of instances, one column).
 
     Examples
     --------
@@ -131,7 +131,7 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return wanted
 
     def fit(self: _BagSummary, bags: BagsLike, y: Any = None) -> _BagSummary:
-        """Remember the features; nothing else is learned."""
+        """Remember the features; nothing is learned."""
         self._wanted()
         ready = as_bags(bags)
         self.n_features_in_ = ready.n_features
@@ -139,7 +139,7 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, bags: BagsLike) -> NDArray[np.float64]:
-        """A row per bag, statistic after statistic."""
+        """One row per bag, statistic by statistic."""
         check_is_fitted(self, "n_features_in_")
         ready = as_bags(bags)
         if ready.n_features != self.n_features_in_:
@@ -164,14 +164,14 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The vectors of a kernel with a finite feature map, learned without labels: one sparse row per bag.
+    """The feature map of a kernel, learned without labels: one sparse row per bag.
 
     Parameters
     ----------
     method : str, default="isk"
-        The method whose map it is.
+        The method whose feature map to use.
     params : dict, optional
-        Parameters of the method; its defaults for those not given.
+        Parameters of the method; the defaults are used for the others.
     scale, missing, precision, memory, random_state, n_jobs
         As in the estimators.
 
@@ -208,7 +208,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.n_jobs = n_jobs
 
     def fit(self: _BagMap, bags: BagsLike, y: Any = None) -> _BagMap:
-        """Learn the map from the bags alone; `y` is not looked at."""
+        """Learn the map from the bags alone; `y` is ignored."""
         from bagwise._base import FeatureMap
         from bagwise._estimators import ESTIMATORS
 
@@ -225,7 +225,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return self
 
     def transform(self, bags: BagsLike) -> Any:
-        """The vector of each bag, of length 1: inner products of these are the kernel."""
+        """The vector of each bag, of length 1; inner products of the vectors are the kernel."""
         check_is_fitted(self)
         return self.model_.transform(bags)
 
@@ -264,16 +264,16 @@ def permutation_importance(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> Bunch:
-    """How much worse a fitted model gets if a feature is shuffled among the instances of all bags.
+    """How much worse a fitted model gets when a feature is shuffled among the instances of all bags.
 
-    scikit-learn's function of this name shuffles rows of a table, and bags are none.
+    scikit-learn's function of this name shuffles the rows of a table, which does not work for bags.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator, or a pipeline that begins with bags.
     bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-        Bags to judge by, best such that the model was not trained on.
+        Bags to evaluate on, preferably bags that the model was not trained on.
     y : array-like of shape (n_bags,)
         Their labels or values.
     scoring : str or callable, optional

@@ -1,4 +1,4 @@
-"""Data sets by name."""
+"""Named data sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["fetch", "load", "load_musk1", "names"]
 
 
 def names() -> list[str]:
-    """The names that :func:`load` knows.
+    """The names that :func:`load` accepts.
 
     Examples
     --------
@@ -83,7 +83,8 @@ def fetch(
 
 
 def load_musk1() -> tuple[Bags, NDArray[Any]]:
-    """Musk1: 92 molecules (bags) in 476 shapes (instances) of 166 features; label 1 smells of musk.
+    """Musk1: 92 molecules (bags) in 476 conformations (instances) with 166 features; label 1 means that it smells of
+    musk.
 
     D. Chapman and A. Jain: Musk (Version 1), UCI Machine Learning Repository, 1994, https://doi.org/10.24432/C5ZK5B,
     CC BY 4.0.

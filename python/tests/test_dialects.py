@@ -40,9 +40,9 @@ def test_markers_of_missing_values_can_be_added(tmp_path: Path) -> None:
 def test_two_arrays_that_could_be_the_label_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.npz"
     np.savez(path, X=np.ones((4, 2)), bag=[1, 1, 2, 2], y=[1, 0], label=[0, 1])
-    with pytest.raises(ValueError, match="could both be the label; say which with label=COLUMN"):
+    with pytest.raises(ValueError, match="could both be the label; specify which with label=COLUMN"):
         bagwise.read(path)
-    with pytest.warns(UserWarning, match="not used: 'label'"):
+    with pytest.warns(UserWarning, match="unused arrays: 'label'"):
         data = bagwise.read(path, label="y")
     assert data.y is not None
     assert data.y.tolist() == [1, 0]

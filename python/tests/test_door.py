@@ -152,10 +152,10 @@ def test_any_number_of_threads_gives_the_same(small: Dataset) -> None:
 
 def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"c": -1}, "parameter c of mi-kernel: -1 will not do; it takes a number above 0"),
-        ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide will not do"),
-        ({"norm": "x"}, "parameter norm of mi-kernel: x will not do"),
-        ({"c": "1,10"}, "give every parameter one value"),
+        ({"c": -1}, "parameter c of mi-kernel: -1 is not allowed; expected a number above 0"),
+        ({"gamma": "wide"}, "parameter gamma of mi-kernel: wide is not allowed"),
+        ({"norm": "x"}, "parameter norm of mi-kernel: x is not allowed"),
+        ({"c": "1,10"}, "give every parameter a single value"),
         ({"scale": "log"}, "scale is 'log'; give 'none'"),
         ({"multiclass": "ovx"}, "multiclass is 'ovx'"),
         ({"decision_threshold": "recall=2"}, "recall"),
@@ -174,7 +174,7 @@ def test_bad_parameters_say_what_would_do(small: Dataset) -> None:
         bagwise.fit(small.bags, small.y, method="mi-kernle")
     with pytest.raises(ValueError, match="unknown metric"):
         bagwise.fit(small.bags, small.y, method="mi-kernel", optimize="acuracy")
-    with pytest.raises(ValueError, match="there is no such parameter"):
+    with pytest.raises(ValueError, match="no such parameter"):
         bagwise.evaluate(small.bags, small.y, "mi-kernel", params={"gama": 1})
 
 
@@ -220,9 +220,9 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
 def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
     table = tmp_path / "table.csv"
     table.write_text("bag,label,,f1\na,1,2,3\nb,0,2,x\n")
-    with pytest.raises(ValueError, match=r'column 3 has no heading; .* leave it out with ignore=\["3"\]$'):
+    with pytest.raises(ValueError, match=r'column 3 has no name; .* leave it out with ignore=\["3"\]$'):
         bagwise.read(table)
-    with pytest.raises(ValueError, match=r'take the column as categories with categorical=\["f1"\]$'):
+    with pytest.raises(ValueError, match=r'treat the column as categories with categorical=\["f1"\]$'):
         bagwise.read(table, ignore=[3])
     with pytest.warns(UserWarning, match=r"those that are not features with keep=\[COLUMN\] or ignore=\[COLUMN\]$"):
         table.write_text("bag,label,f1\na,1,x\nb,0,y\n")
@@ -235,7 +235,7 @@ def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:
     with pytest.warns(ConvergenceWarning, match="1 of 1 machines of DDRegressor reached the iteration limit"):
         DDRegressor().fit(bagwise.read("synthetic:gauss?bags=30&features=3").bags, y)
         DDRegressor(iterations=2).fit(small.bags, small.bags.sizes())
-    with pytest.warns(ConvergenceWarning, match="reached the iteration limit; more steps are iterations=N") as said:
+    with pytest.warns(ConvergenceWarning, match="reached the iteration limit; increase it with iterations=N") as said:
         bagwise.fit(small.bags, small.bags.sizes() + 0.5, method="dd", params={"iterations": 2, "starts": 2})
     assert said[0].filename == __file__
     with warnings.catch_warnings():
@@ -244,7 +244,7 @@ def test_what_did_not_converge_is_warned_of(small: Dataset) -> None:
 
 
 def test_choices_that_did_not_settle_are_warned_of(small: Dataset, tmp_path: Any) -> None:
-    message = "the choices of 1 of 1 machines of InstanceMISVMClassifier did not settle"
+    message = "the chosen instances of 1 of 1 machines of InstanceMISVMClassifier did not settle"
     data = bagwise.read("synthetic:gauss?bags=40&features=3")
     with pytest.warns(ConvergenceWarning, match=message) as said:
         InstanceMISVMClassifier(max_iter=1).fit(data.bags, data.y).save(tmp_path / "m.bagwise")
@@ -260,7 +260,7 @@ def test_choices_that_did_not_settle_are_warned_of(small: Dataset, tmp_path: Any
 def test_a_rule_that_cannot_be_met_is_warned_of() -> None:
     bags = bagwise.read("synthetic:gauss?bags=40&features=3").bags
     chance = np.random.default_rng(0).integers(0, 2, 40)
-    with pytest.warns(UserWarning, match="the threshold's rule could not be met"):
+    with pytest.warns(UserWarning, match="no threshold satisfies the rule"):
         SimpleMIClassifier(decision_threshold="precision=1").fit(bags, chance)
 
 
@@ -278,20 +278,20 @@ def test_a_model_of_data_with_gaps_fills_them_when_it_is_loaded(small: Dataset, 
 def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
     own = np.arange(40) % 4
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"protocol": "nested", "folds": own}, "protocol nested makes its own folds"),
-        ({"protocol": "kfold", "folds": own}, "protocol kfold makes its own folds"),
+        ({"protocol": "nested", "folds": own}, "protocol nested draws its own folds"),
+        ({"protocol": "kfold", "folds": own}, "protocol kfold draws its own folds"),
         ({"protocol": "given"}, "protocol given needs the fold of each bag"),
         ({"protocol": "given", "folds": 4}, "protocol given needs the fold of each bag"),
-        ({"protocol": "loo", "folds": 4}, "loo has no use for a number of folds"),
-        ({"protocol": "loo", "repeats": 2}, "protocol loo tests the same folds in every repeat"),
-        ({"protocol": "best-on-cv", "decision_threshold": "recall=0.9"}, "protocol best-on-cv chooses no threshold"),
+        ({"protocol": "loo", "folds": 4}, "loo does not take a number of folds"),
+        ({"protocol": "loo", "repeats": 2}, "protocol loo uses the same folds in every repeat"),
+        ({"protocol": "best-on-cv", "decision_threshold": "recall=0.9"}, "protocol best-on-cv does not choose a threshold"),
         ({"class_weight": {0: 1, 1: 5}}, "class_weight is a dictionary"),
-        ({"best": True}, "best is about the choice among all methods"),
+        ({"best": True}, "best applies only to method auto"),
     ]
     for options, message in refused:
         with pytest.raises(ValueError, match=message):
             bagwise.evaluate(small.bags, small.y, "simple-mi", **options)
-    with pytest.raises(ValueError, match="a group belongs to one fold"):
+    with pytest.raises(ValueError, match="put each group in one fold"):
         # The groups that the bags bring along.
         bagwise.evaluate(small.bags, small.y, "simple-mi", folds=own)
     plain = list(small.bags)
@@ -302,7 +302,7 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
 
 def test_an_estimate_that_saw_test_bags_says_so(small: Dataset) -> None:
     point: dict[str, Any] = {"psi": 8, "t": 20, "epsilon": "11/20", "c": 10}
-    with pytest.warns(UserWarning, match="isk drew on test bags too") as said:
+    with pytest.warns(UserWarning, match="isk used the features of test bags") as said:
         found = bagwise.evaluate(small.bags, small.y, "isk", folds=3, params={**point, "pool": "all"})
     assert said[0].filename == __file__
     assert found.optimistic and found.saw_test_bags == ["isk"]

@@ -94,7 +94,7 @@ def test_names_of_others_are_answered(small: Dataset) -> None:
             MIKernelClassifier(**given)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="params has 'C'; the cost of an error is called 'c'"):
         bagwise.evaluate(small.bags, small.y, "mi-kernel", params={"C": 1})
-    with pytest.raises(ValueError, match="parameter max_iter of mi-svm: 0 will not do"):
+    with pytest.raises(ValueError, match="parameter max_iter of mi-svm: 0 is not allowed"):
         InstanceMISVMClassifier(max_iter=0).fit(small.bags, small.y)
     # Where a method has such a parameter, it is taken.
     assert SimpleMIClassifier(kernel="linear").fit(small.bags, small.y).score(small.bags, small.y) > 0.5
@@ -266,7 +266,7 @@ def test_splitters_of_scikit_learn_are_folds(small: Dataset) -> None:
         (ShuffleSplit(2, test_size=0.5, random_state=0), "tested twice|never tested"),
         (RepeatedKFold(n_splits=3, n_repeats=2), "tested twice"),
         (pairs[:2], "20 bags are never tested"),
-        ([(np.arange(3), np.arange(3, 6))], "fold 0 does not divide all bags"),
+        ([(np.arange(3), np.arange(3, 6))], "fold 0 does not split all bags"),
     ):
         with pytest.raises(ValueError, match=message):
             bagwise.evaluate(bags, small.y, "simple-mi", folds=wrong, **given)

@@ -33,7 +33,7 @@ def test_padded_arrays_have_lengths_or_a_mask() -> None:
         bagwise._bags.as_bags((padded, mask)),
     ):
         assert found == expected and found.sizes().tolist() == lengths
-    with pytest.warns(UserWarning, match="2 of 3 bags end in a row without values, as padding does") as said:
+    with pytest.warns(UserWarning, match="2 of 3 bags end in a row without values, which looks like padding") as said:
         Bags(padded)
     assert said[0].filename == __file__
     bad: list[tuple[dict[str, Any], str]] = [

@@ -176,7 +176,7 @@ def test_weights_count(small: Dataset) -> None:
     by_hand = bagwise.fit(small.bags, small.y, sample_weight=np.where(small.y == 1, 5.0, 1.0), **chosen)
     assert np.array_equal(weighed.decision_function(small.bags), by_hand.decision_function(small.bags))
     for weight in ({1: 5}, "balanced"):
-        with pytest.raises(ValueError, match="class_weight is about classes"):
+        with pytest.raises(ValueError, match="class_weight applies only to classes"):
             bagwise.fit(small.bags, small.bags.sizes() + 0.5, class_weight=weight, method="mi-kernel")
 
 

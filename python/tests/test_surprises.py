@@ -114,7 +114,7 @@ def test_a_column_of_labels_is_no_feature(small: Dataset) -> None:
 def test_text_becomes_categories_with_a_word_and_dates_do_not() -> None:
     frame = pd.DataFrame({"bag": ["a", "b", "b"], "kind": ["u", "v", "u"], "x": [1.0, 2.0, 3.0]})
     for take in (Bags, bagwise.from_frame):
-        with pytest.warns(UserWarning, match="column 'kind' holds text and is taken as categories") as said:
+        with pytest.warns(UserWarning, match="column 'kind' contains text and is treated as categories") as said:
             take(frame)
         assert said[0].filename == __file__
         with warnings.catch_warnings():
@@ -122,9 +122,9 @@ def test_text_becomes_categories_with_a_word_and_dates_do_not() -> None:
             take(frame.astype({"kind": "category"}))
     days = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
     for dates in (days, days.to_pydatetime().astype(object), [datetime.date(2024, 1, d) for d in (1, 2, 3)]):
-        with pytest.raises(ValueError, match="column 'when' holds dates"):
+        with pytest.raises(ValueError, match="column 'when' contains dates"):
             Bags(frame[["bag", "x"]].assign(when=dates))
-    with pytest.raises(ValueError, match="column 'what' holds values of type"):
+    with pytest.raises(ValueError, match="column 'what' contains values of type"):
         Bags(frame[["bag", "x"]].assign(what=[{"a": 1}, {"b": 2}, {}]))
 
 

@@ -15,25 +15,25 @@ use crate::output::quoted;
 /// Options of every verb, before or after it.
 #[derive(Args)]
 pub(crate) struct General {
-    /// How results are printed
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "General")]
     pub(crate) format: Format,
-    /// Threads to use; all cores by default
+    /// Number of threads [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "General")]
     pub(crate) threads: Option<u16>,
-    /// Seed of everything random: the same seed gives the same numbers on any number of threads
+    /// Random seed; the same seed gives the same results on any number of threads
     #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "General")]
     pub(crate) seed: u64,
-    /// Memory for Grams, caches and copies, such as 500MB or 16GB
+    /// Memory limit for kernel matrices, caches and copies, such as 500MB or 16GB
     #[arg(long, global = true, value_name = "SIZE", default_value = "4GB", value_parser = bytes, help_heading = "General")]
     pub(crate) memory: u64,
-    /// Replace a file that bagwise did not write; an input is never replaced
+    /// Overwrite files that bagwise did not write; input files are never overwritten
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) force: bool,
-    /// In CSV, put an apostrophe before text that a spreadsheet would run as a formula (=, +, -, @)
+    /// In CSV output, put an apostrophe before text that a spreadsheet would run as a formula (=, +, -, @)
     #[arg(long, global = true, help_heading = "General")]
     pub(crate) csv_safe: bool,
-    /// Print results and errors, nothing else
+    /// Print only results and errors
     #[arg(short, long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
 }
@@ -53,52 +53,52 @@ pub(crate) enum Format {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Columns (by name, or by number from 1)")]
 pub(crate) struct Data {
-    /// Column that says which bag a row belongs to [default: bag]
+    /// Column with the bag of each row [default: bag]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub(crate) bag: Option<Column>,
-    /// Column of labels: classes, or numbers to predict [default: label]
+    /// Column to predict: classes or numbers [default: label]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub(crate) label: Option<Column>,
-    /// Column of groups (patients, scaffolds) that are never split between training and test [default: group]
+    /// Column with groups (patients, scaffolds) that are never split between training and test [default: group]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub(crate) group: Option<Column>,
-    /// Column of true instance labels, never learned from [default: instance_label]
+    /// Column with true instance labels; not used for training [default: instance_label]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub(crate) instance_label: Option<Column>,
-    /// Columns carried along to the results, never learned from
+    /// Columns to copy to the results; not used for training
     #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
     pub(crate) keep: Vec<Column>,
-    /// Columns left out
+    /// Columns to ignore
     #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
     pub(crate) ignore: Vec<Column>,
-    /// Columns to take as categories although they hold numbers
+    /// Columns of numbers to treat as categories
     #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
     pub(crate) categorical: Vec<Column>,
-    /// What the label is; auto means classes unless some label has a fraction
+    /// Type of label; auto means classes, unless some label has a fractional part
     #[arg(long, value_enum, default_value_t = TaskArg::Auto, help_heading = "Reading")]
     pub(crate) task: TaskArg,
-    /// Cells without a value: refused, or filled with the median of the training bags
+    /// Missing values: report an error, or fill in the median of the training bags
     #[arg(long, value_enum, default_value_t = Missing::Refuse, help_heading = "Reading")]
     pub(crate) missing: Missing,
-    /// The first row names the columns [default: found by looking]
+    /// The first row contains column names [default: detected]
     #[arg(long, overrides_with = "no_header", help_heading = "Reading")]
     pub(crate) header: bool,
     /// The first row is data
     #[arg(long, overrides_with = "header", help_heading = "Reading")]
     pub(crate) no_header: bool,
-    /// What separates the cells of a table: a character, tab or space [default: found by looking]
+    /// Column separator of a table: a character, tab or space [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::delimiter(text), help_heading = "Reading")]
     pub(crate) delimiter: Option<char>,
-    /// Decimal mark of a table, . or , [default: found by looking]
+    /// Decimal separator of a table: . or , [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::decimal(text), help_heading = "Reading")]
     pub(crate) decimal: Option<char>,
-    /// What groups the digits of a table's numbers: . , ' or space [default: found by looking]
+    /// Thousands separator of a table: . , ' or space [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = |text: &str| bagwise::io::thousands(text), help_heading = "Reading")]
     pub(crate) thousands: Option<char>,
-    /// Encoding of a table: utf-8, utf-16 or cp1252 [default: found by looking]
+    /// Encoding of a table: utf-8, utf-16 or cp1252 [default: detected]
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub(crate) encoding: Option<Encoding>,
-    /// Texts or numbers that stand for no value, besides the usual ones
+    /// More text or numbers that mean a missing value, in addition to NA, NaN and the like
     #[arg(
         long,
         value_name = "TEXT,…",
@@ -107,16 +107,16 @@ pub(crate) struct Data {
         help_heading = "Reading"
     )]
     pub(crate) missing_values: Vec<String>,
-    /// Table with the bags' names, labels and groups, where the data are a folder of .npy files
+    /// For a folder of .npy files: table with the name, label and group of each bag
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub(crate) labels: Option<PathBuf>,
-    /// Folder of .npy files with the coordinates of each bag's instances, carried along to the results
+    /// Folder of .npy files with the coordinates of the instances of each bag; copied to the results
     #[arg(long, value_name = "FOLDER", help_heading = "Reading")]
     pub(crate) coords: Option<PathBuf>,
-    /// At most so many instances of each bag, drawn with the seed
+    /// Sample at most N instances per bag, using the seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Reading")]
     pub(crate) max_instances: Option<u32>,
-    /// Format of the data [default: found by content and file name]
+    /// Format of the data [default: detected from content and file name]
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) input_format: Option<String>,
 }
@@ -251,7 +251,7 @@ impl Data {
 
 fn column(text: &str) -> Result<Column, String> {
     if text.is_empty() {
-        return Err("a column needs a name or a number".into());
+        return Err("give a column name or number".into());
     }
     text.parse().map_err(|never| match never {})
 }

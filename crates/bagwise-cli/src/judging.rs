@@ -20,17 +20,18 @@ use crate::session::{Outcome, Session};
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
 pub(crate) struct Judging {
-    /// nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test, or best-on-cv (optimistic)
-    /// [default: nested, or given where folds are]
+    /// nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test, or best-on-cv
+    /// (optimistic)
+    /// [default: nested, or given if folds are given]
     #[arg(long, value_name = "NAME")]
     protocol: Option<ProtocolName>,
-    /// Outer folds, or random halves [default: 10, or as many as there are groups; 5 halves]
+    /// Number of outer folds, or of random halves [default: 10, or the number of groups if smaller; 5 halves]
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
-    /// Inner folds, by which parameters are chosen
+    /// Number of inner folds, used to choose parameters
     #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     pub(crate) inner: usize,
-    /// How often the folds are drawn again
+    /// Number of repeats, each with new random folds
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeats: usize,
     /// Column with the fold of each bag, for protocol given or train-test
@@ -39,7 +40,7 @@ pub(crate) struct Judging {
     /// Table `bag,fold` with the fold of each bag, for protocol given or train-test
     #[arg(long, value_name = "FILE", conflicts_with = "fold_column")]
     pub(crate) fold_file: Option<PathBuf>,
-    /// Level of intervals and tests
+    /// Confidence level of intervals and tests
     #[arg(long, value_name = "SHARE", default_value_t = LEVEL, value_parser = level)]
     pub(crate) level: f64,
 }
@@ -92,7 +93,7 @@ impl Judging {
             let values = &kept.values[data.bags.rows(bag)];
             if let Some(other) = values.iter().find(|v| **v != values[0]) {
                 bail!(
-                    "{}: bag '{}' is in fold '{}' and in fold '{other}'; column '{column}' must be the same in all its rows",
+                    "{}: bag '{}' is in fold '{}' and in fold '{other}'; give all rows of a bag the same '{column}'",
                     data.name,
                     data.bags.ids()[bag],
                     values[0]
@@ -115,7 +116,7 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
         header
             .iter()
             .position(|h| h == wanted)
-            .with_context(|| format!("{name}: no column '{wanted}'; it needs bag and fold"))
+            .with_context(|| format!("{name}: no column '{wanted}'; the columns bag and fold are required"))
     };
     let (bag, fold) = (column("bag")?, column("fold")?);
     let mut of_bag = std::collections::HashMap::new();
@@ -126,13 +127,16 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
             && before != fold
         {
             let line = record.position().map_or(0, csv::Position::line);
-            bail!("{name}, line {line}: bag '{bag}' is in fold '{before}' and in fold '{fold}'; give it one");
+            bail!(
+                "{name}, line {line}: bag '{bag}' is in fold '{before}' and in fold '{fold}'; keep one of them"
+            );
         }
     }
     let find = |id: &String| {
-        of_bag.get(id).cloned().with_context(|| {
-            format!("{name}: bag '{id}' of {} has no fold; give every bag a line", data.name)
-        })
+        of_bag
+            .get(id)
+            .cloned()
+            .with_context(|| format!("{name}: bag '{id}' of {} has no fold; add a line for it", data.name))
     };
     data.bags.ids().iter().map(find).collect()
 }
@@ -157,7 +161,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
         match event {
             Event::Skipped { method, seconds } => {
                 session.warn(&format!(
-                    "{method} is skipped: roughly {} does not fit the budget",
+                    "skipping {method}: it would take about {}, more than the budget allows",
                     human_seconds(*seconds)
                 ));
             }
@@ -165,7 +169,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                 several = candidates.len() > 1;
                 if several {
                     session.say(&format!(
-                        "{size}; {} methods, {}; roughly {}",
+                        "{size}; {} methods, {}; about {}",
                         candidates.len(),
                         plan.protocol,
                         human_seconds(*seconds)
@@ -173,13 +177,13 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                 }
                 if let Some(file) = torn {
                     session.warn(&format!(
-                        "{}: the last line was torn when the run ended, and is dropped",
+                        "{}: the last line is incomplete and is dropped; its fit will be repeated",
                         file.display()
                     ));
                 }
                 if *done > 0 {
                     let place = folder.map_or("this run".into(), |f| f.display().to_string());
-                    session.say(&format!("{place}: {done} of {total} fits are there already"));
+                    session.say(&format!("{place}: resuming, {done} of {total} fits are done"));
                 }
                 *lock(&kept) = (*done, *total);
                 // What is known of a run that was finished before stays.
@@ -209,7 +213,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
     };
     let outcome = evaluate.watch(watch).run();
     if let (Err(bagwise::Error::Cancelled), (done, total)) = (&outcome, *lock(&kept)) {
-        session.say(&format!("{done} of {total} fits are kept; the same command goes on from there"));
+        session.say(&format!("{done} of {total} fits are saved; run the same command again to resume"));
     }
     Ok(outcome?)
 }
@@ -282,5 +286,5 @@ impl Default for Judging {
 }
 
 fn level(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|l| (0.5..1.0).contains(l)).ok_or_else(|| "a share such as 0.95".into())
+    text.parse().ok().filter(|l| (0.5..1.0).contains(l)).ok_or_else(|| "give a number such as 0.95".into())
 }

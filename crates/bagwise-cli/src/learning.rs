@@ -18,13 +18,13 @@ use crate::output::quoted;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct Seeing {
-    /// Parameter of the method; several values (0.1,1,10 or 2^-5..2^5) are tried and chosen from
+    /// Parameter of the method; given several values (0.1,1,10 or 2^-5..2^5), the best one is chosen by inner folds
     #[arg(short = 'p', long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) params: Vec<(String, String)>,
-    /// Scaling of columns, fitted on training bags: none, minmax, zscore, maxabs [default: what suits the method]
+    /// Feature scaling, fitted on training bags: none, minmax, zscore, maxabs [default: depends on the method]
     #[arg(long, value_name = "SCALING")]
     pub(crate) scale: Option<Scale>,
-    /// Precision of kernel sums: f64, or f32, faster and good to about 1e-5
+    /// Precision of kernel sums: f64, or f32 (faster, accurate to about 1e-5)
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub(crate) precision: Option<Precision>,
 }
@@ -35,10 +35,10 @@ pub(crate) struct Seeing {
 pub(crate) struct Learning {
     #[command(flatten)]
     pub(crate) seeing: Seeing,
-    /// More than two classes: one-vs-one or one-vs-rest [default: what suits the method, for most one-vs-one]
+    /// Scheme for more than two classes: one-vs-one or one-vs-rest [default: one-vs-one for most methods]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
-    /// Give every class the same total cost, however rare
+    /// Weight classes equally, however rare they are
     #[arg(long)]
     pub(crate) balanced: bool,
 }
@@ -47,16 +47,16 @@ pub(crate) struct Learning {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct Choosing {
-    /// The class that counts as positive, of two [default: the last]
+    /// The positive class, if there are two classes [default: the last in sort order]
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
-    /// What parameters (and methods) are chosen by [default: accuracy, or mse for numbers]
+    /// Metric for choosing parameters and methods [default: accuracy; rmse for regression]
     #[arg(long, value_name = "METRIC")]
     pub(crate) optimize: Option<Metric>,
-    /// Of all methods (auto) take the best, even if a simpler one is not clearly worse
+    /// With method auto: use the best method, even if a simpler one is not clearly worse
     #[arg(long)]
     pub(crate) best: bool,
-    /// Where the positive class begins, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number
+    /// Decision threshold, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     pub(crate) threshold: Option<Threshold>,
 }
@@ -169,6 +169,6 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
             Ok((key.trim().to_string(), value.trim().to_string()))
         }
-        _ => Err("write KEY=VALUE, such as gamma=0.5 or c=1,10,100".into()),
+        _ => Err("expected KEY=VALUE, such as gamma=0.5 or c=1,10,100".into()),
     }
 }

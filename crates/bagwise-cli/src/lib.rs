@@ -24,8 +24,8 @@ use commands::{
 };
 use session::{Outcome, Session};
 
-/// Multi-instance learning, fast and honest: labels belong to bags (molecules, slides, forums), numbers to their
-/// instances (shapes, patches, posts)
+/// Multi-instance learning: train and compare models when each label belongs to a bag of instances, such as a molecule
+/// with its conformers
 #[derive(Parser)]
 #[command(name = "bagwise", version, after_help = HELP, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -37,14 +37,14 @@ pub(crate) struct Cli {
 
 const HELP: &str = "\
 Examples:
-  bagwise compare molecules.csv --bag mol --label active --group scaffold   how good is what
+  bagwise compare molecules.csv --bag mol --label active --group scaffold   compare all methods
   bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
   bagwise predict m.bagwise new.csv --bag mol
-  bagwise inspect molecules.csv --bag mol --label active                    what is suspicious
+  bagwise inspect molecules.csv --bag mol --label active                    check the data
 
-Data are tables with a row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
+Data are tables with one row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
 Without a command, bagwise compares its methods on the built-in musk1. `bagwise COMMAND --help` has more examples.
-Results go to stdout, all else to stderr. Exit codes: 0 done, 1 some fits failed, 2 could not start, 130 Ctrl-C.";
+Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 some fits failed, 2 error, 130 Ctrl-C.";
 
 #[derive(Subcommand)]
 enum Verb {

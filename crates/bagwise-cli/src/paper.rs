@@ -58,7 +58,7 @@ impl Ours {
             remarks.push(remark);
         }
         if self.saw_test_bags {
-            remarks.push("drew on test bags".into());
+            remarks.push("saw test bags".into());
         }
         remarks.join("; ")
     }
@@ -392,7 +392,7 @@ impl Line<'_> {
         let of_cell = match self.cell {
             Cell::Ours(ours) => ours.remark(),
             Cell::Missing(why) => why.clone(),
-            Cell::NoMethod => "not in bagwise".into(),
+            Cell::NoMethod => "not implemented".into(),
         };
         let saw = matches!(self.cell, Cell::Ours(ours) if ours.saw_test_bags);
         // Three points of a share; errors have any size, and a tenth of the value is as much.

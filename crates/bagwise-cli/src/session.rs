@@ -56,7 +56,7 @@ impl Session {
             if cancel.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
-            output::to_stderr("stopping; Ctrl-C again ends at once");
+            output::to_stderr("stopping; press Ctrl-C again to exit immediately");
         })
         .context("could not listen for Ctrl-C")?;
         let General { format, csv_safe, force, quiet, .. } = *options;

@@ -193,7 +193,7 @@ fn ctrl_c_ends_without_a_result() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(text(&output.stdout), "");
-    assert_eq!(text(&output.stderr), "stopping; Ctrl-C again ends at once\ninterrupted\n");
+    assert_eq!(text(&output.stderr), "stopping; press Ctrl-C again to exit immediately\ninterrupted\n");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const SPARSE: &str = "a 0 1:1 2:0.5\na 0 3:1\nb 1 1:2\nb 1 2:2\n";
 
 /// What keeps a table from being learned from, but not from being looked at.
 const GOES_ON: [&str; 4] =
-    ["has no value for", "is a missing value", "no column is called bag", "could be a heading or data"];
+    ["has no value for", "is a missing value", "there is no column called bag", "could be a header or data"];
 
 /// A damaged file, the options it is read with, and the line the message must name.
 struct Case {

@@ -133,7 +133,7 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
     assert!(
         text(&output.stdout).starts_with("bag,label,score,probability,nearest,outside,status,scaffold\n")
     );
-    assert!(text(&output.stderr).contains("conformer left out: instances of a bag differ in it"));
+    assert!(text(&output.stderr).contains("conformer not shown: the output has one row per bag"));
     // The truth beside the answer, under a name of its own; and a model that is compressed.
     done(folder.path(), &train.replace("m.bagwise", "m.bagwise.gz"));
     let named =
@@ -345,9 +345,9 @@ fn maps_are_those_of_the_library_and_of_the_model() {
 
     for (line, says) in [
         ("embed musk1 --method mi-kernel --output e.npz", "mi-kernel has no feature map"),
-        ("embed musk1 --method isk -p psi=16,32 --output e.npz", "2 points are given"),
+        ("embed musk1 --method isk -p psi=16,32 --output e.npz", "2 parameter combinations are given"),
         ("embed musk1 --method isk -p psi=999 --output e.npz", "cannot be drawn from 476 training instances"),
-        ("embed musk1 --method isk -p distance=text --scale zscore --output e.npz", "moves zeros"),
+        ("embed musk1 --method isk -p distance=text --scale zscore --output e.npz", "changes zeros"),
         ("embed musk1 --output e.npz", "--method"),
     ] {
         let output = bagwise(folder.path(), &line.split_whitespace().collect::<Vec<_>>());

@@ -88,7 +88,7 @@ fn a_killed_run_is_completed_and_loses_nothing() {
         let after = std::fs::read_to_string(&file).unwrap();
         let kept = &left[..left.rfind('\n').unwrap() + 1];
         assert!(after.starts_with(kept), "what was written stays as it is");
-        assert!(text(&output.stderr).contains("fits are there already"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("fits are done"), "{}", text(&output.stderr));
         assert_eq!(records(&folder.path().join(&name)), whole, "killed after {at}");
     }
 }
@@ -103,7 +103,7 @@ fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
     for cut in [1, 40, 400] {
         std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
         let output = done(folder.path(), &format!("{RUN} -o run"));
-        assert!(text(&output.stderr).contains("the last line was torn"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("the last line is incomplete"), "{}", text(&output.stderr));
         assert_eq!(records(&folder.path().join("run")), before, "{cut} bytes torn off");
     }
     // A line in the middle is not a torn one.
@@ -140,7 +140,7 @@ fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
             serde_json::from_slice(&std::fs::read(folder.path().join("run/report.json")).unwrap()).unwrap();
         let (took, earlier) = (known["seconds"].as_f64().unwrap(), 100.0 * kept as f64);
         assert!((earlier..earlier + 60.0).contains(&took), "{took} s with {kept} fits there");
-        assert!(text(&output.stdout).contains(&format!("run, {took:.1} s")), "{}", text(&output.stdout));
+        assert!(text(&output.stdout).contains(&format!("run in {took:.1} s")), "{}", text(&output.stdout));
     }
 }
 
@@ -160,7 +160,7 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     let kept = lines(&file);
     assert!((20..60).contains(&kept), "{kept}");
     assert!(
-        said.contains(&format!("{kept} of 60 fits are kept; the same command goes on from there")),
+        said.contains(&format!("{kept} of 60 fits are saved; run the same command again to resume")),
         "{said}"
     );
     assert!(said.ends_with("interrupted\n"), "{said}");
@@ -184,7 +184,7 @@ fn the_same_command_goes_on_without_a_folder_named() {
     done(folder.path(), &format!("{RUN} -o whole"));
     let child = start(folder.path(), RUN);
     let said = interrupt(child, &folder.path().join("musk1-compare/records.jsonl"), 20);
-    assert!(said.contains("the same command goes on from there"), "{said}");
+    assert!(said.contains("run the same command again to resume"), "{said}");
     let output = done(folder.path(), RUN);
     assert!(text(&output.stderr).contains("musk1-compare: "), "{}", text(&output.stderr));
     assert_eq!(records(&folder.path().join("musk1-compare")), records(&folder.path().join("whole")));
@@ -218,9 +218,9 @@ fn an_evaluation_without_a_folder_goes_on_and_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(1));
     };
     let said = interrupt(child, &kept, 10);
-    assert!(said.contains("of 50 fits are kept; the same command goes on from there"), "{said}");
+    assert!(said.contains("of 50 fits are saved; run the same command again to resume"), "{said}");
     let output = done(folder.path(), &format!("{run} --format json"));
-    assert!(text(&output.stderr).contains("of 50 fits are there already"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("of 50 fits are done"), "{}", text(&output.stderr));
     let resumed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(resumed["accuracy"], whole["accuracy"]);
     assert_eq!(file(&cache), None, "a finished run is not kept");
@@ -252,7 +252,7 @@ fn another_run_is_not_mixed_in() {
         assert!(std::fs::read(&file).unwrap() == before, "{other}");
     }
     // The same run again has nothing left to do.
-    assert!(text(&done(folder.path(), run).stderr).contains("3 of 3 fits are there already"));
+    assert!(text(&done(folder.path(), run).stderr).contains("3 of 3 fits are done"));
     assert!(std::fs::read(&file).unwrap() == before);
 }
 

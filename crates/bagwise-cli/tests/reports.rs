@@ -104,12 +104,14 @@ fn a_page_says_what_the_run_did() {
     done(folder.path(), &format!("evaluate {table} --method mi-kernel -p {fixed} c=10 {said} -o one"));
     let several = format!("compare {table} --methods mi-kernel -p mi-kernel.{fixed} mi-kernel.c=10 {said}");
     done(folder.path(), &format!("{several} --no-report -o two"));
-    for (run, heading) in [("one", "mi-kernel on molecules.csv, judged by F1"), ("two", "best first by F1")] {
+    for (run, heading) in
+        [("one", "mi-kernel on molecules.csv, evaluated by F1"), ("two", "best first by F1")]
+    {
         done(folder.path(), &format!("report {run} -o page.html"));
         let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
         for part in [
             heading,
-            "90 % interval",
+            "90% interval",
             "The threshold follows the rule recall=0.8",
             "nested cross-validation, 4 folds, parameters chosen by 3 inner folds",
             "--optimize f1 --level 0.9",
@@ -160,7 +162,7 @@ fn the_folder_of_an_experiment_is_drawn_as_one_page_and_its_table_has_one_unit()
     let output = bagwise(folder.path(), &["report", "empty"]);
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(said.contains("empty: there are no records, neither here nor one folder below"), "{said}");
+    assert!(said.contains("empty: no records found, neither here nor in its subfolders"), "{said}");
 }
 
 #[test]

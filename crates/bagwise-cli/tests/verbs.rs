@@ -36,7 +36,9 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     };
     let (warned, optimistic) = said("all");
     assert!(
-        optimistic && warned.contains("isk drew on test bags too (pool=all): the estimate is optimistic")
+        optimistic
+            && warned
+                .contains("isk used the features of test bags (pool=all), so the estimate is optimistic")
     );
     let (warned, optimistic) = said("train");
     assert!(!optimistic && !warned.contains("test bags"));
@@ -48,9 +50,7 @@ fn an_estimate_that_drew_on_test_bags_says_so() {
     let saw = |r: &serde_json::Value| r["name"] == "ISK" && r["saw_test_bags"] == true;
     assert!(found["results"].as_array().unwrap().iter().any(saw), "{found}");
     assert!(
-        std::fs::read_to_string(folder.path().join("all-quick/table.md"))
-            .unwrap()
-            .contains("drew on test bags")
+        std::fs::read_to_string(folder.path().join("all-quick/table.md")).unwrap().contains("saw test bags")
     );
 }
 
@@ -158,18 +158,18 @@ fn options_without_effect_are_refused() {
     for (line, why) in [
         (
             &format!("evaluate {table} --method mi-kernel --protocol nested --fold-column scaffold")[..],
-            "protocol nested makes its own folds and has no use for given ones",
+            "protocol nested draws its own folds; leave the given folds out",
         ),
         (
             "evaluate musk1 --method mi-kernel --protocol best-on-cv --threshold balanced",
-            "protocol best-on-cv chooses no threshold",
+            "protocol best-on-cv does not choose a threshold",
         ),
-        ("fit musk1 --method mi-kernel --best -o m.bagwise", "best is about the choice among all methods"),
-        ("evaluate musk1 --method mi-kernel --best", "best is about"),
-        ("compare musk1 --methods mi-kernel --best", "best is about"),
+        ("fit musk1 --method mi-kernel --best -o m.bagwise", "best applies only to method auto"),
+        ("evaluate musk1 --method mi-kernel --best", "best applies only to"),
+        ("compare musk1 --methods mi-kernel --best", "best applies only to"),
         (
             &format!("fit {table} --task regression --method mi-kernel --balanced -o m.bagwise"),
-            "balanced is about classes, and molecules.csv has numbers to predict",
+            "balanced applies only to classes, but the label of molecules.csv is a number",
         ),
         ("gram musk1 --method mi-kernel --balanced --output k.npy", "unexpected argument '--balanced'"),
         ("gram musk1 --method mi-kernel --multiclass one-vs-one --output k.npy", "'--multiclass'"),
@@ -229,22 +229,23 @@ fn an_experiment_that_cannot_be_read_says_what_would_do() {
     };
     assert_eq!(
         said("nosuch.toml"),
-        "error: nosuch.toml: there is no such file; there are: experiment.toml\n"
+        "error: nosuch.toml: there is no such file; available: experiment.toml\n"
     );
     assert!(said("experimant.toml").ends_with("there is no such file; did you mean 'experiment.toml'?\n"));
     std::fs::create_dir(folder.path().join("experiments")).unwrap();
     assert!(
-        said("experiments").contains("experiments: this is a folder, not an experiment; give the TOML file")
+        said("experiments")
+            .contains("experiments: this is a folder, not an experiment; give an experiment file")
     );
     std::fs::write(
         folder.path().join("experiments/one.toml"),
         "title = 't'\nmetrik = 'accuracy'\n[[method]]\nname = 'm'\n",
     )
     .unwrap();
-    assert!(said("elsewhere/x.toml").ends_with("there are: experiments/one.toml\n"));
+    assert!(said("elsewhere/x.toml").ends_with("available: experiments/one.toml\n"));
     let slip = said("experiments/one.toml");
     assert!(slip.starts_with("error: experiments/one.toml, line 2: unknown field `metrik`"), "{slip}");
-    assert!(!slip.contains('\u{fffd}') && slip.ends_with("docs/experiments.md tells what a file may hold\n"));
+    assert!(!slip.contains('\u{fffd}') && slip.ends_with("see docs/experiments.md for the format\n"));
 }
 
 #[test]
@@ -348,7 +349,11 @@ fn protocols_by_name() {
     let varies = plain.replace("--ignore scaffold,conformer", "--ignore scaffold --fold-column conformer");
     let output = bagwise(folder.path(), &varies.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("column 'conformer' must be the same"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("give all rows of a bag the same 'conformer'"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -421,7 +426,7 @@ fn a_budget_skips_what_does_not_fit_and_says_so() {
         &["compare", "musk1", "--repeats", "10", "--budget", "0.001s", "--format", "json", "-o", "few"],
     );
     assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output.stderr).contains("mi-kernel is skipped"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("skipping mi-kernel"), "{}", text(&output.stderr));
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["best"], "simple-mi", "the baselines stay");
     assert!(found["skipped"].as_array().unwrap().contains(&"mi-kernel".into()));
@@ -449,10 +454,7 @@ fn many_whole_numbers_are_asked_about() {
     std::fs::write(folder.path().join("tens.csv"), measured(false)).unwrap();
     let page = done(folder.path(), "inspect tens.csv");
     let page = text(&page.stdout);
-    assert!(
-        page.contains("different whole numbers on 40 bags") && page.contains("say which they are"),
-        "{page}"
-    );
+    assert!(page.contains("different whole numbers on 40 bags") && page.contains("specify which"), "{page}");
     assert!(!page.contains("drop the class"), "{page}");
     for verb in ["evaluate tens.csv --method majority", "compare tens.csv", "fit tens.csv -o m.bagwise"] {
         let refused = bagwise(folder.path(), &verb.split(' ').collect::<Vec<_>>());
@@ -510,5 +512,5 @@ fn progress_and_table_show_the_same_value() {
     // Leave-one-out compares no bags, and says so.
     let alone = done(folder.path(), "evaluate synthetic:gauss?bags=12 --method majority --protocol loo");
     let page = text(&alone.stdout);
-    assert!(page.contains("no interval of roc_auc: no fold has two bags to compare"), "{page}");
+    assert!(page.contains("no interval for roc_auc: no fold has bags to compare"), "{page}");
 }

@@ -76,14 +76,14 @@ impl Bags {
         }
         Err(Error::data(
             Place::default(),
-            format!("{} feature columns were found", self.width()),
+            format!("found {} feature columns", self.width()),
             Message::from(format!(
-                "training had {}, and without headings columns are matched by position: \
-                 if there is a label column, name it",
+                "the training data had {}, and columns without names are matched by position: if there is a label \
+                 column, name it",
                 features.len()
             ))
             .with([Setting::Label])
-            .and(", and leave out what is not a feature")
+            .and(", and leave out columns that are not features")
             .with([Setting::Ignore(None)]),
         ))
     }
@@ -105,16 +105,16 @@ impl Bags {
             list.push(format!("and {} more", missing.len() - SHOWN));
         }
         let remedy = if missing.len() == features.len() && self.features()[0].name == "f1" {
-            "training had a heading: give the table the same one".to_string()
+            "the training data had column names; give the table the same ones".to_string()
         } else {
             // Those that training had as well are where they should be.
             let there: HashSet<&str> = features.iter().map(|f| f.name.as_str()).collect();
             let known = self.features().iter().map(|f| f.name.as_str()).filter(|name| !there.contains(name));
             match Error::unknown("column", missing[0], known) {
                 Error::Unknown { suggestion: Some(s), .. } if s.starts_with("did you mean") => {
-                    format!("give every column that training had, under the same heading ({s})")
+                    format!("include every column of the training data under the same name ({s})")
                 }
-                _ => "give every column that training had, under the same heading".to_string(),
+                _ => "include every column of the training data under the same name".to_string(),
             }
         };
         Error::data(Place::default(), format!("columns are missing: {}", list.join(", ")), remedy)
@@ -141,8 +141,12 @@ fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
         }
         (FeatureKind::Categorical { values }, FeatureKind::Numeric) => Err(Error::data(
             Place::default(),
-            format!("column '{}' holds text ('{}')", found.name, values.first().map_or("", String::as_str)),
-            "it held numbers in training",
+            format!(
+                "column '{}' contains text ('{}')",
+                found.name,
+                values.first().map_or("", String::as_str)
+            ),
+            "it contained numbers in training",
         )),
         (FeatureKind::Numeric, FeatureKind::Categorical { values }) => {
             let numbers: Option<Vec<(f64, f64)>> =
@@ -151,9 +155,9 @@ fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
                 Some(pairs) => Ok(Recode::Numbers(pairs, values.len() as f64)),
                 None => Err(Error::data(
                     Place::default(),
-                    format!("column '{}' holds numbers", found.name),
+                    format!("column '{}' contains numbers", found.name),
                     format!(
-                        "it held categories in training ('{}', …)",
+                        "it contained categories in training ('{}', …)",
                         values.first().map_or("", String::as_str)
                     ),
                 )),
@@ -287,12 +291,12 @@ mod tests {
         assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [1.0, 0.0, 2.0]);
         let error = found.align(&[categorical("c", &["x"])]).unwrap_err().to_string();
         assert!(
-            error.contains("column 'c' holds numbers; it held categories in training ('x', …)"),
+            error.contains("column 'c' contains numbers; it contained categories in training ('x', …)"),
             "{error}"
         );
         let text = bag(vec![categorical("c", &["x"])], &[&[0.0]]);
         let error = text.align(&[Feature::numeric("c")]).unwrap_err().to_string();
-        assert!(error.contains("column 'c' holds text ('x'); it held numbers in training"), "{error}");
+        assert!(error.contains("column 'c' holds text ('x'); it contained numbers in training"), "{error}");
     }
 
     #[test]
@@ -304,7 +308,7 @@ mod tests {
         assert!(error.contains("did you mean 'weight'?"), "{error}");
         let bare = bag(vec![Feature::numeric("f1")], &[&[1.0]]);
         let error = bare.align(&wanted).unwrap_err().to_string();
-        assert!(error.contains("training had a heading"), "{error}");
+        assert!(error.contains("the training data had column names"), "{error}");
     }
 
     #[test]
@@ -314,7 +318,7 @@ mod tests {
         assert_eq!(found.align(&numbered(2)).unwrap(), found);
         for width in [1, 3] {
             let error = found.align(&numbered(width)).unwrap_err().to_string();
-            assert!(error.contains("2 feature columns were found; training had"), "{error}");
+            assert!(error.contains("found 2 feature columns; the training data had"), "{error}");
             let aligned = sparse(&found).align(&numbered(width)).unwrap();
             assert_eq!(aligned.bag(0).to_dense().unwrap().data(), &[1.0, 2.0, 0.0][..width]);
         }

@@ -279,8 +279,8 @@ impl Bags {
         let refuse = |found: String, remedy: &str| Err(Error::data(Place::default(), found, remedy));
         if offsets.first() != Some(&0) || offsets.last() != Some(&instances.rows()) {
             return refuse(
-                format!("offsets do not run from 0 to the {} instances", instances.rows()),
-                "bag b must own rows offsets[b]..offsets[b + 1]",
+                format!("offsets must start at 0 and end at the number of instances, {}", instances.rows()),
+                "bag b has rows offsets[b]..offsets[b + 1]",
             );
         }
         if instances.rows() == 0 {
@@ -324,7 +324,7 @@ impl Bags {
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::Invalid(format!(
-                "two bags are called '{}'; a bag's id must be its own",
+                "two bags are called '{}'; bag ids must be unique",
                 twice[0]
             )));
         }
@@ -476,7 +476,7 @@ impl Bags {
             "all instances in memory",
             (each * rows.rows() * rows.cols()) as u64,
             Message::more_memory()
-                .and(", draw fewer instances")
+                .and(", sample fewer instances")
                 .with([Setting::MaxInstances])
                 .or("choose isk or simple-mi, which read one bag at a time"),
         )?;

@@ -148,7 +148,7 @@ impl Dataset {
         let pick = |values: &Vec<String>| rows.iter().map(|&r| values[r].clone()).collect();
         let mut warnings = self.warnings;
         warnings.push(format!(
-            "{thinned} of {} bags have more than {most} instances: {most} of each were drawn (seed {seed})",
+            "{thinned} of {} bags have more than {most} instances; {most} of each were sampled (seed {seed})",
             self.bags.len()
         ).into());
         Dataset {
@@ -194,7 +194,7 @@ impl Dataset {
                     let name = &others[c as usize];
                     names.iter().position(|n| n == name).map(|p| p as u32).ok_or_else(|| {
                         Error::Invalid(format!(
-                            "{} has the class '{name}', which {} has not",
+                            "{} has the class '{name}', but {} does not",
                             test.name, self.name
                         ))
                     })
@@ -224,8 +224,8 @@ impl Dataset {
         if let Some(&first) = repeats.first() {
             warnings.push(
                 format!(
-                    "{} of {} test bags, the first is '{}', hold the same instances as a training bag: \
-                 the estimate is too good for bags that are new",
+                    "{} of {} test bags (the first is '{}') have the same instances as a training bag, so the \
+                 estimate is optimistic for new bags",
                     repeats.len(),
                     test.bags.len(),
                     bags.ids()[first]

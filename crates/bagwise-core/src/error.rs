@@ -199,7 +199,7 @@ fn shorten(known: &[&str]) -> String {
     if known.len() > SHOWN {
         list.push_str(&format!(" and {} more", known.len() - SHOWN));
     }
-    format!("there are: {list}")
+    format!("available: {list}")
 }
 
 fn hint(suggestion: &Option<String>) -> String {

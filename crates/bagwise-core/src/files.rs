@@ -15,7 +15,7 @@ pub fn require_regular(path: &Path) -> Result<()> {
         Ok(found) if !found.is_file() && !found.is_dir() => Err(Error::data(
             Place::of(path.display().to_string()),
             "this is not a regular file but a pipe, a device or a socket",
-            "copy its content to a file, and give that",
+            "copy its content to a file first",
         )),
         _ => Ok(()),
     }
@@ -37,7 +37,7 @@ pub fn check_bound(path: &Path, what: &str, bytes: u64, most: u64) -> Result<()>
     }
     Err(Error::data(
         Place::of(path.display().to_string()),
-        format!("there are {} here, and {what} has at most {}", human_bytes(bytes), human_bytes(most)),
+        format!("the file has {}, but {what} has at most {}", human_bytes(bytes), human_bytes(most)),
         "is this the right file?",
     ))
 }
@@ -76,16 +76,18 @@ pub fn explain_write(path: &Path, error: io::Error) -> Error {
             Error::data(place, "the folder does not exist", "create it, or write somewhere else")
         }
         io::ErrorKind::PermissionDenied => {
-            Error::data(place, "permission denied", "write where you may, or ask the folder's owner")
+            Error::data(place, "permission denied", "choose another folder, or change the permissions")
         }
-        io::ErrorKind::StorageFull => Error::data(place, "the disk is full", "make room, or write elsewhere"),
+        io::ErrorKind::StorageFull => {
+            Error::data(place, "the disk is full", "free some space, or write to another disk")
+        }
         io::ErrorKind::QuotaExceeded => {
-            Error::data(place, "your share of the disk is used up", "make room, or write elsewhere")
+            Error::data(place, "the disk quota is exceeded", "free some space, or write to another disk")
         }
         io::ErrorKind::FileTooLarge => Error::data(
             place,
-            "the file would become larger than the system allows",
-            "raise the limit on file sizes, or write elsewhere",
+            "the file would exceed the file size limit of the system",
+            "raise the limit, or write to another disk",
         ),
         _ => Error::Io {
             path: path.into(),

@@ -73,10 +73,10 @@ pub fn undecided_target(distinct: usize, bags: usize) -> (String, Message) {
         format!("more than {FEW}, and more than half as many as bags")
     };
     let found = format!(
-        "the labels are {distinct} different whole numbers on {bags} bags ({rule}), which may be classes or measurements"
+        "the labels are {distinct} different whole numbers on {bags} bags ({rule}); they could be classes or measurements"
     );
-    let remedy = Message::from("say which they are")
-        .with([Setting::Task("classification"), Setting::Task("regression")]);
+    let remedy =
+        Message::from("specify which").with([Setting::Task("classification"), Setting::Task("regression")]);
     (found, remedy)
 }
 

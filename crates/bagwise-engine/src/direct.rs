@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use super::cells::Distance;
 use super::cells::literal;
-use super::pairs::{GramShape, Side, check, mirror, not_a_number};
+use super::layout::GramShape;
+use super::pairs::{Side, check, mirror, not_a_number};
 use super::plan::GramOutput;
 use super::simd::dot;
 use bagwise_core::{Csr, Ctx, Instances, Mat, Result};
@@ -76,7 +77,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
     ctx.reserve(
         "Gram matrices",
         (outputs.len() * bags * width * 8) as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     let sparse = [rows, cols].iter().all(|side| matches!(side.instances, Instances::Sparse(_)));
     let left = Rows::of(rows.instances, sparse, ctx)?;

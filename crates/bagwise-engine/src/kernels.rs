@@ -56,15 +56,23 @@ pub(crate) struct Kernels<T: Element> {
     /// Adds a . b over `width` attributes to what the tile holds: sums of outer products, attribute after attribute.
     pub outer: unsafe fn(a: &[T], b: &[T], width: usize, tile: &mut [T]),
     /// For each step i, out[i][j] = sum over rows r of weights[i][r] k_i(r, j), where k_0 = exp2(scale * tile)
-    /// squared `squarings[0]` times, k_1 = k_0 squared `squarings[1]` times, and so on.
-    pub powers:
-        unsafe fn(tile: &[T], columns: usize, scale: T, squarings: &[u32], weights: &[&[T]], out: &mut [T]),
+    /// squared `squarings[0]` times, k_1 = k_0 squared `squarings[1]` times, and so on. If it `resumes`, the sums go on
+    /// from what `out` holds, as if the rows before had been in the same tile.
+    pub powers: unsafe fn(
+        tile: &[T],
+        columns: usize,
+        scale: T,
+        squarings: &[u32],
+        weights: &[&[T]],
+        resumes: bool,
+        out: &mut [T],
+    ),
     /// k = exp2(scale * tile).
     pub exponentials: unsafe fn(tile: &[T], columns: usize, scale: T, k: &mut [T]),
     /// k = k * k, `times` times.
     pub squares: unsafe fn(k: &mut [T], columns: usize, times: u32),
-    /// out[i][j] = sum over rows r of weights[i][r] k(r, j).
-    pub weighted: unsafe fn(k: &[T], columns: usize, weights: &[&[T]], out: &mut [T]),
+    /// out[i][j] = sum over rows r of weights[i][r] k(r, j); `resumes` as for the powers.
+    pub weighted: unsafe fn(k: &[T], columns: usize, weights: &[&[T]], resumes: bool, out: &mut [T]),
     /// Adds sums of q[j] * weights[j] over the pieces into a row of the Gram.
     pub fold: unsafe fn(q: &[T], weights: &[f64], pieces: &[ColumnSpan], gram: &mut [f64]),
 }
@@ -281,6 +289,7 @@ unsafe fn powers_of<V: Vector, const STEPS: usize, const DOUBLING: bool>(
     scale: V::E,
     squarings: &[u32],
     weights: &[&[V::E]],
+    resumes: bool,
     out: &mut [V::E],
 ) {
     let rows = tile.len() / TILE_COLS;
@@ -293,6 +302,11 @@ unsafe fn powers_of<V: Vector, const STEPS: usize, const DOUBLING: bool>(
         let weights: [*const V::E; STEPS] = std::array::from_fn(|i| weights.get_unchecked(i).as_ptr());
         for j in (0..columns).step_by(V::LANES) {
             let mut acc = [V::splat(V::E::default()); STEPS];
+            if resumes {
+                for i in 0..STEPS {
+                    acc[i] = V::load(out.as_ptr().add(i * TILE_COLS + j));
+                }
+            }
             for r in 0..rows {
                 let mut k = exp2(V::load(tile.as_ptr().add(r * TILE_COLS + j)).mul(scale));
                 for i in 0..STEPS {
@@ -322,24 +336,25 @@ unsafe fn powers<V: Vector>(
     scale: V::E,
     squarings: &[u32],
     weights: &[&[V::E]],
+    resumes: bool,
     out: &mut [V::E],
 ) {
     let doubling = squarings.iter().enumerate().all(|(i, &s)| s == u32::from(i > 0));
     // SAFETY: the caller vouches for the instruction set.
     unsafe {
         match (squarings.len(), doubling) {
-            (1, true) => powers_of::<V, 1, true>(tile, columns, scale, squarings, weights, out),
-            (2, true) => powers_of::<V, 2, true>(tile, columns, scale, squarings, weights, out),
-            (3, true) => powers_of::<V, 3, true>(tile, columns, scale, squarings, weights, out),
-            (4, true) => powers_of::<V, 4, true>(tile, columns, scale, squarings, weights, out),
-            (5, true) => powers_of::<V, 5, true>(tile, columns, scale, squarings, weights, out),
-            (6, true) => powers_of::<V, 6, true>(tile, columns, scale, squarings, weights, out),
-            (1, false) => powers_of::<V, 1, false>(tile, columns, scale, squarings, weights, out),
-            (2, false) => powers_of::<V, 2, false>(tile, columns, scale, squarings, weights, out),
-            (3, false) => powers_of::<V, 3, false>(tile, columns, scale, squarings, weights, out),
-            (4, false) => powers_of::<V, 4, false>(tile, columns, scale, squarings, weights, out),
-            (5, false) => powers_of::<V, 5, false>(tile, columns, scale, squarings, weights, out),
-            (6, false) => powers_of::<V, 6, false>(tile, columns, scale, squarings, weights, out),
+            (1, true) => powers_of::<V, 1, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (2, true) => powers_of::<V, 2, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (3, true) => powers_of::<V, 3, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (4, true) => powers_of::<V, 4, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (5, true) => powers_of::<V, 5, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (6, true) => powers_of::<V, 6, true>(tile, columns, scale, squarings, weights, resumes, out),
+            (1, false) => powers_of::<V, 1, false>(tile, columns, scale, squarings, weights, resumes, out),
+            (2, false) => powers_of::<V, 2, false>(tile, columns, scale, squarings, weights, resumes, out),
+            (3, false) => powers_of::<V, 3, false>(tile, columns, scale, squarings, weights, resumes, out),
+            (4, false) => powers_of::<V, 4, false>(tile, columns, scale, squarings, weights, resumes, out),
+            (5, false) => powers_of::<V, 5, false>(tile, columns, scale, squarings, weights, resumes, out),
+            (6, false) => powers_of::<V, 6, false>(tile, columns, scale, squarings, weights, resumes, out),
             (steps, _) => unreachable!("the plan made a pass of {steps} steps"),
         }
     }
@@ -384,6 +399,7 @@ unsafe fn weighted_of<V: Vector, const P: usize>(
     k: &[V::E],
     columns: usize,
     weights: &[&[V::E]],
+    resumes: bool,
     out: &mut [V::E],
 ) {
     let rows = k.len() / TILE_COLS;
@@ -395,6 +411,12 @@ unsafe fn weighted_of<V: Vector, const P: usize>(
         let weights: [*const V::E; P] = std::array::from_fn(|i| weights.get_unchecked(i).as_ptr());
         for j in (0..columns).step_by(2 * V::LANES) {
             let mut acc = [[V::splat(V::E::default()); 2]; P];
+            if resumes {
+                for i in 0..P {
+                    let from = out.as_ptr().add(i * TILE_COLS + j);
+                    acc[i] = [V::load(from), V::load(from.add(V::LANES))];
+                }
+            }
             for r in 0..rows {
                 let at = k.as_ptr().add(r * TILE_COLS + j);
                 let (k0, k1) = (V::load(at), V::load(at.add(V::LANES)));
@@ -414,18 +436,24 @@ unsafe fn weighted_of<V: Vector, const P: usize>(
 }
 
 #[inline(always)]
-unsafe fn weighted<V: Vector>(k: &[V::E], columns: usize, weights: &[&[V::E]], out: &mut [V::E]) {
+unsafe fn weighted<V: Vector>(
+    k: &[V::E],
+    columns: usize,
+    weights: &[&[V::E]],
+    resumes: bool,
+    out: &mut [V::E],
+) {
     // Six at a time: 12 accumulators, two kernel vectors and a weight are 15 of 16 registers.
     for (weights, out) in weights.chunks(6).zip(out.chunks_mut(6 * TILE_COLS)) {
         // SAFETY: the caller vouches for the instruction set.
         unsafe {
             match weights.len() {
-                1 => weighted_of::<V, 1>(k, columns, weights, out),
-                2 => weighted_of::<V, 2>(k, columns, weights, out),
-                3 => weighted_of::<V, 3>(k, columns, weights, out),
-                4 => weighted_of::<V, 4>(k, columns, weights, out),
-                5 => weighted_of::<V, 5>(k, columns, weights, out),
-                _ => weighted_of::<V, 6>(k, columns, weights, out),
+                1 => weighted_of::<V, 1>(k, columns, weights, resumes, out),
+                2 => weighted_of::<V, 2>(k, columns, weights, resumes, out),
+                3 => weighted_of::<V, 3>(k, columns, weights, resumes, out),
+                4 => weighted_of::<V, 4>(k, columns, weights, resumes, out),
+                5 => weighted_of::<V, 5>(k, columns, weights, resumes, out),
+                _ => weighted_of::<V, 6>(k, columns, weights, resumes, out),
             }
         }
     }
@@ -491,10 +519,10 @@ macro_rules! instruction_set {
             $(#[target_feature(enable = $feature)])?
             unsafe fn powers<V: Vector>(
                 tile: &[V::E], columns: usize, scale: V::E, squarings: &[u32], weights: &[&[V::E]],
-                out: &mut [V::E],
+                resumes: bool, out: &mut [V::E],
             ) {
                 // SAFETY: as above.
-                unsafe { super::powers::<V>(tile, columns, scale, squarings, weights, out) }
+                unsafe { super::powers::<V>(tile, columns, scale, squarings, weights, resumes, out) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn exponentials<V: Vector>(tile: &[V::E], columns: usize, scale: V::E, k: &mut [V::E]) {
@@ -507,9 +535,11 @@ macro_rules! instruction_set {
                 unsafe { super::squares::<V>(k, columns, times) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn weighted<V: Vector>(k: &[V::E], columns: usize, weights: &[&[V::E]], out: &mut [V::E]) {
+            unsafe fn weighted<V: Vector>(
+                k: &[V::E], columns: usize, weights: &[&[V::E]], resumes: bool, out: &mut [V::E],
+            ) {
                 // SAFETY: as above.
-                unsafe { super::weighted::<V>(k, columns, weights, out) }
+                unsafe { super::weighted::<V>(k, columns, weights, resumes, out) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn fold<T: Element>(q: &[T], weights: &[f64], pieces: &[ColumnSpan], gram: &mut [f64]) {

@@ -12,6 +12,7 @@ pub mod edge_map;
 mod eigen;
 mod kernels;
 pub mod label_map;
+mod layout;
 mod pack;
 mod pairs;
 mod plan;

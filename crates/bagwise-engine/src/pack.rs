@@ -73,7 +73,7 @@ pub(crate) fn pack<T: Element>(
     Ok(panels)
 }
 
-/// Some panels about their own mean.
+/// Some panels about a centre.
 pub(crate) struct Centred<T> {
     pub panels: Buffer<T>,
     /// The squared length of every instance; 0 for padding.
@@ -84,22 +84,20 @@ pub(crate) struct Centred<T> {
     pub radius: f64,
 }
 
-/// Moves the `count` instances of some panels to their mean.
-pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lanes: usize) -> Centred<T> {
+/// Moves the `count` instances of some panels to a centre, or to their mean.
+pub(crate) fn centred<T: Element>(
+    panels: &[T],
+    count: usize,
+    width: usize,
+    lanes: usize,
+    centre: Option<&[T]>,
+) -> Centred<T> {
     let mut out = Centred {
         panels: Buffer::zeros(panels.len()),
         norms: Buffer::zeros(panels.len() / width),
-        centre: Vec::with_capacity(width),
+        centre: centre.map_or_else(|| panel_mean(panels, count, width, lanes), <[T]>::to_vec),
         radius: 0.0,
     };
-    // Padding is 0 and adds nothing.
-    let mut sums = vec![0.0; width];
-    for panel in panels.chunks_exact(width * lanes) {
-        for (sum, column) in sums.iter_mut().zip(panel.chunks_exact(lanes)) {
-            *sum += column.iter().map(|x| x.to_f64()).sum::<f64>();
-        }
-    }
-    out.centre.extend(sums.iter().map(|sum| T::from_f64(sum / count as f64)));
     let (mut norms, mut part) = (vec![0.0; lanes], vec![0.0; lanes]);
     for (p, (panel, moved)) in
         panels.chunks_exact(width * lanes).zip(out.panels.chunks_exact_mut(width * lanes)).enumerate()
@@ -129,6 +127,18 @@ pub(crate) fn centred<T: Element>(panels: &[T], count: usize, width: usize, lane
         }
     }
     out
+}
+
+/// The mean of the `count` instances of some panels.
+fn panel_mean<T: Element>(panels: &[T], count: usize, width: usize, lanes: usize) -> Vec<T> {
+    // Padding is 0 and adds nothing.
+    let mut sums = vec![0.0; width];
+    for panel in panels.chunks_exact(width * lanes) {
+        for (sum, column) in sums.iter_mut().zip(panel.chunks_exact(lanes)) {
+            *sum += column.iter().map(|x| x.to_f64()).sum::<f64>();
+        }
+    }
+    sums.iter().map(|sum| T::from_f64(sum / count as f64)).collect()
 }
 
 /// The mean of all rows. Summed in row order, so that it does not depend on the number of threads.

@@ -14,10 +14,14 @@
 //! *Threads.* Rows are cut into chunks by a rule that looks only at the data; a chunk sums its tiles in order,
 //! chunks of one bag are added in order. Results are the same bit for bit on any number of threads.
 //!
+//! *Batches.* What [`rectangular`] and [`self_similarity`] say of a bag of rows depends on that bag and on the columns, to
+//! the last bit, and not on the other bags of rows (see `layout`).
+//!
 //! *Accuracy.* |a - b|^2 = |a|^2 + |b|^2 - 2ab loses some eps (|a|^2 + |b|^2), hence a relative error of some
-//! gamma eps (|a|^2 + |b|^2) in the kernel. It is therefore taken about the mean of the 48 rows of a tile, where
-//! |a| is small and |b| hardly larger than |a - b|; where gamma |a|^2 still exceeds `EXPANSION_LIMIT`, and always
-//! within a bag, (a - b)^2 is summed instead, so that equal instances of a bag have k = 1 exactly. What remains is
+//! gamma eps (|a|^2 + |b|^2) in the kernel. It is therefore taken about the mean of the columns, or about the mean of up to
+//! 48 rows of one bag where that bag is far from it: then |a| is small and |b| hardly larger than |a - b|. Rows for which
+//! gamma |a|^2 still exceeds `EXPANSION_LIMIT`, and all within a bag, are compared by summing (a - b)^2 instead, so that
+//! equal instances of a bag have k = 1 exactly. What remains is
 //! the rounding of gamma |a - b|^2 itself, which any program has. Largest relative errors seen against 80-bit
 //! arithmetic: on Musk2 4e-16 at gamma 2^-5 rising to 3e-13 at 2^5 (differences alone: the same); 5e-13 for pairs
 //! made to be worst at the limit; in f32 1e-7 rising to 5e-5 on Musk2.
@@ -30,13 +34,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::kernels::{Available, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
+use super::layout::{GramShape, Group, dense_groups, pieces, sparse_groups, stretches, strips};
 use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::{GramOutput, TilePlan};
 use super::simd::{Element, InstructionSet};
 use super::sparse;
 use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Precision, Result};
 
-/// Largest gamma |a|^2 (about the mean of the rows of a tile) for which the expansion is used. The error of a
+/// Largest gamma |a|^2 (about the centre of the tile) for which the expansion is used. The error of a
 /// pair was at most 6 eps (eps = 1.1e-16) times gamma (|a|^2 + |b|^2), so that |a|^2 and as much of |b|^2 cost
 /// 5e-13 at this limit: half of what the references are compared at, for a lone pair as far out as can be.
 pub(crate) const EXPANSION_LIMIT: f64 = 400.0;
@@ -44,11 +49,6 @@ pub(crate) const EXPANSION_LIMIT: f64 = 400.0;
 /// A stored value of a sparse row costs about as much as this many values of a dense one: it is addressed
 /// through a table, and cannot use the register tile.
 const SPARSE_FACTOR: usize = 6;
-
-/// Rows of a chunk: enough to use a tile of packed columns several times while it is near, few enough that
-/// there are some hundred chunks to share out.
-const CHUNK_ROWS: usize = 4 * TILE_ROWS;
-const CHUNKS: usize = 128;
 
 /// One side of a Gram: instances grouped in bags, and weight vectors with one value per instance.
 #[derive(Clone, Copy)]
@@ -88,14 +88,6 @@ pub fn instruction_set() -> &'static str {
     InstructionSet::best().name()
 }
 
-/// Which entries of the Gram are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GramShape {
-    Symmetric,
-    Rectangular,
-    Diagonal,
-}
-
 fn run(
     rows: &Side,
     cols: &Side,
@@ -117,8 +109,19 @@ pub(crate) fn stays_sparse(csr: &Csr) -> bool {
 
 /// Where squared distances come from.
 enum DistanceSource<'a, T> {
-    Dense { columns: Buffer<T>, centre: Option<Vec<f64>> },
-    Sparse { rows: &'a Csr, cols: &'a Csr, norms: [Vec<f64>; 2], tables: Mutex<Vec<sparse::UnpackedRows>> },
+    /// Columns as they are, or after their mean was subtracted; and where that mean now is.
+    Dense {
+        columns: Buffer<T>,
+        subtracted: bool,
+        mean: Vec<f64>,
+        middle: Vec<T>,
+    },
+    Sparse {
+        rows: &'a Csr,
+        cols: &'a Csr,
+        norms: [Vec<f64>; 2],
+        tables: Mutex<Vec<sparse::UnpackedRows>>,
+    },
 }
 
 /// A whole call.
@@ -153,13 +156,14 @@ pub(crate) fn run_with<T: Element>(
     let bytes =
         outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
     let sparse = match (rows.instances, cols.instances) {
-        (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(a) && stays_sparse(b) => Some((a, b)),
+        // The columns decide: rows may be any part of the bags that are asked about.
+        (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(b) => Some((a, b)),
         _ => None,
     };
     ctx.reserve(
         "Gram matrices",
         if sparse.is_some() { outputs.len() * bags * width * 8 } else { bytes } as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     let gamma = outputs.iter().fold(0.0, |max: f64, o| max.max(o.gamma));
     let source = match sparse {
@@ -266,26 +270,25 @@ fn dense_source<'a, T: Element>(
             return Err(not_a_number());
         }
     }
+    let mut mean = mean(cols.instances)?;
+    if !mean.iter().all(|x| x.is_finite()) {
+        mean.fill(0.0);
+    }
     // Doubles are packed as they are. Rounding to f32 costs numbers far from 0 most, so there the mean goes first.
-    let centre = (size_of::<T>() < 8).then(|| mean(cols.instances)).transpose()?;
-    let centre = centre.filter(|c| c.iter().all(|x| x.is_finite()));
-    let columns = pack(cols.instances, 0..cols.instances.rows(), centre.as_deref(), kernels.nr)?;
-    Ok(DistanceSource::Dense { columns, centre })
-}
-
-/// Whole bags whose rows of the Gram one task owns, and the row ranges its instances are computed in.
-struct Group {
-    bags: Range<usize>,
-    chunks: Vec<Range<usize>>,
+    let subtracted = size_of::<T>() < 8;
+    let centre = subtracted.then_some(&mean[..]);
+    let columns = pack(cols.instances, 0..cols.instances.rows(), centre, kernels.nr)?;
+    let middle = mean.iter().map(|&x| T::from_f64(if subtracted { 0.0 } else { x })).collect();
+    Ok(DistanceSource::Dense { columns, subtracted, mean, middle })
 }
 
 /// Up to `TILE_ROWS` rows, ready to meet columns.
 struct Strip<T> {
     rows: Range<usize>,
-    /// For dense data: as they are, and about their mean.
+    /// For dense data: as they are, and about a centre.
     packed: Option<(Buffer<T>, Centred<T>)>,
-    /// The expansion would not be exact enough.
-    exact: bool,
+    /// The rows, counted in the strip, for which the expansion would not be exact enough.
+    far: Vec<usize>,
 }
 
 /// What a thread needs beside its sums.
@@ -295,13 +298,6 @@ struct TileScratch<T> {
     /// One row of sums per slot.
     q: Buffer<T>,
     pieces: Vec<ColumnSpan>,
-}
-
-/// Consecutive columns of one bag, or of bags with one instance each.
-struct Stretch {
-    bag: usize,
-    cols: Range<usize>,
-    singles: bool,
 }
 
 impl<T: Element> Job<'_, T> {
@@ -353,46 +349,71 @@ impl<T: Element> Job<'_, T> {
     }
 
     fn groups(&self) -> Vec<Group> {
-        let offsets = self.rows.offsets;
-        let rows = match self.source {
-            DistanceSource::Sparse { .. } => sparse::LANES,
-            DistanceSource::Dense { .. } => {
-                (offsets[offsets.len() - 1] / CHUNKS).next_multiple_of(TILE_ROWS).clamp(TILE_ROWS, CHUNK_ROWS)
-            }
-        };
-        let mut groups = Vec::new();
-        let mut first = 0;
-        for bag in 0..offsets.len() - 1 {
-            let all = offsets[first]..offsets[bag + 1];
-            if all.len() >= rows.max(TILE_ROWS) || bag + 2 == offsets.len() {
-                let chunks = all.clone().step_by(rows).map(|r| r..(r + rows).min(all.end)).collect();
-                groups.push(Group { bags: first..bag + 1, chunks });
-                first = bag + 1;
-            }
+        match self.source {
+            DistanceSource::Sparse { .. } => sparse_groups(self.rows.offsets),
+            DistanceSource::Dense { .. } => dense_groups(self.rows.offsets),
         }
-        groups
+    }
+
+    /// The bag a row belongs to.
+    fn bag_of(&self, row: usize) -> usize {
+        self.rows.offsets.partition_point(|&start| start <= row) - 1
     }
 
     /// Adds what some rows contribute: for every output, to bags of the group x entries.
     fn chunk(&self, group: &Group, rows: Range<usize>, sums: &mut [&mut [f64]]) -> Result<()> {
-        let offsets = self.rows.offsets;
-        let bag_of = |row: usize| offsets.partition_point(|&start| start <= row) - 1;
-        let n = self.cols.instances.rows();
-        let (begin, end) = match self.shape {
-            GramShape::Rectangular => (0, n),
-            GramShape::Symmetric => (rows.start, n),
-            GramShape::Diagonal => (rows.start, offsets[bag_of(rows.end - 1) + 1]),
-        };
-        let begin = begin / self.kernels.nr * self.kernels.nr;
         let mut scratch = TileScratch {
             tile: Buffer::zeros(TILE_ROWS * TILE_COLS),
             k: Buffer::zeros(TILE_ROWS * TILE_COLS),
             q: Buffer::zeros(self.plan.slots.len() * TILE_COLS),
             pieces: Vec::new(),
         };
-        let strips: Vec<Range<usize>> =
-            rows.clone().step_by(TILE_ROWS).map(|r| r..(r + TILE_ROWS).min(rows.end)).collect();
-        let strips: Vec<Strip<T>> = strips.into_iter().map(|rows| self.strip(rows)).collect::<Result<_>>()?;
+        let n = self.cols.instances.rows();
+        match self.shape {
+            GramShape::Rectangular => self.block(group, rows, 0..n, &mut scratch, sums),
+            GramShape::Symmetric => {
+                let first = rows.start / self.kernels.nr * self.kernels.nr;
+                self.block(group, rows, first..n, &mut scratch, sums)
+            }
+            // Bag by bag: only then do tiles begin where the bag does.
+            GramShape::Diagonal => self.runs(rows).try_for_each(|run| {
+                let bag = self.bag_of(run.start);
+                let all = self.rows.offsets[bag]..self.rows.offsets[bag + 1];
+                if all.len() == 1 {
+                    for slot in &self.plan.slots {
+                        let weight = self.rows.weights[slot.weight][all.start];
+                        slot.outputs.iter().for_each(|&o| sums[o][bag - group.bags.start] += weight * weight);
+                    }
+                    return Ok(());
+                }
+                self.block(group, run.clone(), run.start..all.end, &mut scratch, sums)
+            }),
+        }
+    }
+
+    /// The parts of the bags that some rows belong to.
+    fn runs(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let mut bag = self.bag_of(rows.start);
+        let mut row = rows.start;
+        std::iter::from_fn(move || {
+            (row < rows.end).then(|| {
+                let run = row..self.rows.offsets[bag + 1].min(rows.end);
+                (row, bag) = (run.end, bag + 1);
+                run
+            })
+        })
+    }
+
+    /// Adds what some rows contribute where they meet some columns.
+    fn block(
+        &self,
+        group: &Group,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        scratch: &mut TileScratch<T>,
+        sums: &mut [&mut [f64]],
+    ) -> Result<()> {
+        let strips = self.strips(rows.clone())?;
         let table = match &self.source {
             DistanceSource::Sparse { rows: csr, tables, .. } => {
                 let spare = tables.lock().expect("no thread panics with it").pop();
@@ -402,46 +423,35 @@ impl<T: Element> Job<'_, T> {
             }
             DistanceSource::Dense { .. } => None,
         };
-        for from in (begin..end).step_by(TILE_COLS) {
+        // A tile begins with a whole panel. Where columns begin anywhere, it has room for a part of a panel more.
+        let panel = self.kernels.nr;
+        let step = if self.shape == GramShape::Diagonal { TILE_COLS - panel } else { TILE_COLS };
+        for from in columns.clone().step_by(step) {
             self.ctx.check()?;
-            let cols = from..(from + TILE_COLS).min(end);
-            let stretches = self.stretches(cols.clone());
+            let wanted = from..(from + step).min(columns.end);
+            let cols = from / panel * panel..wanted.end;
+            let stretches = stretches(self.cols.offsets, wanted);
             for strip in &strips {
                 // Where bags meet themselves: rows and columns of one numbering.
-                let Strip { rows: strip, packed, exact } = strip;
-                let own_end = offsets[bag_of(strip.end - 1) + 1];
+                let own_end = self.rows.offsets[self.bag_of(strip.rows.end - 1) + 1];
                 let own = self.shape != GramShape::Rectangular && cols.start < own_end;
-                let skip = match self.shape {
-                    GramShape::Rectangular => false,
-                    GramShape::Symmetric => cols.end <= strip.start,
-                    GramShape::Diagonal => cols.end <= strip.start || !own,
-                };
-                if skip {
+                if self.shape != GramShape::Rectangular && cols.end <= strip.rows.start {
                     continue;
                 }
-                let exact = *exact || own;
-                let tile = &mut scratch.tile;
-                match (&self.source, packed, &table) {
-                    (DistanceSource::Dense { columns, .. }, Some(packed), _) => {
-                        self.fill_dense(packed, columns, cols.clone(), exact, tile);
-                    }
-                    (DistanceSource::Sparse { rows: a, cols: b, .. }, _, _) if exact => {
-                        sparse::fill_exact(a, strip.clone(), b, cols.clone(), tile);
-                    }
-                    (DistanceSource::Sparse { cols: b, norms, .. }, _, Some(table)) => {
-                        table.fill(b, cols.clone(), &norms[0][strip.clone()], &norms[1], tile);
-                    }
-                    _ => unreachable!("a source comes with its rows"),
-                }
-                let mut row = strip.start;
-                while row < strip.end {
-                    let bag = bag_of(row);
-                    let run = row..offsets[bag + 1].min(strip.end);
-                    row = run.end;
-                    self.pieces(bag, strip, &stretches, cols.start, &mut scratch.pieces);
+                self.distances(strip, own, cols.clone(), table.as_ref(), scratch);
+                for run in self.runs(strip.rows.clone()) {
+                    let bag = self.bag_of(run.start);
+                    // A rectangle's bag goes on from strip to strip as if there were no strips.
+                    let whole =
+                        self.rows.offsets[bag].max(rows.start)..self.rows.offsets[bag + 1].min(rows.end);
+                    let resumes = self.shape == GramShape::Rectangular && run.start > whole.start;
+                    let goes_on = self.shape == GramShape::Rectangular && run.end < whole.end;
+                    pieces(self.shape, bag, &strip.rows, &stretches, cols.start, &mut scratch.pieces);
                     if !scratch.pieces.is_empty() {
-                        self.reduce(run.start - strip.start, run, &cols, &mut scratch);
-                        self.fold(bag - group.bags.start, &cols, &scratch, sums);
+                        self.reduce(run.start - strip.rows.start, run, &cols, resumes, scratch);
+                        if !goes_on {
+                            self.fold(bag - group.bags.start, &cols, scratch, sums);
+                        }
                     }
                 }
             }
@@ -452,113 +462,112 @@ impl<T: Element> Job<'_, T> {
         Ok(())
     }
 
+    /// Fills the tile with the squared distances of a strip to some columns.
+    fn distances(
+        &self,
+        strip: &Strip<T>,
+        own: bool,
+        cols: Range<usize>,
+        table: Option<&sparse::UnpackedRows>,
+        scratch: &mut TileScratch<T>,
+    ) {
+        let Strip { rows, packed, far } = strip;
+        let all = own || far.len() == rows.len();
+        let tile = &mut scratch.tile;
+        match (&self.source, packed, table) {
+            (DistanceSource::Dense { columns, .. }, Some((raw, moved)), _) => {
+                let (width, mr) = (self.cols.instances.cols(), self.kernels.mr);
+                let columns =
+                    &columns[cols.start * width..cols.end.next_multiple_of(self.kernels.nr) * width];
+                // SAFETY: the kernels come from `available`, which checked the instruction set.
+                unsafe {
+                    if all {
+                        (self.kernels.differences)(raw, columns, width, tile);
+                        return;
+                    }
+                    (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
+                    for panel in far.chunk_by(|a, b| a / mr == b / mr) {
+                        let first = panel[0] / mr * mr;
+                        // What comes next in the room for kernel values needs nothing of what is there.
+                        let raw = &raw[first * width..][..mr * width];
+                        (self.kernels.differences)(raw, columns, width, &mut scratch.k);
+                        for &row in panel {
+                            tile[row * TILE_COLS..][..TILE_COLS]
+                                .copy_from_slice(&scratch.k[(row - first) * TILE_COLS..][..TILE_COLS]);
+                        }
+                    }
+                }
+            }
+            (DistanceSource::Sparse { rows: a, cols: b, .. }, _, _) if all => {
+                sparse::fill_exact(a, rows.clone(), b, cols, tile);
+            }
+            (DistanceSource::Sparse { rows: a, cols: b, norms, .. }, _, Some(table)) => {
+                table.fill(b, cols.clone(), &norms[0][rows.clone()], &norms[1], tile);
+                for &row in far {
+                    let at = rows.start + row;
+                    sparse::fill_exact(a, at..at + 1, b, cols.clone(), &mut tile[row * TILE_COLS..]);
+                }
+            }
+            _ => unreachable!("a source comes with its rows"),
+        }
+    }
+
     /// True if rows of at most this squared length may use the expansion. (Not where it is infinite or NaN.)
     fn expandable(&self, squared_length: f64) -> bool {
         self.gamma * squared_length <= EXPANSION_LIMIT
     }
 
     /// Prepares some rows to meet all columns.
-    fn strip(&self, rows: Range<usize>) -> Result<Strip<T>> {
-        Ok(match &self.source {
-            DistanceSource::Dense { centre, .. } => {
-                let raw = pack(self.rows.instances, rows.clone(), centre.as_deref(), self.kernels.mr)?;
-                let moved = centred(&raw, rows.len(), self.cols.instances.cols(), self.kernels.mr);
-                let exact = !self.expandable(moved.radius);
-                Strip { rows, packed: Some((raw, moved)), exact }
+    fn strips(&self, rows: Range<usize>) -> Result<Vec<Strip<T>>> {
+        let far_among = |norms: &mut dyn Iterator<Item = f64>| {
+            norms.enumerate().filter(|&(_, norm)| !self.expandable(norm)).map(|(row, _)| row).collect()
+        };
+        match &self.source {
+            DistanceSource::Dense { subtracted, mean, middle, .. } => {
+                let (width, mr) = (self.cols.instances.cols(), self.kernels.mr);
+                let mut failed = None;
+                let is_far = |run: Range<usize>| {
+                    // Within a bag there are only differences, and what is far would depend on the other bags.
+                    if self.shape == GramShape::Diagonal {
+                        return false;
+                    }
+                    let mut far = false;
+                    let read = self.rows.instances.each_row(run, |_, row| {
+                        let squared: f64 = row.iter().zip(mean).map(|(x, m)| (x - m) * (x - m)).sum();
+                        far |= !self.expandable(squared);
+                    });
+                    failed = failed.take().or(read.err());
+                    far
+                };
+                let ranges = strips(self.runs(rows), mr, is_far);
+                if let Some(error) = failed {
+                    return Err(error);
+                }
+                let strip = |(rows, own): (Range<usize>, bool)| {
+                    let raw = pack(self.rows.instances, rows.clone(), subtracted.then_some(mean), mr)?;
+                    let centre = (!own).then_some(&middle[..]);
+                    let moved = centred(&raw, rows.len(), width, mr, centre);
+                    let far = far_among(&mut moved.norms[..rows.len()].iter().map(|n| n.to_f64()));
+                    Ok(Strip { rows, packed: Some((raw, moved)), far })
+                };
+                ranges.into_iter().map(strip).collect()
             }
             DistanceSource::Sparse { norms, .. } => {
-                let longest = norms[0][rows.clone()].iter().copied().fold(0.0, f64::max);
-                Strip { rows, packed: None, exact: !self.expandable(longest) }
-            }
-        })
-    }
-
-    fn fill_dense(
-        &self,
-        (raw, moved): &(Buffer<T>, Centred<T>),
-        columns: &[T],
-        cols: Range<usize>,
-        exact: bool,
-        tile: &mut [T],
-    ) {
-        let width = self.cols.instances.cols();
-        let columns = &columns[cols.start * width..cols.end.next_multiple_of(self.kernels.nr) * width];
-        // SAFETY: the kernels come from `available`, which checked the instruction set.
-        unsafe {
-            if exact {
-                (self.kernels.differences)(raw, columns, width, tile);
-            } else {
-                (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
-            }
-        }
-    }
-
-    /// The bags that the columns of a tile belong to.
-    fn stretches(&self, cols: Range<usize>) -> Vec<Stretch> {
-        let offsets = self.cols.offsets;
-        let mut found: Vec<Stretch> = Vec::new();
-        let mut bag = offsets.partition_point(|&start| start <= cols.start) - 1;
-        let mut at = cols.start;
-        while at < cols.end {
-            let single = offsets[bag + 1] - offsets[bag] == 1;
-            let to = offsets[bag + 1].min(cols.end);
-            match found.last_mut() {
-                Some(last) if last.singles && single => last.cols.end = to,
-                _ => found.push(Stretch { bag, cols: at..to, singles: single }),
-            }
-            at = to;
-            bag += 1;
-        }
-        found
-    }
-
-    /// What the rows of one bag in one strip add where.
-    fn pieces(
-        &self,
-        bag: usize,
-        strip: &Range<usize>,
-        stretches: &[Stretch],
-        origin: usize,
-        pieces: &mut Vec<ColumnSpan>,
-    ) {
-        pieces.clear();
-        let mut push = |entry: usize, cols: Range<usize>, factor: f64, singles: bool| {
-            if !cols.is_empty() {
-                pieces.push(ColumnSpan {
-                    entry,
-                    from: cols.start - origin,
-                    to: cols.end - origin,
-                    factor,
-                    singles,
-                });
-            }
-        };
-        for stretch in stretches {
-            let Range { start, end } = stretch.cols;
-            if self.shape == GramShape::Rectangular {
-                push(stretch.bag, start..end, 1.0, stretch.singles);
-            } else if stretch.singles {
-                // Bags before this one are somebody else's entries.
-                let skipped = bag.saturating_sub(stretch.bag);
-                if self.shape == GramShape::Symmetric {
-                    push(stretch.bag + skipped, (start + skipped).min(end)..end, 1.0, true);
-                } else if bag >= stretch.bag && start + skipped < end {
-                    push(0, start + skipped..start + skipped + 1, 1.0, true);
-                }
-            } else if stretch.bag == bag {
-                // A bag with itself: the strip's own square, and twice what lies after it. What lies before was
-                // counted twice by the strips before.
-                let entry = if self.shape == GramShape::Diagonal { 0 } else { bag };
-                push(entry, start.max(strip.start)..end.min(strip.end), 1.0, false);
-                push(entry, start.max(strip.end)..end, 2.0, false);
-            } else if stretch.bag > bag && self.shape == GramShape::Symmetric {
-                push(stretch.bag, start..end, 1.0, false);
+                let far = far_among(&mut norms[0][rows.clone()].iter().copied());
+                Ok(vec![Strip { rows, packed: None, far }])
             }
         }
     }
 
     /// Sums over the rows `run` of one bag, which start at `first` in the tile: one row of sums per slot.
-    fn reduce(&self, first: usize, run: Range<usize>, cols: &Range<usize>, scratch: &mut TileScratch<T>) {
+    fn reduce(
+        &self,
+        first: usize,
+        run: Range<usize>,
+        cols: &Range<usize>,
+        resumes: bool,
+        scratch: &mut TileScratch<T>,
+    ) {
         let TileScratch { tile, k, q, .. } = scratch;
         let tile = &tile[first * TILE_COLS..(first + run.len()) * TILE_COLS];
         let k = &mut k[..tile.len()];
@@ -576,7 +585,7 @@ impl<T: Element> Job<'_, T> {
                 weights.extend(slots(from, to));
                 let out = &mut q[from * TILE_COLS..];
                 // SAFETY: the kernels come from `available`, which checked the instruction set.
-                unsafe { (kernels.powers)(tile, columns, scale, &pass.squarings, &weights, out) };
+                unsafe { (kernels.powers)(tile, columns, scale, &pass.squarings, &weights, resumes, out) };
                 continue;
             }
             // SAFETY: as above.
@@ -589,7 +598,8 @@ impl<T: Element> Job<'_, T> {
                     if squarings > 0 {
                         (kernels.squares)(k, columns, squarings);
                     }
-                    (kernels.weighted)(k, columns, &weights, &mut q[pass.starts[step] * TILE_COLS..]);
+                    let out = &mut q[pass.starts[step] * TILE_COLS..];
+                    (kernels.weighted)(k, columns, &weights, resumes, out);
                 }
             }
         }

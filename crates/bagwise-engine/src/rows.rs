@@ -30,7 +30,7 @@ pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec
     ctx.reserve(
         "kernel values of instances",
         8 * (n as u64).pow(2) * gammas.len() as u64,
-        "raise the memory budget, or ask for fewer widths at a time",
+        "raise the memory budget, or use fewer widths at a time",
     )?;
     if sparse(instances) {
         let (offsets, ones) = singles(n);
@@ -95,7 +95,7 @@ impl Columns {
         out: &mut [&mut [f64]],
     ) -> Result<()> {
         let raw: Buffer<f64> = pack(rows, strip.clone(), None, self.kernels.mr)?;
-        let moved = centred(&raw, strip.len(), self.width, self.kernels.mr);
+        let moved = centred(&raw, strip.len(), self.width, self.kernels.mr, None);
         let mut tiles = [Buffer::zeros(TILE_ROWS * TILE_COLS), Buffer::zeros(TILE_ROWS * TILE_COLS)];
         let mut k = Buffer::zeros(TILE_ROWS * TILE_COLS);
         let begin = strip.start / TILE_COLS * TILE_COLS;

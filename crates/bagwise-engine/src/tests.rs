@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::direct::{DirectKernel, DirectOutput};
 use super::kernels::{Available, Kernels};
-use super::pairs::{GramShape, run_with};
+use super::layout::GramShape;
+use super::pairs::run_with;
 use super::*;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Precision};
 
@@ -298,6 +299,73 @@ fn any_number_of_threads_gives_the_same_bits() {
                 }
             }
         }
+    }
+}
+
+/// Answers in pieces are the answers of the whole: bags of one row to several chunks, near and far from the columns, in
+/// every storage and instruction set.
+#[test]
+fn a_bag_gives_the_same_bits_whatever_comes_with_it() {
+    fn holds<T: simd::Element + Available>(gammas: &[f64]) {
+        let sizes = [1, 1, 5, 30, 2, 60, 25, 1, 500, 7, 193, 48, 3, 96, 12, 1];
+        let mut new = Case::new(5, &sizes, 9, 2, 0.3);
+        // Some far bags, and a far row in a bag that is near.
+        for row in [3..10, 40..90, 700..850].into_iter().flatten() {
+            new.rows.row_mut(row).iter_mut().for_each(|x| *x += 40.0);
+        }
+        let old = Case::new(6, &[3, 50, 1, 1, 20, 70, 9], 9, 2, 0.3);
+        let outputs = outputs(gammas, 2);
+        for (new_rows, old_rows) in new.storages().iter().zip(old.storages().iter()) {
+            for kernels in T::available() {
+                let (all, cols) = (new.side(new_rows), old.side(old_rows));
+                let grams = |rows: &Side, shape| {
+                    let cols = if shape == GramShape::Diagonal { rows } else { &cols };
+                    run_with(rows, cols, &outputs, shape, kernels, &Ctx::default()).unwrap()
+                };
+                // Similarities of bags with themselves are always made in doubles.
+                let shapes = [GramShape::Rectangular, GramShape::Diagonal];
+                for shape in shapes.into_iter().take(size_of::<T>() / 4) {
+                    let whole = grams(&all, shape);
+                    for cut in [1, 3, 7] {
+                        for first in (0..sizes.len()).step_by(cut) {
+                            let bags = first..(first + cut).min(sizes.len());
+                            let rows = new.offsets[bags.start]..new.offsets[bags.end];
+                            let part = Case {
+                                rows: Mat::new(
+                                    rows.len(),
+                                    9,
+                                    new.rows.data()[rows.start * 9..rows.end * 9].to_vec(),
+                                ),
+                                offsets: new.offsets[bags.start..=bags.end]
+                                    .iter()
+                                    .map(|o| o - rows.start)
+                                    .collect(),
+                                weights: new.weights.iter().map(|w| w[rows.clone()].to_vec()).collect(),
+                            };
+                            let storage = new
+                                .storages()
+                                .iter()
+                                .position(|s| std::mem::discriminant(s) == std::mem::discriminant(new_rows));
+                            let stored = &part.storages()[storage.unwrap()];
+                            for (alone, whole) in grams(&part.side(stored), shape).iter().zip(&whole) {
+                                for (row, bag) in bags.clone().enumerate() {
+                                    assert_eq!(
+                                        alone.row(row),
+                                        whole.row(bag),
+                                        "{shape:?} {} bag {bag}",
+                                        kernels.set.name()
+                                    );
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for gammas in [&[0.01, 0.02, 0.3][..], &[8.0]] {
+        holds::<f64>(gammas);
+        holds::<f32>(gammas);
     }
 }
 

@@ -197,7 +197,7 @@ impl Arrays<'_> {
             Some(names) if names.len() != cols => {
                 return Err(self.error(
                     format!("{} names for {cols} features", names.len()),
-                    "give each column of the matrix a name, or none any",
+                    "name every column of the matrix, or none",
                 ));
             }
             Some(names) => names,
@@ -221,8 +221,9 @@ impl Arrays<'_> {
         let Roles { features, categorical, mut warnings, .. } = roles;
         if !self.unused.is_empty() {
             self.unused.truncate(12);
-            let found = format!("arrays that are not used: {}", self.unused.join(", "));
-            let said = Message::from(found).and("; carry one along that has an entry per instance");
+            let found = format!("unused arrays: {}", self.unused.join(", "));
+            let said =
+                Message::from(found).and("; arrays with one entry per instance can be copied to the results");
             warnings.push(said.with([Setting::Keep]));
         }
         let of_matrix = features.iter().all(|&c| c < cols);
@@ -307,8 +308,8 @@ impl Arrays<'_> {
         let bags = offsets.len().saturating_sub(1);
         if offsets.first() != Some(&0) || offsets.last() != Some(&rows) || bags == 0 {
             return Err(self.error(
-                format!("the offsets do not run from 0 to the {rows} instances"),
-                "bag b has rows offsets[b] to offsets[b + 1]: one entry more than bags, the first is 0",
+                format!("the offsets must start at 0 and end at the number of instances, {rows}"),
+                "bag b has rows offsets[b] to offsets[b + 1], so there is one more offset than bags",
             ));
         }
         if let Some(bag) = offsets.windows(2).position(|w| w[1] <= w[0]) {
@@ -327,19 +328,21 @@ impl Arrays<'_> {
             if values.len() != bags {
                 return Err(self.error(
                     format!("'{name}' has {} entries for {bags} bags", values.len()),
-                    "with offsets, give one id per bag",
+                    "with offsets, there must be one id per bag",
                 ));
             }
             let mut seen = HashSet::new();
             if let Some(twice) = (0..bags).find(|&b| !seen.insert(values.text(b))) {
                 return Err(self.error(
                     format!("two bags are called '{}'", shown(values.text(twice).as_bytes())),
-                    "give each bag an id of its own",
+                    "give each bag a unique id",
                 ));
             }
         } else {
             if let Some(wanted) = &options.bag {
-                return Err(self.error(format!("there is no array '{wanted}'"), "name one that the file has"));
+                return Err(
+                    self.error(format!("there is no array '{wanted}'"), "use one that is in the file")
+                );
             }
             let numbers = Values::Whole((1..=bags as i64).collect());
             self.beside.push(("bag".into(), numbers));
@@ -357,7 +360,7 @@ impl Arrays<'_> {
             let (name, values) = self.beside.iter().find(|(_, v)| v.len() != rows).expect("just found");
             return Err(self.error(
                 format!("'{name}' has {} entries for {rows} instances", values.len()),
-                "give an array of bag ids with an entry per instance, or offsets",
+                "use an array of bag ids with one entry per instance, or offsets",
             ));
         };
         // The bags in the order in which they come, and whether that is also the sorted order.
@@ -397,10 +400,10 @@ impl Arrays<'_> {
                     if let Some(ids) = unordered {
                         return Err(self.error(
                             format!(
-                                "'{name}' has an entry per bag, but the ids in '{ids}' do not ascend, so that \
-                                 it is not plain which entry belongs to which bag"
+                                "'{name}' has one entry per bag, but the ids in '{ids}' are not in ascending order, \
+                                 so it is unclear which entry belongs to which bag"
                             ),
-                            format!("give '{name}' an entry per instance, or give offsets"),
+                            format!("give '{name}' one entry per instance, or add offsets"),
                         ));
                     }
                     self.beside[i].1 = values.spread(of_row);
@@ -408,7 +411,7 @@ impl Arrays<'_> {
                 n => {
                     return Err(self.error(
                         format!("'{name}' has {n} entries for {bags} bags and {rows} instances"),
-                        "give an entry per bag or one per instance",
+                        "use one entry per bag or one per instance",
                     ));
                 }
             }
@@ -443,7 +446,7 @@ impl FeatureTable<'_> {
             {
                 return refuse(
                     format!("'{}' has {} bytes", shown(long.as_bytes()), long.len()),
-                    "ids, labels and groups have at most 1000: give short names",
+                    "ids, labels and groups can have at most 1000; use shorter names",
                 );
             }
         }
@@ -473,8 +476,8 @@ impl FeatureTable<'_> {
         if let Values::Numbers(ids) = self.bag.as_ref()
             && ids.iter().any(|id| id.abs() >= WHOLE as f64)
         {
-            let found = "bag ids beyond 2^53 stand in double precision, which rounds them: different ids may have become one";
-            warnings.push(format!("{found}; store them as whole numbers or text").into());
+            let found = "bag ids beyond 2^53 are rounded in double precision, so different ids may have become the same";
+            warnings.push(format!("{found}; store them as integers or text").into());
         }
         let mut book = BagBuilder::new(source, options).counting("row");
         for row in 0..instances.rows() {

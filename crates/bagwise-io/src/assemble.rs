@@ -82,7 +82,7 @@ impl BagBuilder {
         group: Option<&str>,
     ) -> Result<()> {
         if bag.is_empty() {
-            return Err(self.error(line, "the row has no bag id".into(), "say which bag it belongs to"));
+            return Err(self.error(line, "the row has no bag id".into(), "fill it in"));
         }
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
@@ -122,14 +122,14 @@ impl BagBuilder {
             return Err(self.error(
                 line,
                 format!("bag '{bag}' has no label"),
-                "fill it in, or drop the bag; only data to predict may lack labels",
+                "fill it in, or remove the bag; labels may be missing only in data for prediction",
             ));
         }
         if self.has_group && group.is_empty() {
             return Err(self.error(
                 line,
                 format!("bag '{bag}' has no group"),
-                "fill it in; a bag on its own is a group of one",
+                "fill it in; a bag without relatives is its own group",
             ));
         }
         if self.task == Task::Regression
@@ -139,7 +139,7 @@ impl BagBuilder {
             return Err(self.error(
                 line,
                 format!("the label '{label}' of bag '{bag}' is not a finite number"),
-                Message::from("regression needs numbers; if these are classes, say so")
+                Message::from("regression needs numbers; if these are classes, specify that")
                     .with([Setting::Task("classification")]),
             ));
         }
@@ -170,8 +170,10 @@ impl BagBuilder {
                 self.unit,
                 bag.line
             ),
-            Message::from(format!("all rows of a bag have one {what}: fix it, or name another column"))
-                .with([if what == "group" { Setting::Group } else { Setting::Label }]),
+            Message::from(format!(
+                "all rows of a bag must have the same {what}; fix it, or name another column"
+            ))
+            .with([if what == "group" { Setting::Group } else { Setting::Label }]),
         )
     }
 
@@ -209,7 +211,7 @@ impl BagBuilder {
                 left_out.extend(none.iter().map(|(c, why)| (features[*c].name.clone(), why.clone())));
                 if rest.is_empty() {
                     let said = doubt::left_out(&left_out);
-                    return Err(Error::data(place, "no column of the table has measurements", said));
+                    return Err(Error::data(place, "no column of the table contains measurements", said));
                 }
                 instances = columns_of(&instances, &rest)?;
                 features = rest.iter().map(|&c| features[c].clone()).collect();
@@ -227,10 +229,13 @@ impl BagBuilder {
         }
         let mut beside = beside;
         if let Some((bag, line)) = self.scattered {
-            warnings.push(format!(
-                "rows of a bag do not stand together (first: bag '{}', {} {line}); they were brought together",
-                self.bags[bag as usize].id, self.unit
-            ).into());
+            warnings.push(
+                format!(
+                    "rows of a bag are not adjacent (first: bag '{}', {} {line}); they were collected",
+                    self.bags[bag as usize].id, self.unit
+                )
+                .into(),
+            );
             let order = stable_order(&self.of_row, &offsets);
             instances = instances.gather(&order);
             let pick = |values: &mut Vec<String>| {
@@ -287,11 +292,7 @@ impl BagBuilder {
         if without > 0 {
             if without < self.bags.len() {
                 warnings.push(
-                    format!(
-                        "{without} of {} bags have no label; the labels of the others are not used",
-                        self.bags.len()
-                    )
-                    .into(),
+                    format!("{without} of {} bags have no label; labels are ignored", self.bags.len()).into(),
                 );
             }
             return Ok((None, None));
@@ -325,12 +326,12 @@ impl BagBuilder {
         {
             let other = self.bags.iter().find(|b| finite(b).is_none()).map_or("", |b| b.label.as_str());
             let found = format!(
-                "some labels are numbers with fractions, but '{}' is none, so that all are taken as classes",
+                "some labels are numbers with fractions, but '{}' is not a number, so all are treated as classes",
                 shown(other.as_bytes())
             );
             warnings.push(
                 Message::from(found)
-                    .and("; if they are measurements, fix it, and learn them as numbers")
+                    .and("; if they are measurements, fix it and use regression")
                     .with([Setting::Task("regression")]),
             );
         }

@@ -77,24 +77,24 @@ fn folders(given: Option<PathBuf>, starts: impl IntoIterator<Item = PathBuf>) ->
 fn not_found(name: &str, folders: &[PathBuf]) -> Error {
     let places: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
     let places = match places.len() {
-        0 => "there is no folder called data here or above".to_string(),
-        _ => format!("looked for {name}.csv, {name}.csv.gz and the like in {}", places.join(", ")),
+        0 => "there is no folder called data here or in a parent folder".to_string(),
+        _ => format!("looked for {name}.csv, {name}.csv.gz and similar names in {}", places.join(", ")),
     };
     if NAMES.contains(&name) {
         return Error::data(
             Place::of(name),
-            format!("the data set is not here ({places})"),
-            "run inside a checkout of the repository, or set BAGWISE_DATA to the folder that has it",
+            format!("the data set was not found ({places})"),
+            "run bagwise inside a checkout of the repository, or set BAGWISE_DATA to the folder that contains it",
         );
     }
     // "musk1.csv" is a path that is not there, but the name in it is one.
     let stem = name.split('.').next().unwrap_or(name);
     let suggestion = match Error::unknown("data set", stem, NAMES.iter().copied()) {
-        _ if NAMES.contains(&stem) => format!("the data set is called '{stem}', without an ending"),
+        _ if NAMES.contains(&stem) => format!("the data set is called '{stem}', without a file extension"),
         Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
         _ => "give a path or a name".to_string(),
     };
-    Error::data(Place::of(name), format!("no such file, and no data set of this name ({places})"), suggestion)
+    Error::data(Place::of(name), format!("no such file or data set ({places})"), suggestion)
 }
 
 #[cfg(test)]
@@ -126,11 +126,11 @@ mod tests {
     #[test]
     fn what_is_not_found_says_where_it_was_looked_for() {
         let error = not_found("musk2", &["/some/data".into()]).to_string();
-        assert!(error.starts_with("musk2: the data set is not here (looked for musk2.csv,"), "{error}");
-        assert!(error.contains("in /some/data); run inside a checkout"), "{error}");
+        assert!(error.starts_with("musk2: the data set was not found (looked for musk2.csv,"), "{error}");
+        assert!(error.contains("in /some/data); run bagwise inside a checkout"), "{error}");
         let error = not_found("assay", &[]).to_string();
         assert!(
-            error.contains("(there is no folder called data here or above); there are: musk1"),
+            error.contains("(there is no folder called data here or in a parent folder); available: musk1"),
             "{error}"
         );
     }

@@ -75,8 +75,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let content = content.strip_suffix(b".").ok_or_else(|| {
             let last = content.rsplit(|&b| b == b',').next().unwrap_or_default();
             refuse(
-                format!("the row ends in '{}', without a full stop", shown(last)),
-                "end each row with its class and a full stop: is the line cut?",
+                format!("the row ends with '{}' instead of a full stop", shown(last)),
+                "every row must end with its class and a full stop; is the line truncated?",
             )
         })?;
         let cells: Vec<&[u8]> = content.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
@@ -87,7 +87,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         if cells.len() != *width {
             return Err(refuse(
                 format!("the row has {} values", cells.len()),
-                &format!("the first row has {width}: look for a missing or extra comma"),
+                &format!("the first row has {width}; look for a missing or extra comma"),
             ));
         }
         let text = |column: usize| utf8(source, line, cells[column]);

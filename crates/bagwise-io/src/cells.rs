@@ -124,7 +124,8 @@ impl FeatureCells {
         match &self.columns[column].state {
             ColumnState::Unknown { perhaps } if !perhaps.is_empty() && !self.allow_missing => {
                 let (_, line, text) = &perhaps[0];
-                let found = format!("'{text}' in column '{}' stands for no value", self.columns[column].name);
+                let found =
+                    format!("'{text}' in column '{}' means a missing value", self.columns[column].name);
                 Err(self.error(*line, found, Message::fill_or_allow_missing()))
             }
             _ => Ok(()),
@@ -293,7 +294,7 @@ impl FeatureCells {
         }
         let TextCell { name, state } = &self.columns[column];
         let before = match state {
-            ColumnState::Number { since } => format!("the column has numbers since line {since}: "),
+            ColumnState::Number { since } => format!("the column has contained numbers since line {since}: "),
             _ => String::new(),
         };
         self.error(
@@ -345,14 +346,17 @@ impl FeatureCells {
             (None, None) => return Ok(()),
             (Some(whole), Some(decimal)) => (
                 format!("'{}' in column '{name}' has a {what}", shown(text)),
-                Message::from(format!("it is {} if that groups thousands: say so", shown(&whole)))
-                    .with([Setting::Thousands])
-                    .or(format!("{} if it stands before decimals: say so", shown(&decimal)))
-                    .with([Setting::Decimal]),
+                Message::from(format!(
+                    "it is {} if that is a thousands separator: specify it",
+                    shown(&whole)
+                ))
+                .with([Setting::Thousands])
+                .or(format!("{} if it is a decimal separator: specify it", shown(&decimal)))
+                .with([Setting::Decimal]),
             ),
             (Some(whole), None) => (
                 format!("'{}' in column '{name}' has a {what}", shown(text)),
-                Message::from(format!("if it groups thousands ({}), say so", shown(&whole)))
+                Message::from(format!("if it is a thousands separator ({}), specify it", shown(&whole)))
                     .with([Setting::Thousands])
                     .or(as_categories(name)),
             ),
@@ -365,7 +369,7 @@ impl FeatureCells {
                     )),
                     _ => Message::from(format!("write {}", shown(&decimal))),
                 }
-                .or("say what the decimal mark is")
+                .or("specify the decimal separator")
                 .with([Setting::Decimal]),
             ),
         };
@@ -374,11 +378,11 @@ impl FeatureCells {
 }
 
 fn as_missing(text: &[u8]) -> Message {
-    Message::from("say that it stands for no value").with([Setting::MissingValues(Some(shown(text)))])
+    Message::from("mark it as a missing value").with([Setting::MissingValues(Some(shown(text)))])
 }
 
 fn as_categories(name: &str) -> Message {
-    Message::from("take the column as categories").with([Setting::Categorical(Some(name.into()))])
+    Message::from("treat the column as categories").with([Setting::Categorical(Some(name.into()))])
 }
 
 /// True for 1,000 and -12,345,678: what might be thousands.

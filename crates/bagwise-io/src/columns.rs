@@ -121,10 +121,10 @@ pub(crate) fn find(
     roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
     if roles.features.is_empty() {
         return Err(table.error(
-            format!("no feature is left among {width} columns"),
+            format!("none of the {width} columns is a feature"),
             Message::from(
-                "give at least one column besides bag, label and those left out; \
-                 if cells are not separated by commas, tabs or semicolons, say by what",
+                "include at least one column besides bag, label and ignored columns; if columns are not separated \
+                 by commas, tabs or semicolons, specify the separator",
             )
             .with([Setting::Delimiter]),
         ));
@@ -137,7 +137,7 @@ pub(crate) fn find(
             None => {
                 let role = table.taken[position].map_or("none", Role::name);
                 return Err(table.error(
-                    format!("column {} cannot hold categories: its role is {role}", table.called(position)),
+                    format!("column {} cannot be categorical: its role is {role}", table.called(position)),
                     Message::from("name only feature columns").with([Setting::Categorical(None)]),
                 ));
             }
@@ -147,7 +147,7 @@ pub(crate) fn find(
         for &feature in &roles.features {
             if names[feature].is_empty() {
                 return Err(table.error(
-                    format!("column {} has no heading", feature + 1),
+                    format!("column {} has no name", feature + 1),
                     Message::from("give it one, or leave it out")
                         .with([Setting::Ignore(Some((feature + 1).to_string()))]),
                 ));
@@ -157,7 +157,7 @@ pub(crate) fn find(
                 let name = &names[feature];
                 roles.warnings.push(
                     Message::from(format!(
-                        "column '{name}' is taken as a feature; if it is not one, leave it out"
+                        "column '{name}' is treated as a feature; if it is not one, leave it out"
                     ))
                     .with([Setting::Ignore(Some(name.clone()))]),
                 );
@@ -176,7 +176,7 @@ fn could_both_be(place: &Place, one: &str, other: &str, role: Role) -> Error {
     Error::data(
         place.clone(),
         format!("columns '{one}' and '{other}' could both be the {}", role.name()),
-        Message::from("say which")
+        Message::from("specify which")
             .with(role.setting())
             .and(", and leave the other out")
             .with([Setting::Ignore(Some(other.into()))]),
@@ -248,7 +248,7 @@ impl ColumnTable<'_> {
         }
         roles.bag = bag.ok_or_else(|| {
             self.error(
-                "no column is called bag, bag_id or bagid",
+                "there is no column called bag, bag_id or bagid",
                 Message::from("name the column of bag ids").with([Setting::Bag]),
             )
         })?;
@@ -267,7 +267,7 @@ impl ColumnTable<'_> {
             {
                 return Err(self.error(
                     format!("columns {} and {} are both called '{name}'", before + 1, i + 1),
-                    "give each column a heading of its own",
+                    "give each column a unique name",
                 ));
             }
         }
@@ -302,8 +302,8 @@ impl ColumnTable<'_> {
                     self.error(format!("there is no column '{name}'"), suggestion.unwrap_or_default())
                 }
                 None => self.error(
-                    format!("there is no column '{name}': the table has no heading"),
-                    Message::from("name columns by number, or say that the first row is a heading")
+                    format!("there is no column '{name}': the table has no header"),
+                    Message::from("give columns by number, or specify that the first row is a header")
                         .with([Setting::Header]),
                 ),
             }),
@@ -321,10 +321,10 @@ impl ColumnTable<'_> {
         let position = self.locate(column)?;
         if let Some(other) = self.taken[position] {
             let found = if other == role {
-                format!("column {} is named twice as {}", self.called(position), role.name())
+                format!("column {} is given twice as {}", self.called(position), role.name())
             } else {
                 format!(
-                    "column {} is named both as {} and as {}",
+                    "column {} is given both as {} and as {}",
                     self.called(position),
                     other.name(),
                     role.name()
@@ -345,7 +345,7 @@ impl ColumnTable<'_> {
             if let Some(other) = self.taken[c] {
                 return Err(self.error(
                     format!(
-                        "column {} is named as {}, and the model learned from it",
+                        "column {} is given as {}, but the model was trained on it",
                         self.called(c),
                         other.name()
                     ),

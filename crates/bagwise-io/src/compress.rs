@@ -82,17 +82,17 @@ pub fn explain(place: Place, error: io::Error) -> Error {
     match error.kind() {
         // The last is what a name with a zero byte gives.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput => {
-            Error::data(Place::of(place.source), "no such file", "look for a slip in the name or the folder")
+            Error::data(Place::of(place.source), "no such file", "check the file name and the folder")
         }
         io::ErrorKind::PermissionDenied => Error::data(
             Place::of(place.source),
             "permission denied",
-            "ask its owner for the right to read it, or copy it to where you may",
+            "change its permissions, or copy it to another folder",
         ),
         io::ErrorKind::IsADirectory => Error::data(
             Place::of(place.source),
             "this is a folder, not a table",
-            "name the file inside it that holds the rows",
+            "give the file with the rows inside it",
         ),
         _ => Error::io(place.source, error),
     }
@@ -118,7 +118,7 @@ pub fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
         Some(bzip2 @ "bzip2") => Box::new(Limited::new(bzip2, MultiBzDecoder::new(input), consumed)),
         Some("xz") => {
             return Err(Refusal::error(
-                "the file is compressed by xz, which is not read",
+                "the file is compressed with xz, which is not supported",
                 "decompress it with xz -d, or use gzip or zstd",
             ));
         }
@@ -183,7 +183,7 @@ impl<R: Read> Read for Limited<R> {
         let n = self.inner.read(buf).map_err(|e| match e.kind() {
             _ if e.raw_os_error().is_some() || e.kind() == io::ErrorKind::Interrupted => e,
             io::ErrorKind::UnexpectedEof => {
-                Refusal::error(format!("the {form} data is cut short"), "copy or download the file again")
+                Refusal::error(format!("the {form} data is truncated"), "copy or download the file again")
             }
             _ => {
                 Refusal::error(format!("the {form} data is damaged ({e})"), "copy or download the file again")
@@ -194,11 +194,11 @@ impl<R: Read> Read for Limited<R> {
         if self.given > MAX_TOTAL || (self.given > RATIO_FROM && ratio > MAX_RATIO) {
             return Err(Refusal::error(
                 format!(
-                    "{} of {form} data have become more than {}: a decompression bomb?",
+                    "{} of {form} data decompress to more than {}: a decompression bomb?",
                     human_bytes(self.taken.get()),
                     human_bytes(self.given)
                 ),
-                "if the file is what it should be, decompress it first and read the result",
+                "if you trust the file, decompress it first and read the result",
             ));
         }
         Ok(n)
@@ -324,7 +324,7 @@ mod tests {
             // From 5 bytes on, the magic number says what the file was meant to be.
             for cut in 5..whole.len() {
                 let error = undo(whole[..cut].to_vec()).unwrap_err().to_string();
-                assert!(error.contains("cut short"), "cut at {cut}: {error}");
+                assert!(error.contains("is truncated"), "cut at {cut}: {error}");
             }
         }
     }

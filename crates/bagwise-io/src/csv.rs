@@ -91,8 +91,8 @@ pub(super) fn rows<'s>(
     }
     if let Some(told) = options.delimiter {
         delimiter = Some(u8::try_from(told).ok().filter(u8::is_ascii).ok_or_else(|| {
-            let found = format!("'{told}' cannot separate cells");
-            Error::refused(found, Message::from("name a single ASCII character").with([Setting::Delimiter]))
+            let found = format!("'{told}' cannot be a column separator");
+            Error::refused(found, Message::from("use a single ASCII character").with([Setting::Delimiter]))
         })?);
     }
     let told = Told {
@@ -203,14 +203,14 @@ impl CsvRows<'_> {
                 }
                 self.line = after.saturating_sub(inside).max(1); // the swallowed end closed no line
                 return Err(self.error(
-                    "a quotation mark is opened and never closed",
-                    "close it; inside a quoted cell a quotation mark is written twice",
+                    "a quotation mark is not closed",
+                    "close it; inside a quoted cell, write a quotation mark twice",
                 ));
             }
             if self.record.as_slice().contains(&0) {
                 return Err(self.error(
-                    "the row has bytes of value 0",
-                    "is the file damaged, or no text? Write the table again as CSV in UTF-8",
+                    "the row contains zero bytes",
+                    "is the file damaged, or not text? Write the table again as CSV in UTF-8",
                 ));
             }
             if last.ends_with(b"\r") {
@@ -286,14 +286,16 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
     if width > MAX_COLUMNS {
         return Err(rows.error(
             format!("the table has {width} columns; at most {MAX_COLUMNS} are read"),
-            "use the sparse form `bag label index:value …`",
+            "use the sparse format `bag label index:value …`",
         ));
     }
     if width == 1 {
         return Err(rows.error(
-            format!("'{}' is one column", shown(&rows.record[0])),
-            Message::from("cells are separated by commas, tabs, semicolons or bars; if not, say by what")
-                .with([Setting::Delimiter]),
+            format!("'{}' is a single column", shown(&rows.record[0])),
+            Message::from(
+                "columns are separated by commas, tabs, semicolons or bars; otherwise, specify the separator",
+            )
+            .with([Setting::Delimiter]),
         ));
     }
     let names = heading(rows, options)?;
@@ -348,7 +350,7 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
     if book.rows() == 0 {
         return Err(Error::data(
             Place::of(source),
-            "the table has a heading and no rows",
+            "the table has a header but no rows",
             "give at least one bag with one instance",
         ));
     }
@@ -389,7 +391,7 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
         Err(rows.error(
             found,
             Message::from(
-                "say which, by name or number, the columns of bags and labels are, or what the first row is",
+                "name the bag and label columns (or give their numbers), or specify what the first row is",
             )
             .with([Setting::Header, Setting::NoHeader]),
         ))
@@ -398,7 +400,7 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
     if !has_values {
         return match second.iter().any(|cell| is_value(cell)) {
             true => Ok(true),
-            false => doubt("the first row is text as the second is: it could be a heading or data".into()),
+            false => doubt("the first two rows are both text, so the first could be a header or data".into()),
         };
     }
     let is_text = |cell: &[u8]| !is_value(cell) && !cell.is_empty();
@@ -406,7 +408,7 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
     let over = (1..first.len().min(second.len())).find(|&c| is_text(&first[c]) && is_number(&second[c]));
     if let Some(c) = over {
         return doubt(format!(
-            "'{}' in column {} stands above a number: the first row could be a heading or data",
+            "'{}' in column {} is followed by a number, so the first row could be a header or data",
             shown(&first[c]),
             c + 1
         ));
@@ -417,7 +419,7 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
         && (counted[0] == 0.0 || counted[0] == 1.0)
         && counted.windows(2).all(|w| w[1] == w[0] + 1.0);
     if counts && first.iter().any(|cell| is_text(cell)) {
-        return doubt("the numbers of the first row count the columns: it could be a heading or data".into());
+        return doubt("the first row numbers the columns, so it could be a header or data".into());
     }
     Ok(false)
 }
@@ -443,12 +445,12 @@ fn wrong_width(rows: &CsvRows<'_>, bag: usize, found: usize, width: usize, featu
     if found <= beside {
         return rows.error(
             format!("the row has {found} columns"),
-            format!("the first row has {width}: is the line cut, or a delimiter missing?"),
+            format!("the first row has {width}; is the line truncated, or a delimiter missing?"),
         );
     }
     rows.error(
         format!("bag '{id}' has {} features", found - beside),
-        format!("the first row has {features}: look for a missing or extra delimiter"),
+        format!("the first row has {features}; look for a missing or extra delimiter"),
     )
 }
 
@@ -496,12 +498,12 @@ pub(super) fn check_names(data: &Dataset) -> Parsed<()> {
         return refuse(
             what,
             name,
-            "would not be read back: it is empty, a missing value, or has outer spaces",
+            "could not be read back: it is empty, means a missing value, or has leading or trailing spaces",
         );
     }
     let labels = data.instance_labels.iter().flatten();
     if let Some(label) = labels.into_iter().find(|l| l.trim() != **l) {
-        return refuse("instance label", label, "would not be read back: it has outer spaces");
+        return refuse("instance label", label, "could not be read back: it has leading or trailing spaces");
     }
     let mut seen = std::collections::HashSet::new();
     let kept = data.kept.iter().map(|k| ("kept column", &k.name));
@@ -514,7 +516,7 @@ pub(super) fn check_names(data: &Dataset) -> Parsed<()> {
             return refuse(what, name, "would be read back as something else");
         }
         if name.trim() != name || name.is_empty() || !seen.insert(name) {
-            return refuse(what, name, "needs a heading of its own, without outer spaces");
+            return refuse(what, name, "needs a unique column name without leading or trailing spaces");
         }
     }
     let categorical: Vec<(usize, f64)> = (data.bags.features().iter().enumerate())

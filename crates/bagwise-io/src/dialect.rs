@@ -123,7 +123,7 @@ impl<R: Read> Transcode<R> {
 }
 
 fn bad_utf16() -> io::Error {
-    Refusal::error("the UTF-16 text has a letter that is cut or damaged", "save the table as UTF-8")
+    Refusal::error("the UTF-16 text contains an invalid character", "save the table as UTF-8")
 }
 
 impl<R: Read> Read for Transcode<R> {
@@ -150,7 +150,7 @@ pub fn delimiter(text: &str) -> Result<char> {
         ("semicolon", ..) => Ok(';'),
         (_, Some(one), None) if one.is_ascii() && !matches!(one, '"' | '\n' | '\r') => Ok(one),
         _ => Err(Error::Invalid(format!(
-            "'{text}' cannot separate cells: give one character, or tab or space"
+            "'{text}' cannot be a column separator; use one character, tab or space"
         ))),
     }
 }
@@ -160,7 +160,7 @@ pub fn decimal(text: &str) -> Result<char> {
     match text {
         "." | "point" => Ok('.'),
         "," | "comma" => Ok(','),
-        _ => Err(Error::Invalid(format!("'{text}' is no decimal mark: give . or ,"))),
+        _ => Err(Error::Invalid(format!("'{text}' is not a decimal separator; use . or ,"))),
     }
 }
 
@@ -172,8 +172,9 @@ pub fn thousands(text: &str) -> Result<char> {
         " " | "space" => Ok(' '),
         "'" | "apostrophe" => Ok('\''),
         _ => {
-            let found =
-                format!("'{text}' does not group digits: give a comma, a point, space or an apostrophe");
+            let found = format!(
+                "'{text}' is not a thousands separator; use a comma, a point, a space or an apostrophe"
+            );
             Err(Error::Invalid(found))
         }
     }
@@ -326,17 +327,17 @@ impl Dialect {
         let mut notes: Vec<(&str, Setting)> = Vec::new();
         match encoding {
             Some(Encoding::Windows1252) => {
-                notes.push(("text in cp1252 (Windows), since it is not UTF-8", Setting::Encoding));
+                notes.push(("cp1252 (Windows) text, because it is not UTF-8", Setting::Encoding));
             }
-            Some(Encoding::Utf16) => notes.push(("text in UTF-16", Setting::Encoding)),
+            Some(Encoding::Utf16) => notes.push(("UTF-16 text", Setting::Encoding)),
             _ => {}
         }
         let delimiter = told.delimiter.unwrap_or_else(|| find_delimiter(text));
         if told.delimiter.is_none() {
             match delimiter {
-                b';' => notes.push(("semicolons between cells", Setting::Delimiter)),
-                b'\t' => notes.push(("tabs between cells", Setting::Delimiter)),
-                b'|' => notes.push(("bars between cells", Setting::Delimiter)),
+                b';' => notes.push(("semicolons between columns", Setting::Delimiter)),
+                b'\t' => notes.push(("tabs between columns", Setting::Delimiter)),
+                b'|' => notes.push(("bars between columns", Setting::Delimiter)),
                 _ => {}
             }
         }
@@ -378,7 +379,7 @@ impl Dialect {
                 let settings: Vec<Setting> = notes.iter().map(|(_, setting)| setting.clone()).collect();
                 vec![
                     Message::from(format!("read with {list}{}", last.0))
-                        .and("; if that is wrong, say what is right")
+                        .and("; if that is wrong, override it")
                         .with(settings),
                 ]
             }

@@ -142,10 +142,10 @@ pub(crate) fn is_date(text: &str) -> bool {
 /// The line about the columns that are left out.
 pub(crate) fn left_out(columns: &[LeftOut]) -> Message {
     let named: Vec<String> = columns.iter().map(|(name, why)| format!("'{name}' ({why})")).collect();
-    Message::from(format!("left out, since these are no measurements: {}", listed(&named)))
-        .and("; carry them along")
+    Message::from(format!("left out, because these are not measurements: {}", listed(&named)))
+        .and("; copy them to the results")
         .with([Setting::Keep])
-        .or("take them as categories")
+        .or("treat them as categories")
         .with([Setting::Categorical(None)])
 }
 
@@ -160,8 +160,8 @@ pub(crate) fn taken_as_categories(features: &[Feature], found: &[usize]) -> Mess
             FeatureKind::Numeric => None,
         })
         .collect();
-    Message::from(format!("columns of text are taken as categories: {}", listed(&named)))
-        .and("; carry along or leave out those that are not features")
+    Message::from(format!("text columns are treated as categories: {}", listed(&named)))
+        .and("; keep or ignore those that are not features")
         .with([Setting::Keep, Setting::Ignore(None)])
 }
 
@@ -220,8 +220,8 @@ pub(crate) fn two_ways(what: &str, pairs: &[(&str, &str)], as_one: bool) -> Opti
         n => format!(" (and {} more such pairs)", n - 1),
     };
     let (found, remedy) = match as_one {
-        true => ("are taken as one", "write them alike, or put a letter before them if they differ"),
-        false => ("are taken as two", "write them alike if they are the same"),
+        true => ("are treated as one", "write them the same way, or add a letter if they are different"),
+        false => ("are treated as two", "write them the same way if they are the same"),
     };
     Some(format!("{what} '{a}' and '{b}' {found}{more}; {remedy}").into())
 }

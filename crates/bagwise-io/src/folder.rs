@@ -48,8 +48,8 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     if files.is_empty() {
         return Err(Error::data(
             Place::of(&source),
-            "there is no .npy file in this folder",
-            "give one file per bag, written with numpy.save, or name a table that holds the rows",
+            "this folder contains no .npy files",
+            "give one file per bag, written with numpy.save, or a table with the rows",
         ));
     }
     let mut warnings: Vec<Message> = Vec::new();
@@ -70,8 +70,8 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
                 if !seen.insert(name.clone()) {
                     return Err(Error::data(
                         Place::line(&table.source, row.line),
-                        format!("bag '{name}' stands in the table already"),
-                        "a table of labels has one row for each bag",
+                        format!("bag '{name}' is already in the table"),
+                        "a table of labels has one row per bag",
                     ));
                 }
                 let Some(path) = files.remove(&name) else {
@@ -85,9 +85,9 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             if chosen.is_empty() {
                 return Err(Error::data(
                     Place::of(&table.source),
-                    format!("no bag of the table has a file in {source} ({})", listed(&without_file)),
+                    format!("no bag in the table has a file in {source} ({})", listed(&without_file)),
                     Message::from(
-                        "the bag column holds the names of the files, with or without .npy; name it",
+                        "the bag column must contain the file names, with or without .npy; name it",
                     )
                     .with([Setting::Bag]),
                 ));
@@ -95,7 +95,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             if !without_file.is_empty() {
                 warnings.push(
                     format!(
-                        "{} bags of the table have no file: {}",
+                        "{} bags in the table have no file: {}",
                         without_file.len(),
                         listed(&without_file)
                     )
@@ -118,7 +118,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             let named: Vec<String> = options.keep.iter().map(ToString::to_string).collect();
             return Err(Error::data(
                 Place::of(&source),
-                format!("a folder has no columns to keep ({})", listed(&named)),
+                format!("a folder has no columns that could be kept ({})", listed(&named)),
                 Message::from("name the table that has them").with([Setting::Labels]),
             ));
         }
@@ -161,8 +161,8 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
         if let Some(twice) = kept.iter().find(|k| coordinates.iter().any(|c| c.name == k.name)) {
             return Err(Error::data(
                 Place::of(coords.display().to_string()),
-                format!("coordinates are called '{0}', and so is a column that is kept", twice.name),
-                "give the column another heading, or do not keep it",
+                format!("coordinates and a kept column are both called '{0}'", twice.name),
+                "rename the column, or do not keep it",
             ));
         }
         kept.extend(coordinates);
@@ -197,7 +197,7 @@ fn npy_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
         {
             return Err(Error::data(
                 Place::of(other.display().to_string()),
-                format!("two files of this folder are called '{name}' but for the ending"),
+                format!("two files of this folder are called '{name}', apart from the extension"),
                 "give each bag one file",
             ));
         }
@@ -234,12 +234,12 @@ impl NpyRows {
             if header.rows == 0 || header.cols == 0 {
                 return refuse(
                     format!("the array is {} x {}", header.rows, header.cols),
-                    "a bag needs at least one instance; drop the file or its line in the table",
+                    "a bag needs at least one instance; delete the file or its line in the table",
                 );
             }
             if header.cols != cols {
                 return refuse(
-                    format!("{} features, the first file has {cols}", header.cols),
+                    format!("{} features, but the first file has {cols}", header.cols),
                     "all files must come from the same model",
                 );
             }
@@ -270,7 +270,7 @@ impl NpyRows {
                     return Err(Error::data(
                         Place::of(file.path.display().to_string()),
                         format!("row {row}, column {column} (counted from 1) {what}"),
-                        "leave the instance out, or fill it in, before saving the array",
+                        "remove the instance or fill in the value before saving the array",
                     ));
                 }
             }
@@ -374,7 +374,7 @@ fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> R
             return Err(Error::data(
                 Place::of(path.display().to_string()),
                 format!("coordinates of {} x {}", coordinates.rows, coordinates.cols),
-                format!("{} x {} would fit the instances of the bag", own.header.rows, kept.len()),
+                format!("the instances of the bag need {} x {}", own.header.rows, kept.len()),
             ));
         }
         coordinates.read(0..coordinates.rows, |i, value| {
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(data.groups.unwrap().names, ["p1"]);
         assert_eq!(
             data.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["1 bags of the table have no file: 's9'", "1 files are not in the table and are left out: 's3'"]
+            ["1 bags in the table have no file: 's9'", "1 files are not in the table and are left out: 's3'"]
         );
     }
 
@@ -491,7 +491,7 @@ mod tests {
         );
         save(&coords, "s2.npy", "<f4", (1, 2), &singles(&[1.0, 2.0]));
         let refused = read(&folder, &options).unwrap_err().to_string();
-        assert!(refused.contains("coordinates of 1 x 2; 2 x 2 would fit"), "{refused}");
+        assert!(refused.contains("coordinates of 1 x 2; the instances of the bag need 2 x 2"), "{refused}");
     }
 
     #[test]
@@ -521,14 +521,14 @@ mod tests {
         save(&coords, "s2.npy", "<f4", (2, 2), &singles(&[1.0, 2.0, 3.5, 4.0]));
         let options = ReadOptions { coords: Some(coords), ..options };
         let refused = read(&folder, &options).unwrap_err().to_string();
-        assert!(refused.contains("coordinates are called 'x', and so is a column"), "{refused}");
+        assert!(refused.contains("coordinates and a kept column are both called 'x'"), "{refused}");
         let site = ReadOptions { keep: vec![Column::Name("site".into())], ..options };
         let names: Vec<String> = read(&folder, &site).unwrap().kept.into_iter().map(|k| k.name).collect();
         assert_eq!(names, ["site", "x", "y"]);
         // Without the table there is nothing to keep.
         let alone = ReadOptions { labels: None, coords: None, unlabelled: true, ..site };
         let refused = read(&folder, &alone).unwrap_err().to_string();
-        assert!(refused.contains("no columns to keep ('site')"), "{refused}");
+        assert!(refused.contains("no columns that could be kept ('site')"), "{refused}");
     }
 
     #[test]
@@ -542,12 +542,12 @@ mod tests {
         let named = |message: String, file: &str, found: &str| {
             assert!(message.contains(file) && message.contains(found), "{message}");
         };
-        named(refused(&singles(&[1.0, 2.0, 3.0]), (1, 3)), "s2.npy", "2 features, the first file has 3");
-        named(refused(&singles(&[1.0]), (1, 2)), "s1.npy", "cut short: 4 bytes of numbers, 1 x 2 need 8");
+        named(refused(&singles(&[1.0, 2.0, 3.0]), (1, 3)), "s2.npy", "2 features, but the first file has 3");
+        named(refused(&singles(&[1.0]), (1, 2)), "s1.npy", "truncated: 4 bytes of numbers, 1 x 2 need 8");
         named(refused(&[], (0, 2)), "s1.npy", "the array is 0 x 2");
         named(refused(&singles(&[1.0, f32::NAN]), (1, 2)), "s1.npy", "row 1, column 2 (counted from 1)");
         std::fs::write(folder.join("s1.npy"), b"PNG").unwrap();
-        assert!(read(&folder, &options).unwrap_err().to_string().contains("ends within its header"));
+        assert!(read(&folder, &options).unwrap_err().to_string().contains("ends inside its header"));
     }
 
     #[test]

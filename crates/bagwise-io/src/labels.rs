@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     let refuse =
         |line: u64, found: String, remedy: &str| Err(Error::data(Place::line(&source, line), found, remedy));
     if !table.next()? {
-        return refuse(1, "the table is empty".into(), "give a heading and a row for each bag");
+        return refuse(1, "the table is empty".into(), "add a header and one row per bag");
     }
     let heading_line = table.line;
     let headed = options.header != Some(false);
@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     if label.is_none() && !options.unlabelled {
         return Err(Error::data(
             Place::line(&source, heading_line),
-            "no column is called label, class or target",
+            "there is no column called label, class or target",
             Message::from("name the label column").with([Setting::Label]),
         ));
     }
@@ -62,7 +62,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
             return refuse(
                 line,
                 format!("{} columns", table.record.len()),
-                &format!("the first line has {}: look for a missing or extra delimiter", first.len()),
+                &format!("the first line has {}; look for a missing or extra delimiter", first.len()),
             );
         }
         let cell =
@@ -81,8 +81,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
         if let Some(before) = lines.insert(row.bag.clone(), line) {
             return refuse(
                 line,
-                format!("bag '{}' stands in line {before} already", row.bag),
-                "a table of labels has one row for each bag",
+                format!("bag '{}' is already in line {before}", row.bag),
+                "a table of labels has one row per bag",
             );
         }
         rows.push(row);

@@ -207,8 +207,8 @@ pub fn read(name: &str, options: &ReadOptions) -> Result<Dataset> {
     if (options.labels.is_some() || options.coords.is_some()) && !path.is_dir() {
         return Err(Error::data(
             Place::of(name),
-            "a table of labels or a folder of coordinates goes with a folder of .npy files, and this is none",
-            "leave these out, or name the folder",
+            "a table of labels or a folder of coordinates requires a folder of .npy files, and this is not one",
+            "leave these out, or give the folder",
         ));
     }
     let data = if let Some(generator) = name.strip_prefix("synthetic:") {
@@ -273,8 +273,8 @@ pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()>
         None => Ok(()),
         Some(form) => Err(Error::data(
             Place::of(path.display().to_string()),
-            format!("the file is compressed by {form} as a whole"),
-            "decompress it first: its content is compressed already, and is read from its end",
+            format!("the whole file is compressed with {form}"),
+            "decompress it first; the format has its own compression",
         )),
     }
 }
@@ -291,10 +291,9 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
         None => WRITERS.iter().find(|w| w.recognises(path)).ok_or_else(|| {
             Error::data(
                 Place::of(path.display().to_string()),
-                "the file name does not say which format to write",
+                "the file extension is not a known output format",
                 format!(
-                    "let it end in .csv, .tsv, .sparse or .arff (and .gz to compress), .npz or .parquet, \
-                     or name one of: {}",
+                    "use .csv, .tsv, .sparse or .arff (add .gz to compress), .npz or .parquet, or choose one of: {}",
                     known().collect::<Vec<_>>().join(", ")
                 ),
             )
@@ -318,17 +317,17 @@ fn not_recognised(path: &Path, head: &[u8]) -> Error {
         return Error::data(
             place,
             format!(
-                "this is {}, which is not read here",
+                "this is {}, which is not supported here",
                 if is_hdf { "an HDF5 file" } else { "a torch file" }
             ),
-            "the Python package makes another of it: bagwise.convert(FILE, \"data.npz\")",
+            "convert it with the Python package: bagwise.convert(FILE, \"data.npz\")",
         );
     }
     let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
     Error::data(
         place,
         "the format is not recognised",
-        Message::from(format!("give one of: {}; or say which it is", known.join(", ")))
+        Message::from(format!("use one of: {}; or specify the format", known.join(", ")))
             .with([Setting::InputFormat]),
     )
 }

@@ -69,7 +69,7 @@ impl Real {
             Real::F16 => "f16 files",
             Real::F32 => "f32 files",
             Real::F64 => "f64 files",
-            Real::Signed(_) | Real::Unsigned(_) => "files of whole numbers",
+            Real::Signed(_) | Real::Unsigned(_) => "integer files",
             Real::Turned(real) => real.kind(),
         }
     }
@@ -171,7 +171,7 @@ impl NpyForm {
         fill(input, &mut front)?;
         if !front.starts_with(MAGIC) {
             return Err(Refusal::error(
-                "this is no .npy file: its first bytes are not NumPy's",
+                "this is not a .npy file: its first bytes are not NumPy's",
                 "write it with numpy.save",
             ));
         }
@@ -188,14 +188,14 @@ impl NpyForm {
             }
             version => {
                 return Err(Refusal::error(
-                    format!("version {version} of the .npy format is not known"),
-                    "versions 1, 2 and 3 are; write it again with numpy.save",
+                    format!("version {version} of the .npy format is not supported"),
+                    "versions 1, 2 and 3 are supported; write it again with numpy.save",
                 ));
             }
         };
         if length > MAX_HEADER {
             return Err(Refusal::error(
-                format!("a header of {length} bytes is too long for an array"),
+                format!("a header of {length} bytes is too long"),
                 "write it again with numpy.save, as a plain array",
             ));
         }
@@ -217,7 +217,8 @@ impl NpyForm {
         else {
             return refuse("the header lacks descr, fortran_order or shape");
         };
-        let descr = descr.strip_prefix('\'').and_then(|d| d.split('\'').next()).unwrap_or("a structure");
+        let descr =
+            descr.strip_prefix('\'').and_then(|d| d.split('\'').next()).unwrap_or("a structured type");
         let fortran = match order {
             o if o.starts_with("True") => true,
             o if o.starts_with("False") => false,
@@ -250,10 +251,10 @@ impl NpyHeader {
     /// A header of a matrix of numbers.
     fn of(form: NpyForm) -> io::Result<NpyHeader> {
         let refuse = |found: String| {
-            Err(Refusal::error(found, "give a two-dimensional array of numbers, written with numpy.save"))
+            Err(Refusal::error(found, "use a two-dimensional array of numbers, written with numpy.save"))
         };
         let Some(real) = Real::of(&form.descr) else {
-            return refuse(format!("its values are of type '{}'", shown(form.descr.as_bytes())));
+            return refuse(format!("its values have type '{}'", shown(form.descr.as_bytes())));
         };
         let (rows, cols) = match form.shape[..] {
             [cols] => (1, cols),
@@ -274,13 +275,13 @@ impl NpyHeader {
         if there == promised {
             return Ok(());
         }
-        let found = if there < promised { "is cut short" } else { "goes on after its numbers" };
+        let found = if there < promised { "is truncated" } else { "continues after its numbers" };
         Err(Refusal::error(
             format!(
                 "the file {found}: {there} bytes of numbers, {} x {} need {promised}",
                 self.rows, self.cols
             ),
-            "write or copy it again",
+            "write it or copy it again",
         ))
     }
 
@@ -308,7 +309,7 @@ impl NpyHeader {
 fn fill(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
     input.read_exact(out).map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => {
-            Refusal::error("the file ends within its header", "write or copy it again")
+            Refusal::error("the file ends inside its header", "write it or copy it again")
         }
         _ => e,
     })
@@ -458,12 +459,12 @@ mod tests {
         assert!(with("'<f4'", "(18446744073709551615, 8)").contains("more than any file"));
         assert!(refused("{'descr': '<f4'}").contains("lacks"));
         let mut cut: &[u8] = b"\x93NUMPY\x01\x00\x76";
-        assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends within its header"));
+        assert!(NpyHeader::read(&mut cut).unwrap_err().to_string().contains("ends inside its header"));
         let mut other: &[u8] = b"\x93NUMPX\x01\x00\x76\x00";
-        assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("no .npy file"));
+        assert!(NpyHeader::read(&mut other).unwrap_err().to_string().contains("not a .npy file"));
         let one = parse("{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }").unwrap();
         assert_eq!((one.rows, one.cols, one.real), (1, 7, Real::F16));
-        assert!(one.check_size(13).unwrap_err().to_string().contains("cut short"));
-        assert!(one.check_size(15).unwrap_err().to_string().contains("goes on"));
+        assert!(one.check_size(13).unwrap_err().to_string().contains("is truncated"));
+        assert!(one.check_size(15).unwrap_err().to_string().contains("continues"));
     }
 }

@@ -80,8 +80,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
         let names: Vec<String> =
             archive.members.iter().take(12).map(|m| shown(name_of(m).as_bytes())).collect();
         return Err(refuse(
-            format!("there is no array 'X' among: {}", names.join(", ")),
-            "write it with numpy.savez(path, X=…, bag=…, y=…): X has a row per instance",
+            format!("there is no array 'X'; the file has: {}", names.join(", ")),
+            "write it with numpy.savez(path, X=…, bag=…, y=…), where X has one row per instance",
         ));
     };
     let instances = into_instances(take(&mut archive, &matrix)?)
@@ -106,7 +106,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
                     (name, _) => {
                         return Err(refuse(
                             format!("the array '{name}' has the wrong type"),
-                            "offsets are whole numbers, features are texts",
+                            "offsets must be integers, features must be strings",
                         ));
                     }
                 }
@@ -136,11 +136,11 @@ fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
     let form = NpyForm::read(&mut input)?;
     let refuse_type = || {
         let (found, remedy) = match form.descr.as_str() {
-            "|O" => ("it holds Python objects", "convert it first, with .astype(str) or .astype(float)"),
-            _ => ("", "give numbers, booleans or texts"),
+            "|O" => ("it contains Python objects", "convert it first, with .astype(str) or .astype(float)"),
+            _ => ("", "use numbers, booleans or strings"),
         };
         let found = match found {
-            "" => format!("its values are of type '{}'", shown(form.descr.as_bytes())),
+            "" => format!("its values have type '{}'", shown(form.descr.as_bytes())),
             found => found.into(),
         };
         Refusal::error(found, remedy)
@@ -158,7 +158,7 @@ fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
     let bytes = count.and_then(|n| n.checked_mul(item)).map(|b| b as u64);
     let (Some(count), true) = (count, bytes.is_some_and(|b| b.checked_add(form.start) == Some(size))) else {
         return Err(Refusal::error(
-            format!("its shape {:?} of {item} bytes each does not fit its {size} bytes", form.shape),
+            format!("its shape {:?} with {item} bytes per value does not match its {size} bytes", form.shape),
             "write it again with numpy.savez",
         ));
     };
@@ -167,7 +167,7 @@ fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
     }
     // Texts of no length take no bytes: their number is then only a claim.
     if item == 0 && count > 1 << 20 {
-        return Err(Refusal::error(format!("{count} empty texts"), "write it again with numpy.savez"));
+        return Err(Refusal::error(format!("{count} empty strings"), "write it again with numpy.savez"));
     }
     let mut reader = Items { input, item, big, count };
     let data = match (kind, length) {
@@ -195,7 +195,7 @@ fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
                 .chunks_exact(4)
                 .map(|c| char::from_u32(u32::from_le_bytes([c[0], c[1], c[2], c[3]])))
                 .collect();
-            chars.ok_or_else(|| Refusal::error("a text has an invalid character", "write it again"))
+            chars.ok_or_else(|| Refusal::error("a string has an invalid character", "write it again"))
         })?),
         ("S", _) => Data::Texts(reader.texts(|bytes| match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text.into()),
@@ -271,7 +271,7 @@ fn into_instances(array: Array) -> io::Result<Instances> {
     let refuse = |found: String| {
         Err(Refusal::error(
             found,
-            "give a matrix of numbers with a row per instance and a column per feature",
+            "use a matrix of numbers with one row per instance and one column per feature",
         ))
     };
     let (rows, cols) = match array.shape[..] {
@@ -291,13 +291,13 @@ fn into_instances(array: Array) -> io::Result<Instances> {
                 let place = format!("row {}, column {} (counted from 1)", row + 1, column + 1);
                 return Err(Refusal::error(
                     format!("{place}: the whole number {} would be rounded", data[at]),
-                    "numbers that large are ids: give them in an array of their own",
+                    "numbers this large are usually ids; put them in a separate array",
                 ));
             }
             let data = data.into_iter().map(|v| v as f64).collect();
             Instances::F64(Mat::new(rows, cols, rows_first(data, rows, cols, turn)))
         }
-        Data::Texts(_) => return refuse("it holds texts".into()),
+        Data::Texts(_) => return refuse("it contains strings".into()),
     })
 }
 
@@ -315,7 +315,7 @@ fn into_values(array: Array) -> io::Result<Values> {
     if !is_list {
         return Err(Refusal::error(
             format!("it has the shape {:?}", array.shape),
-            "give one dimension, with an entry per bag or per instance",
+            "use one dimension, with one entry per bag or per instance",
         ));
     }
     Ok(match array.data {
@@ -341,7 +341,7 @@ impl Writer for Npz {
         };
         if let Some(feature) = data.bags.features().iter().find(|f| f.is_categorical()) {
             return refuse(
-                format!("the .npz form has no place for categories, and '{}' has them", feature.name),
+                format!("the .npz format cannot store categories, and '{}' is categorical", feature.name),
                 "write CSV, ARFF or Parquet, or leave those columns out when reading",
             );
         }
@@ -361,7 +361,7 @@ impl Writer for Npz {
         });
         if changes {
             return refuse(
-                "a text ends in a zero byte, which NumPy takes off".into(),
+                "a string ends with a zero byte, which NumPy would remove".into(),
                 "rename it before writing",
             );
         }

@@ -15,7 +15,7 @@ pub fn write_npz(path: &Path, rows: &Csr, names: &[String]) -> Result<()> {
     if i32::try_from(rows.nnz()).is_err() {
         return Err(Error::data(
             Place::of(path.display().to_string()),
-            format!("{} entries are more than SciPy's indices count", rows.nnz()),
+            format!("{} entries exceed the range of SciPy's indices", rows.nnz()),
             "map fewer bags at a time, or with a smaller psi or t",
         ));
     }

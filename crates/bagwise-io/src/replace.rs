@@ -47,7 +47,7 @@ impl OutputKind {
             OutputKind::Model => "a model",
             OutputKind::Gram => "a Gram matrix",
             OutputKind::FeatureMap => "a feature map",
-            OutputKind::Table => "a table with a mark of bagwise",
+            OutputKind::Table => "a table written by bagwise",
             OutputKind::Graphs => "a file of graphs",
             OutputKind::Report => "a report",
             OutputKind::Results => "a table of results",
@@ -94,8 +94,8 @@ pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool
         return Ok(());
     }
     refuse(
-        format!("there is a file of this name that is not {}", kind.name()),
-        Message::from("choose another name, or replace it").with([Setting::Overwrite]),
+        format!("a file of this name exists, and it is not {}", kind.name()),
+        Message::from("choose another name, or overwrite it").with([Setting::Overwrite]),
     )
 }
 

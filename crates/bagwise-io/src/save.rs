@@ -115,16 +115,13 @@ fn check_name(path: &Path) -> Result<()> {
     let refuse =
         |found: &str, remedy: &str| Err(Error::data(Place::of(path.display().to_string()), found, remedy));
     if path.is_dir() {
-        return refuse("this is a folder", "give the name of a file in it");
+        return refuse("this is a folder", "give a file name");
     }
     if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return refuse("this is not the name of a file", "give one");
+        return refuse("this is not a file name", "give one");
     }
     if has_ending(path, "zst") {
-        return refuse(
-            "zstd is read, not written",
-            "let the name end in .gz, or leave the file uncompressed",
-        );
+        return refuse("zstd can be read but not written", "use .gz, or leave the file uncompressed");
     }
     Ok(())
 }
@@ -194,7 +191,7 @@ mod tests {
         let refuse = |path: &Path| whole(path, |_| Ok(())).unwrap_err().to_string();
         assert!(refuse(&folder.path().join("no/a.csv")).contains("a.csv: the folder does not exist"));
         assert!(refuse(folder.path()).contains("this is a folder"));
-        assert!(refuse(&folder.path().join("a.csv.zst")).contains("zstd is read, not written"));
+        assert!(refuse(&folder.path().join("a.csv.zst")).contains("zstd can be read but not written"));
     }
 
     #[cfg(unix)]

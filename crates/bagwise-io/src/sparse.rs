@@ -78,7 +78,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let label = parts.next().filter(|token| !is_pair(token)).ok_or_else(|| {
             refuse(
                 format!("bag '{bag}' has no label"),
-                "write `bag label index:value …`; ? if it is not known".into(),
+                "write `bag label index:value …`, with ? for an unknown label".into(),
             )
         })?;
         book.row(line, bag, Some(utf8(source, line, label)?), None)?;
@@ -93,7 +93,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
                 let order = if index == last { "occurs twice" } else { "follows a larger one" };
                 return Err(refuse(
                     format!("index {index} of bag '{bag}' {order}"),
-                    "indices ascend within a row, each once".into(),
+                    "indices must be in ascending order within a row, without duplicates".into(),
                 ));
             }
             last = index;
@@ -127,8 +127,8 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
         None => Ok(()),
         Some((role, _)) => Err(Error::data(
             Place::of(source),
-            format!("a column is named as {role}, and the sparse form has no columns"),
-            "name none, or give the table as CSV",
+            format!("a column is given as {role}, but the sparse format has no columns"),
+            "leave it out, or use CSV",
         )),
     }
 }
@@ -137,19 +137,19 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
 fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
     let what = || format!("'{}'", shown(pair));
     let colon = pair.iter().position(|&b| b == b':').ok_or_else(|| {
-        (format!("{} is not index:value", what()), "separate index and value by a colon".into())
+        (format!("{} is not index:value", what()), "separate index and value with a colon".into())
     })?;
     let index =
         std::str::from_utf8(&pair[..colon]).ok().and_then(|t| t.parse::<u64>().ok()).ok_or_else(|| {
-            (format!("{} has no whole number before the colon", what()), "indices count from 1".into())
+            (format!("{} has no integer before the colon", what()), "indices start at 1".into())
         })?;
     if index == 0 {
-        return wrong(format!("{} has index 0", what()), "indices count from 1: add 1 to every index");
+        return wrong(format!("{} has index 0", what()), "indices start at 1: add 1 to every index");
     }
     if index > u64::from(MAX_INDEX) {
         return Err((
             format!("{} has an index above {MAX_INDEX}", what()),
-            "number the attributes that occur from 1, or hash them into fewer".into(),
+            "renumber the attributes, or hash them into fewer".into(),
         ));
     }
     let text = &pair[colon + 1..];
@@ -194,12 +194,12 @@ impl Writer for Sparse {
         ];
         if let Some((what, _)) = unfit.iter().find(|(_, present)| *present) {
             return refuse(
-                format!("the sparse form has no place for {what}"),
+                format!("the sparse format cannot store {what}"),
                 "write CSV, or leave those columns out when reading",
             );
         }
         if data.bags.width() > MAX_INDEX as usize {
-            return refuse(format!("the sparse form has at most {MAX_INDEX} attributes"), "leave some out");
+            return refuse(format!("the sparse format has at most {MAX_INDEX} attributes"), "leave some out");
         }
         let is_word =
             |text: &str| !text.is_empty() && !text.contains(char::is_whitespace) && !text.starts_with('#');

@@ -61,7 +61,7 @@ const fn real(name: &'static str, default: f64, range: (f64, f64), about: &'stat
 }
 
 /// Seeds are whole numbers that a double holds exactly.
-const SEED: GeneratorOption = whole("seed", 0.0, (0.0, 9e15), "other seeds, other data");
+const SEED: GeneratorOption = whole("seed", 0.0, (0.0, 9e15), "random seed");
 
 /// Numbers that one synthetic set may have: 8 GB.
 const MAX_NUMBERS: f64 = 1e9;
@@ -77,23 +77,28 @@ pub static GENERATORS: &[Generator] = &[
             whole("max", 15.0, (1.0, 1e6), "instances of the largest bags"),
             whole("features", 10.0, (1.0, 1e6), "features that the concept shifts"),
             whole("irrelevant", 0.0, (0.0, 1e6), "further features that are noise only"),
-            real("positive", 0.5, (0.0, 1.0), "share of bags that are not of class 0"),
+            real("positive", 0.5, (0.0, 1.0), "fraction of bags that are not of class 0"),
             real(
                 "witness",
                 0.2,
                 (0.0, 1.0),
-                "share of a positive bag's instances from the concept, at least one",
+                "fraction of instances in a positive bag that come from the concept; at least one",
             ),
-            real("distance", 4.0, (0.0, 1e6), "from the noise to the concept, in standard deviations"),
-            whole("classes", 2.0, (2.0, 1000.0), "number of classes"),
-            whole("groups", 0.0, (0.0, 1e7), "number of groups that bags are dealt to; 0 for none"),
-            real("shift", 0.0, (0.0, 1e6), "standard deviation of a shift that a group's instances share"),
             real(
-                "noise",
-                0.0,
-                (0.0, 1.0),
-                "share of bags whose label is drawn again among the other classes",
+                "distance",
+                4.0,
+                (0.0, 1e6),
+                "distance of the concept from the noise, in standard deviations",
             ),
+            whole("classes", 2.0, (2.0, 1000.0), "number of classes"),
+            whole("groups", 0.0, (0.0, 1e7), "number of groups; 0 for none"),
+            real(
+                "shift",
+                0.0,
+                (0.0, 1e6),
+                "standard deviation of the shift common to the instances of a group",
+            ),
+            real("noise", 0.0, (0.0, 1.0), "fraction of bags whose label is changed to another class"),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
         ],
@@ -101,12 +106,12 @@ pub static GENERATORS: &[Generator] = &[
     },
     Generator {
         name: "speaker",
-        about: "two kinds of speakers, as large as the Speaker benchmark",
+        about: "two kinds of speakers, with the size of the Speaker benchmark",
         options: &[
             whole("bags", 430.0, (1.0, 1e7), "number of recordings, each a bag"),
-            whole("instances", 583_600.0, (1.0, 1e9), "instances of all bags together"),
+            whole("instances", 583_600.0, (1.0, 1e9), "total number of instances"),
             whole("features", 20.0, (1.0, 1e6), "features of an instance"),
-            whole("sounds", 16.0, (1.0, 1000.0), "sounds that a recording mixes"),
+            whole("sounds", 16.0, (1.0, 1000.0), "number of sounds mixed in a recording"),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
         ],
@@ -114,19 +119,24 @@ pub static GENERATORS: &[Generator] = &[
     },
     Generator {
         name: "scaffolds",
-        about: "groups of unequal size and mixed classes, blocks of features that tell as much as each other",
+        about: "groups of unequal size and mixed classes; blocks of features that are equally informative",
         options: &[
             whole("bags", 200.0, (2.0, 1e7), "number of bags"),
             whole("min", 2.0, (1.0, 1e6), "instances of the smallest bags"),
             whole("max", 4.0, (1.0, 1e6), "instances of the largest bags"),
-            whole("groups", 40.0, (0.0, 1e7), "number of groups, at most that of bags; 0 for none"),
-            real("positive", 0.4, (0.0, 1.0), "share of bags of class 1"),
+            whole("groups", 40.0, (0.0, 1e7), "number of groups, at most the number of bags; 0 for none"),
+            real("positive", 0.4, (0.0, 1.0), "fraction of bags of class 1"),
             whole("blocks", 1.0, (1.0, 1000.0), "blocks of features"),
             whole("features", 10.0, (1.0, 1e6), "features of a block"),
-            real("signal", 1.5, (0.0, 1e6), "distance of the classes from the middle, in each block"),
-            real("extra", 0.0, (0.0, 1e6), "what is added to that in the first block"),
-            real("shared", 1.0, (0.0, 1e6), "standard deviation of what makes a bag hard in every block"),
-            real("shift", 0.5, (0.0, 1e6), "standard deviation of a shift that a group's bags share"),
+            real("signal", 1.5, (0.0, 1e6), "distance of the classes from the origin, in each block"),
+            real("extra", 0.0, (0.0, 1e6), "added to the signal of the first block"),
+            real(
+                "shared",
+                1.0,
+                (0.0, 1e6),
+                "standard deviation of the difficulty of a bag, common to all blocks",
+            ),
+            real("shift", 0.5, (0.0, 1e6), "standard deviation of the shift common to the bags of a group"),
             whole("f32", 0.0, (0.0, 1.0), "1 stores single precision"),
             SEED,
         ],
@@ -134,13 +144,18 @@ pub static GENERATORS: &[Generator] = &[
     },
     Generator {
         name: "embeddings",
-        about: "bags of many wide instances that are made as they are read, never all in memory",
+        about: "large bags of many features, generated as they are read and never all in memory",
         options: &[
             whole("bags", 1000.0, (1.0, 1e7), "number of bags"),
             whole("instances", 1000.0, (1.0, 1e6), "instances of every bag"),
             whole("features", 1024.0, (1.0, 1e6), "features of an instance"),
-            real("witness", 0.1, (0.0, 1.0), "share of a bag's instances that lie near a concept"),
-            real("distance", 16.0, (0.0, 1e6), "from the noise to a concept, in standard deviations"),
+            real("witness", 0.1, (0.0, 1.0), "fraction of instances in a bag that are near a concept"),
+            real(
+                "distance",
+                16.0,
+                (0.0, 1e6),
+                "distance of a concept from the noise, in standard deviations",
+            ),
             SEED,
         ],
         make: embeddings,
@@ -189,7 +204,7 @@ impl<'q> Given<'q> {
             });
             let Some(value) = value else {
                 return refuse(
-                    format!("'{part}' is not possible"),
+                    format!("'{part}' is not allowed"),
                     format!("{name} is {kind} from {low} to {high}"),
                 );
             };
@@ -216,10 +231,9 @@ impl<'q> Given<'q> {
 
     fn check_size(&self, rows: usize, width: usize) -> Result<()> {
         if rows as f64 * width as f64 > MAX_NUMBERS {
-            return Err(self.refuse(
-                format!("{rows} x {width} is too much to make up"),
-                "ask for at most a thousand million numbers",
-            ));
+            return Err(
+                self.refuse(format!("{rows} x {width} is too large to generate"), "use at most 10^9 numbers")
+            );
         }
         Ok(())
     }
@@ -240,7 +254,7 @@ impl<'q> Given<'q> {
 fn gauss(full: &str, given: &Given) -> Result<Dataset> {
     let (bags, low, high) = (given.whole("bags"), given.whole("min"), given.whole("max"));
     if low > high {
-        return Err(given.refuse(format!("min={low} is above max={high}"), "give min at most max"));
+        return Err(given.refuse(format!("min={low} is above max={high}"), "min must not exceed max"));
     }
     let (informative, width) = (given.whole("features"), given.whole("features") + given.whole("irrelevant"));
     let (classes, seed) = (given.whole("classes"), given.whole("seed") as u64);
@@ -308,8 +322,8 @@ fn speaker(full: &str, given: &Given) -> Result<Dataset> {
     let (sounds, seed) = (given.whole("sounds"), given.whole("seed") as u64);
     if instances < bags {
         return Err(given.refuse(
-            format!("{instances} instances do not fill {bags} bags"),
-            "ask for at least one instance per bag",
+            format!("{instances} instances are too few for {bags} bags"),
+            "use at least one instance per bag",
         ));
     }
     given.check_size(instances, width)?;
@@ -542,12 +556,12 @@ mod tests {
         let unknown = refuse("gauss?bag=3");
         assert!(unknown.contains("gauss has no option 'bag'; its options are bags, min, max"), "{unknown}");
         assert!(refuse("gauss?bags=0").contains("bags is a whole number from 1 to"));
-        assert!(refuse("gauss?bags=2.5").contains("'bags=2.5' is not possible"));
-        assert!(refuse("gauss?bags").contains("is not possible"));
+        assert!(refuse("gauss?bags=2.5").contains("'bags=2.5' is not allowed"));
+        assert!(refuse("gauss?bags").contains("is not allowed"));
         assert!(refuse("gauss?witness=1.5").contains("witness is a number from 0 to 1"));
         assert!(refuse("gauss?min=9&max=8").contains("min=9 is above max=8"));
         assert!(refuse("gauss?bags=3&bags=3").contains("given twice"));
-        assert!(refuse("gauss?bags=10000000&max=1000000&d=1000000").contains("too much"));
-        assert!(refuse("speaker?instances=3").contains("do not fill"));
+        assert!(refuse("gauss?bags=10000000&max=1000000&d=1000000").contains("too large"));
+        assert!(refuse("speaker?instances=3").contains("are too few"));
     }
 }

@@ -25,15 +25,15 @@ pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<Message>) -> 
 
 /// A file that contradicts itself.
 pub(crate) fn damaged<T>(what: &str) -> Parsed<T> {
-    wrong(format!("the file is damaged: {what}"), "copy or write it again")
+    wrong(format!("the file is damaged: {what}"), "copy it or write it again")
 }
 
 /// A row that does not end.
 pub(crate) fn too_long() -> io::Error {
     Refusal::error(
         format!("a row is longer than {} MB", MAX_ROW / 1_000_000),
-        "is a quotation mark not closed, or is this no table? For very many features use the sparse form \
-         `bag label index:value …`",
+        "is a quotation mark not closed, or is this not a table? For very many features, use the sparse format `bag \
+         label index:value …`",
     )
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
         return refuse("the file is empty", "give a table with one row per instance");
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return refuse("the file is UTF-16 text", "save the table with the encoding UTF-8");
+        return refuse("the file is UTF-16 text", "save the table as UTF-8");
     }
     if head.starts_with(b"PK\x03\x04") {
         return refuse("the file is a zip archive or a spreadsheet", "save the table as CSV and read that");
@@ -63,13 +63,13 @@ pub(crate) fn check_head<'h>(source: &str, head: &'h [u8]) -> Result<&'h [u8]> {
     if head.contains(&0) {
         return Err(Error::data(
             Place::of(source),
-            "the file is not a text table: it has bytes of value 0",
+            "the file is not a text table: it contains zero bytes",
             Message::from("give CSV in UTF-8, or name the format").with([Setting::InputFormat]),
         ));
     }
     if text.contains(&b'\r') && !text.contains(&b'\n') {
         return refuse(
-            "its lines end in carriage returns only",
+            "its lines end with carriage returns only",
             "save the table with line feeds (LF or CRLF)",
         );
     }
@@ -97,7 +97,7 @@ pub(crate) fn is_rounded(text: &[u8], value: f64) -> bool {
 
 /// What to do about a whole number that double precision does not hold.
 pub(crate) fn rounded_remedy() -> Message {
-    Message::from("numbers that large are ids: carry the column along")
+    Message::from("numbers this large are usually ids; copy the column to the results")
         .with([Setting::Keep])
         .or("leave it out")
         .with([Setting::Ignore(None)])
@@ -162,8 +162,7 @@ pub(crate) fn utf8<'t>(source: &str, line: u64, text: &'t [u8]) -> Result<&'t st
         Error::data(
             Place::line(source, line),
             format!("'{}' is not UTF-8 text", shown(text)),
-            Message::from("save the table with the encoding UTF-8, or say which it has")
-                .with([Setting::Encoding]),
+            Message::from("save the table as UTF-8, or specify its encoding").with([Setting::Encoding]),
         )
     })
 }

@@ -54,7 +54,7 @@ fn damaged(what: impl Into<String>) -> io::Error {
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> io::Result<u16> {
-    let piece = bytes.get(at..at + 2).ok_or_else(|| damaged("its directory is cut short"))?;
+    let piece = bytes.get(at..at + 2).ok_or_else(|| damaged("its directory is truncated"))?;
     Ok(u16::from_le_bytes([piece[0], piece[1]]))
 }
 
@@ -90,7 +90,7 @@ impl Archive {
         let mut size = u64::from(u32_at(&tail, end + 12)?);
         let mut at = u64::from(u32_at(&tail, end + 16)?);
         if u16_at(&tail, end + 4)? != u16_at(&tail, end + 6)? {
-            return Err(Refusal::error("the zip archive is one part of several", "join the parts first"));
+            return Err(Refusal::error("the zip archive is one of several parts", "join the parts first"));
         }
         if count == 0xffff || size == 0xffff_ffff || at == 0xffff_ffff {
             // The large form: a locator stands right before, and says where the large record is.
@@ -99,7 +99,7 @@ impl Archive {
                 let record_at = u64_at(&tail, locator + 8)?;
                 let record = read_at(&mut file, record_at, 56)?;
                 if u32_at(&record, 0)? != END_64 {
-                    return Err(damaged("its large directory is not where it should be"));
+                    return Err(damaged("its zip64 directory is not where it should be"));
                 }
                 count = u64_at(&record, 32)?;
                 size = u64_at(&record, 40)?;
@@ -109,7 +109,7 @@ impl Archive {
         if count > MAX_MEMBERS {
             return Err(Refusal::error(
                 format!("the zip archive has {count} members; at most {MAX_MEMBERS} are read"),
-                "give the arrays alone, written with numpy.savez",
+                "write only the arrays, with numpy.savez",
             ));
         }
         if at.checked_add(size).is_none_or(|end| end > length) {
@@ -121,7 +121,7 @@ impl Archive {
         for _ in 0..count {
             let (member, after) = entry(&directory, next)?;
             if members.iter().any(|m| m.name == member.name) {
-                return Err(damaged(format!("it has '{}' twice", shown(member.name.as_bytes()))));
+                return Err(damaged(format!("it contains '{}' twice", shown(member.name.as_bytes()))));
             }
             next = after;
             members.push(member);
@@ -136,19 +136,19 @@ impl Archive {
         if member.size > MAX_TOTAL || (member.size > RATIO_FROM && ratio > MAX_RATIO) {
             return Err(Refusal::error(
                 format!(
-                    "{} of '{name}' would become {}: a decompression bomb?",
+                    "{} of '{name}' would expand to {}: a decompression bomb?",
                     human_bytes(member.compressed),
                     human_bytes(member.size)
                 ),
-                "if the file is what it should be, write it with numpy.savez, uncompressed",
+                "if you trust the file, write it uncompressed with numpy.savez",
             ));
         }
         if !self.room.take(member.size) {
             return Err(Refusal::error(
                 format!(
-                    "with '{name}' the archive would become more than 250 times its size: a decompression bomb?"
+                    "with '{name}', the archive would expand to more than 250 times its size: a decompression bomb?"
                 ),
-                "if the file is what it should be, write it with numpy.savez, uncompressed",
+                "if you trust the file, write it uncompressed with numpy.savez",
             ));
         }
         if !member.deflated && member.size != member.compressed {
@@ -162,7 +162,7 @@ impl Archive {
         let start = member.at + 30 + skip;
         let length = self.file.seek(SeekFrom::End(0))?;
         if start.checked_add(member.compressed).is_none_or(|end| end > length) {
-            return Err(damaged(format!("'{name}' is cut short")));
+            return Err(damaged(format!("'{name}' is truncated")));
         }
         self.file.seek(SeekFrom::Start(start))?;
         let raw = BufReader::with_capacity(1 << 16, &self.file).take(member.compressed);
@@ -199,7 +199,7 @@ fn entry(directory: &[u8], at: usize) -> io::Result<(Member, usize)> {
     let (name_length, extra_length, comment_length) = (name_length?, extra_length?, comment_length?);
     let mut local = u64::from(u32_at(directory, at + 42)?);
     let piece = |from: usize, length: usize| {
-        directory.get(from..from + length).ok_or_else(|| damaged("its directory is cut short"))
+        directory.get(from..from + length).ok_or_else(|| damaged("its directory is truncated"))
     };
     let name = String::from_utf8_lossy(piece(at + 46, name_length)?).into_owned();
     if name.len() > MAX_NAME {
@@ -209,7 +209,7 @@ fn entry(directory: &[u8], at: usize) -> io::Result<(Member, usize)> {
     let mut extra = piece(at + 46 + name_length, extra_length)?;
     while extra.len() >= 4 {
         let (id, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
-        let body = extra.get(4..4 + length).ok_or_else(|| damaged("its directory is cut short"))?;
+        let body = extra.get(4..4 + length).ok_or_else(|| damaged("its directory is truncated"))?;
         if id == 1 {
             let mut field = 0;
             for value in [&mut size, &mut compressed, &mut local] {
@@ -232,7 +232,7 @@ fn entry(directory: &[u8], at: usize) -> io::Result<(Member, usize)> {
         8 => true,
         _ => {
             return Err(Refusal::error(
-                format!("'{}' is compressed by method {method}", shown(name.as_bytes())),
+                format!("'{}' is compressed with method {method}", shown(name.as_bytes())),
                 "store or deflate it, as numpy.savez and numpy.savez_compressed do",
             ));
         }

@@ -81,7 +81,7 @@ fn two_arrays_that_could_be_the_label_are_refused() {
         // Told which, the other one is left out, not learned from.
         let data = try_read("t.npz", &file, &label(other)).unwrap();
         assert_eq!(names(&data), ["f1"], "{one} {other}");
-        has_all(&warnings(&data), &["not used", one]);
+        has_all(&warnings(&data), &["unused", one]);
     }
     let x = matrix("X", 3, 2, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let bag = matrix("bag", 3, 1, &[1.0, 1.0, 2.0]);
@@ -97,7 +97,7 @@ fn a_column_y_beside_a_label_is_doubted_unless_it_is_a_coordinate() {
     assert_eq!(names(&parse("bag,label,x,y\na,1,1,5\nb,0,0,6\n")), ["x", "y"]);
     let told = try_read("t.csv", "bag,label,y,f\na,1,1,5\nb,0,0,6\n", &label("label")).unwrap();
     assert_eq!(names(&told), ["y", "f"]);
-    has_all(&warnings(&told), &["column 'y' is taken as a feature", "Ignore(Some(\"y\"))"]);
+    has_all(&warnings(&told), &["column 'y' is treated as a feature", "Ignore(Some(\"y\"))"]);
 }
 
 // --- is the first row a heading?
@@ -106,15 +106,15 @@ fn a_column_y_beside_a_label_is_doubted_unless_it_is_a_coordinate() {
 fn a_heading_of_numbers_is_not_read_as_a_bag() {
     // What pandas writes for a frame whose columns are numbers.
     let said = refused("t.csv", "mol,active,0,1,2\nm1,1,5,6,7\nm2,0,8,9,1\n", &ReadOptions::default());
-    has_all(&said, &["line 1", "heading", "with Header or NoHeader"]);
+    has_all(&said, &["line 1", "header", "with Header or NoHeader"]);
     // Nothing below tells text from text.
     let said = refused("t.csv", "mol,active,0,1\nm1,yes,5,6\nm2,no,8,9\n", &ReadOptions::default());
-    has_all(&said, &["line 1", "heading", "with Header or NoHeader"]);
+    has_all(&said, &["line 1", "header", "with Header or NoHeader"]);
     // A first row of text that could be data, where columns are named by number.
     let by_number =
         ReadOptions { bag: Some(Column::Number(1)), label: Some(Column::Number(2)), ..Default::default() };
     let said = refused("t.csv", "m1,yes,red\nm2,no,blue\n", &by_number);
-    has_all(&said, &["line 1", "heading", "with Header or NoHeader"]);
+    has_all(&said, &["line 1", "header", "with Header or NoHeader"]);
     let told = ReadOptions { header: Some(true), ..by_number };
     let data = try_read("t.csv", "mol,active,3,4\nm1,yes,5,6\nm2,no,8,9\n", &told).unwrap();
     assert_eq!((names(&data), rows(&data)), (vec!["3", "4"], vec![vec![5.0, 6.0], vec![8.0, 9.0]]));
@@ -214,7 +214,7 @@ fn durations_and_dates_are_left_out_by_name() {
         assert_eq!(names(&data), ["f1"], "{file}");
         has_all(&warnings(&data), &["left out", "'spent'"]);
         let label = read(&fixture(&format!("doubt_duration_{file}.parquet")), &label("spent"));
-        has_all(&label.unwrap_err().worded(&by_name), &["column 'spent'", "not read"]);
+        has_all(&label.unwrap_err().worded(&by_name), &["column 'spent'", "not supported"]);
     }
     let data = parse("bag,label,taken,f\na,1,2024-01-31,1\na,1,2024-02-29,2\nb,0,2023-12-01,3\n");
     assert_eq!(names(&data), ["f"]);
@@ -244,7 +244,7 @@ fn the_index_of_a_frame_is_no_feature() {
 #[test]
 fn texts_shifted_by_levels_are_refused() {
     let said = read(&fixture("doubt_levels.parquet"), &Default::default()).unwrap_err().worded(&by_name);
-    has_all(&said, &["column 'bag'", "levels before them", "write it again"]);
+    has_all(&said, &["column 'bag'", "have definition levels", "write it again"]);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn names_and_free_text_are_no_categories() {
     let data = parse(&text);
     assert_eq!(names(&data), ["colour", "f"]);
     has_all(&warnings(&data), &["left out", "'compound' (30 values)", "'note' (60 values)", "Categorical"]);
-    has_all(&warnings(&data), &["taken as categories: 'colour' (2 values)"]);
+    has_all(&warnings(&data), &["treated as categories: 'colour' (2 values)"]);
     let categorical = vec![Column::Name("compound".into())];
     let told = ReadOptions { categorical, ..ReadOptions::default() };
     assert_eq!(names(&try_read("t.csv", text, &told).unwrap()), ["compound", "colour", "f"]);

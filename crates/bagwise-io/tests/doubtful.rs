@@ -61,7 +61,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t("mol,active,f\na,1,5\nb,0,6\n"),
             Refused,
-            &[", line 1: ", "no column is called bag", "with Bag"],
+            &[", line 1: ", "there is no column called bag", "with Bag"],
         ),
         // Is the first row a heading?
         (
@@ -74,16 +74,16 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t("mol,active,0,1\nm1,yes,5,6\n"),
             Refused,
-            &[", line 1: ", "count the columns", "NoHeader"],
+            &[", line 1: ", "numbers the columns", "NoHeader"],
         ),
         (
             "a.csv",
             t("mol,active,1,2,3\nm1,yes,5,6,1\n"),
             Refused,
-            &[", line 1: ", "count the columns", "NoHeader"],
+            &[", line 1: ", "numbers the columns", "NoHeader"],
         ),
-        ("a.csv", t("m1,yes,red\nm2,no,blue\n"), Refused, &[", line 1: ", "heading or data", "Header"]),
-        ("a.csv", t("mol,active,2019,2020\nm1,1,5,6\n"), Refused, &[", line 1: ", "stands above a number"]),
+        ("a.csv", t("m1,yes,red\nm2,no,blue\n"), Refused, &[", line 1: ", "header or data", "Header"]),
+        ("a.csv", t("mol,active,2019,2020\nm1,1,5,6\n"), Refused, &[", line 1: ", "is followed by a number"]),
         ("a.csv", t("a,1,x,2\nb,0,3,4\n"), Refused, &[", line 1: ", "'x' in column 3", "NoHeader"]),
         // Decimal commas and thousands.
         (
@@ -129,8 +129,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
         ),
         ("a.csv", t("bag;label;f\na;1,5;1\nb;2,5;0\n"), Warned, &["decimal commas"]),
         // What separates cells.
-        ("a.csv", t("bag|label|f\na|1|5\nb|0|6\n"), Warned, &["bars between cells", "Delimiter"]),
-        ("a.txt", t("bag\tlabel\tf\na\t1\t5\n"), Warned, &["tabs between cells"]),
+        ("a.csv", t("bag|label|f\na|1|5\nb|0|6\n"), Warned, &["bars between columns", "Delimiter"]),
+        ("a.txt", t("bag\tlabel\tf\na\t1\t5\n"), Warned, &["tabs between columns"]),
         ("a.csv", t("bag label f\na 1 5\n"), Refused, &[", line 1: ", "one column", "with Delimiter"]),
         ("a.csv", t("bag:label:f\na:1:5\n"), Refused, &[", line 1: ", "one column", "with Delimiter"]),
         (
@@ -153,9 +153,9 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             marked("bag,label,f\na,1,5\n")[..31].to_vec(),
             Refused,
-            &[": ", "UTF-16", "cut or damaged"],
+            &[": ", "UTF-16", "invalid character"],
         ),
-        ("a.csv", utf16("bag,label,f\na,1,5\n"), Refused, &[": ", "bytes of value 0"]),
+        ("a.csv", utf16("bag,label,f\na,1,5\n"), Refused, &[": ", "zero bytes"]),
         ("a.csv", t("bag,label,f\ra,1,5\r"), Refused, &[": ", "carriage returns"]),
         // Missing values.
         (
@@ -174,7 +174,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t("bag,label,f\na,1,-\nb,0,5\n"),
             Refused,
-            &[", line 2: ", "'-' in column 'f' stands for no value", "AllowMissing"],
+            &[", line 2: ", "'-' in column 'f' means a missing value", "AllowMissing"],
         ),
         ("a.csv", t("bag,label,f\na,1,None\nb,0,None\n"), Refused, &[", line 2: ", "'None' in column 'f'"]),
         (
@@ -214,21 +214,21 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t("bag,label,group,f\na,1,1,5\nb,0,1.0,6\n"),
             Warned,
-            &["groups '1' and '1.0' are taken as one"],
+            &["groups '1' and '1.0' are treated as one"],
         ),
         (
             "a.csv",
             t("bag,label,group,f\na,1,P 1,5\nb,0,p 1,6\n"),
             Warned,
-            &["groups 'P 1' and 'p 1' are taken as two"],
+            &["groups 'P 1' and 'p 1' are treated as two"],
         ),
         (
             "a.csv",
             t("bag,label,f\na,Active,5\nb,active,6\n"),
             Warned,
-            &["labels 'Active' and 'active' are taken as two"],
+            &["labels 'Active' and 'active' are treated as two"],
         ),
-        ("a.csv", t("bag,label,f\n7,1,5\n07,0,6\n"), Warned, &["bags '07' and '7' are taken as two"]),
+        ("a.csv", t("bag,label,f\n7,1,5\n07,0,6\n"), Warned, &["bags '07' and '7' are treated as two"]),
         // Columns that are no measurements.
         (
             "a.csv",
@@ -258,7 +258,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             table("colour", |r| format!("c{}", r % 5)).into(),
             Warned,
-            &["taken as categories: 'colour' (5 values)"],
+            &["treated as categories: 'colour' (5 values)"],
         ),
         (
             "a.csv",
@@ -282,16 +282,16 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t(",bag,label,f\n0,a,1,5\n1,b,0,6\n"),
             Refused,
-            &[", line 1: ", "column 1 has no heading", "Ignore"],
+            &[", line 1: ", "column 1 has no name", "Ignore"],
         ),
         (
             "a.csv",
             t("bag,label,day\na,1,2024-01-01\nb,0,2024-01-02\n"),
             Refused,
-            &[": ", "no column of the table has measurements", "'day'", "Keep"],
+            &[": ", "no column of the table contains measurements", "'day'", "Keep"],
         ),
         // Compression.
-        ("a.csv.xz", b"\xfd7zXZ\0\0\x04".to_vec(), Refused, &[": ", "compressed by xz", "xz -d"]),
+        ("a.csv.xz", b"\xfd7zXZ\0\0\x04".to_vec(), Refused, &[": ", "compressed with xz", "xz -d"]),
         ("a.csv.bz2", b"BZh91AY&SYabcd".to_vec(), Refused, &[": ", "bzip2 data is", "again"]),
     ]
 }

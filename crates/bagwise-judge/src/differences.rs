@@ -177,7 +177,7 @@ impl Influences {
                     first.entry((repeat.repeat, repeat.fold)).or_insert_with(|| (at, bags.clone()));
                 if *known != bags {
                     return Err(Error::Invalid(format!(
-                        "{} and {} were judged on different bags in repeat {}; compare methods on the same folds",
+                        "{} and {} were tested on different bags in repeat {}; compare methods on the same folds",
                         methods[*other], methods[at], repeat.repeat
                     )));
                 }

@@ -52,7 +52,7 @@ fn level_checked(level: f64) -> Result<f64> {
     if level > 0.0 && level < 1.0 {
         return Ok(level);
     }
-    Err(Error::Invalid(format!("confidence level {level} does not lie between 0 and 1; use 0.95")))
+    Err(Error::Invalid(format!("confidence level {level} is not between 0 and 1; use 0.95")))
 }
 
 /// P(T <= t) of Student's distribution.
@@ -128,7 +128,7 @@ pub fn corrected_t_test(
 pub fn wilson(hits: u64, n: u64, level: f64) -> Result<Option<Interval>> {
     let level = level_checked(level)?;
     if hits > n {
-        return Err(Error::Invalid(format!("{hits} hits of {n}")));
+        return Err(Error::Invalid(format!("{hits} of {n}")));
     }
     if n == 0 {
         return Ok(None);

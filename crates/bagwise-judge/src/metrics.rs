@@ -95,15 +95,17 @@ const fn info(
 #[rustfmt::skip]
 pub static METRICS: [MetricInfo; 22] = [
     info(Metric::Accuracy, "accuracy", "accuracy", Tasks::Classes, true,
-        "share of bags with the right label"),
+        "fraction of bags with the correct label"),
     info(Metric::BalancedAccuracy, "balanced_accuracy", "balanced accuracy", Tasks::Classes, true,
-        "mean over classes of the share of the class's bags with the right label"),
+        "mean over classes of the recall of the class"),
     info(Metric::RocAuc, "roc_auc", "ROC AUC", Tasks::Classes, true,
-        "share of (positive, negative) pairs of a fold with the positive scored higher, ties one half, pairs of all folds added up; classes: mean of one against the rest"),
+        "fraction of (positive, negative) pairs within a fold in which the positive bag scores higher, ties count \
+         one half, counted over all folds; several classes: mean of the one-versus-rest AUCs"),
     info(Metric::PrAuc, "pr_auc", "PR AUC (average precision)", Tasks::Binary, true,
-        "sum over distinct scores, descending, of (recall - recall before) * precision; mean of folds, weighted by positive bags"),
+        "sum over distinct scores, descending, of (recall - previous recall) * precision; mean over folds, weighted \
+         by the number of positive bags"),
     info(Metric::Precision, "precision", "precision", Tasks::Classes, true,
-        "TP / (TP + FP); none without a positive prediction"),
+        "TP / (TP + FP); undefined without a positive prediction"),
     info(Metric::Recall, "recall", "recall", Tasks::Classes, true,
         "TP / (TP + FN)"),
     info(Metric::Specificity, "specificity", "specificity", Tasks::Binary, true,
@@ -111,15 +113,18 @@ pub static METRICS: [MetricInfo; 22] = [
     info(Metric::F1, "f1", "F1", Tasks::Classes, true,
         "2 TP / (2 TP + FP + FN)"),
     info(Metric::Mcc, "mcc", "Matthews correlation", Tasks::Classes, true,
-        "(n r - sum t l) / sqrt((n^2 - sum t^2)(n^2 - sum l^2)): n bags, r right, sums over classes with t bags and l predictions; 0 if all bags or all predictions are of one class"),
+        "(n r - sum t l) / sqrt((n^2 - sum t^2)(n^2 - sum l^2)): n bags, r correct, sums over classes with t bags \
+         and l predictions; 0 if all bags or all predictions are of one class"),
     info(Metric::Kappa, "kappa", "Cohen's kappa", Tasks::Classes, true,
-        "(po - pe) / (1 - pe), po = accuracy, pe = sum over classes of actual share times predicted share; 0 if pe = 1"),
+        "(po - pe) / (1 - pe), po = accuracy, pe = sum over classes of actual proportion times predicted \
+         proportion; 0 if pe = 1"),
     info(Metric::LogLoss, "log_loss", "log loss", Tasks::Classes, false,
         "- mean of ln p(true class), p at least 2^-52"),
     info(Metric::Brier, "brier", "Brier score", Tasks::Classes, false,
         "binary: mean of (p - y)^2, y in {0, 1}; classes: mean of the sum over classes of (p - y)^2, 0..2"),
     info(Metric::CalibrationError, "calibration_error", "calibration error", Tasks::Classes, false,
-        "mean over 15 bins of equal counts of the distance between mean p and share of positive bags; classes: p of the label, and share of right labels"),
+        "mean over 15 equally large bins of |mean p - proportion of positive bags|; several classes: p of the \
+         predicted class, and proportion of correct predictions"),
     info(Metric::KappaPrinted, "kappa_printed", "kappa as printed (18d)", Tasks::Binary, true,
         "(n - e) / (1 - e), e = (TP + FN)(TP + FP) / n; not Cohen's kappa"),
     info(Metric::AucPrinted, "auc_printed", "AUC as printed (18e)", Tasks::Binary, true,
@@ -127,17 +132,20 @@ pub static METRICS: [MetricInfo; 22] = [
     info(Metric::Rmse, "rmse", "root mean squared error", Tasks::Values, false,
         "square root of the mean of (predicted - actual)^2"),
     info(Metric::R2, "r2", "R2", Tasks::Values, true,
-        "1 - sum (predicted - actual)^2 / sum (actual - mean actual)^2; none if actual values do not vary"),
+        "1 - sum (predicted - actual)^2 / sum (actual - mean actual)^2; undefined if actual values do not vary"),
     info(Metric::Spearman, "spearman", "Spearman correlation", Tasks::Values, true,
-        "correlation of the ranks of predicted and actual values within a fold; mean of folds, weighted by bags; 0 if predicted values do not vary, none if actual values do not"),
+        "correlation of the ranks of predicted and actual values within a fold; mean over folds, weighted by the \
+         number of bags; 0 if predicted values do not vary, undefined if actual values do not"),
     info(Metric::Concordance, "concordance", "concordance", Tasks::Values, true,
-        "share of pairs of a fold with different actual values whose predicted values are in the same order, ties one half, pairs of all folds added up"),
+        "fraction of pairs within a fold with different actual values whose predicted values are in the same order, \
+         ties count one half, counted over all folds"),
     info(Metric::Mae, "mae", "mean absolute error", Tasks::Values, false,
         "mean of |predicted - actual|"),
     info(Metric::Mse, "mse", "mean squared error", Tasks::Values, false,
         "mean of (predicted - actual)^2"),
     info(Metric::ErrPercent, "err_percent", "%err", Tasks::Values, false,
-        "100 times the share of bags whose actual and predicted values lie on different sides of 0.5 (0.5 counts as above)"),
+        "100 times the fraction of bags whose actual and predicted values are on different sides of 0.5 (0.5 counts \
+         as above)"),
 ];
 
 /// Probabilities below this count as this in the log loss, so that one wrong certainty is not infinite; the
@@ -234,7 +242,7 @@ impl Metric {
         };
         let usable: Vec<&str> = METRICS.iter().filter(|m| suits(m.tasks)).map(|m| m.name).collect();
         Err(Error::Invalid(format!(
-            "{} does not judge {what}; use one of: {}",
+            "{} is not a metric for {what}; use one of: {}",
             self.name(),
             usable.join(", ")
         )))

@@ -115,7 +115,7 @@ impl Predictions {
         same_length(truth.len(), predicted.len())?;
         if let Some(i) = predicted.iter().zip(&truth).position(|(p, t)| !p.is_finite() || !t.is_finite()) {
             return Err(Error::Invalid(format!(
-                "truth or prediction of bag {} (counted from 1) is not a finite number",
+                "the actual or predicted value of bag {} (counted from 1) is not a finite number",
                 i + 1
             )));
         }

@@ -243,10 +243,10 @@ impl Record {
         for reason in &self.reasons {
             let instances: BTreeSet<usize> = reason.parts.iter().map(|p| p.0).collect();
             if reason.parts.len() > Reason::MOST || instances.len() < reason.parts.len() {
-                return refuse("a reason has more than ten parts, or an instance twice");
+                return refuse("a reason has more than ten instances, or the same instance twice");
             }
             if !reason.is_finite() {
-                return refuse("a part of a reason is not a finite number");
+                return refuse("a contribution in a reason is not a finite number");
             }
         }
         if !self.seconds.is_finite() {
@@ -299,7 +299,7 @@ impl RecordFile {
                 return Err(Error::data(
                     Place::of(path.display().to_string()),
                     "another process is writing to this file",
-                    "wait for it, or give this run another folder",
+                    "wait for it to finish, or use another folder for this run",
                 ));
             }
             // Some network file systems have no locks; the run goes on without.
@@ -431,14 +431,14 @@ fn parse(
             Err(e) => {
                 return refuse(
                     format!("not a record ({e})"),
-                    "delete the line to have its fit done again, or start in a new folder",
+                    "delete the line to repeat its fit, or start in a new folder",
                 );
             }
         };
         if let Err(problem) = record.check() {
             return refuse(
                 problem.to_string(),
-                "delete the line to have its fit done again, or start in a new folder",
+                "delete the line to repeat its fit, or start in a new folder",
             );
         }
         if run.is_some_and(|run| run != record.run) {
@@ -449,13 +449,13 @@ fn parse(
                     record.run,
                     run.unwrap_or_default()
                 ),
-                "repeat the settings it was started with, or start in a new folder",
+                "use the same settings as before, or start in a new folder",
             );
         }
         if let Err(problem) = check(&record) {
             return refuse(
                 problem.to_string(),
-                "delete the line to have its fit done again, or start in a new folder",
+                "delete the line to repeat its fit, or start in a new folder",
             );
         }
         let key = record.key.clone();

@@ -68,7 +68,7 @@ impl GroundTruth {
                     .ok_or_else(|| Error::unknown("class", class, names.iter().map(String::as_str)))?;
                 if names.len() > 2 {
                     return Err(Error::Invalid(format!(
-                        "{} has {} classes; a positive class needs two",
+                        "{} has {} classes; there is a positive class only if there are two",
                         data.name,
                         names.len()
                     )));
@@ -78,7 +78,7 @@ impl GroundTruth {
             (Truth::Classes { names, .. }, None) => (names.len() == 2).then_some(1),
             (Truth::Values(_), Some(class)) => {
                 return Err(Error::Invalid(format!(
-                    "{} has real targets, so '{class}' cannot be the positive class",
+                    "the label of {} is a number, so '{class}' cannot be the positive class",
                     data.name
                 )));
             }
@@ -111,7 +111,7 @@ impl GroundTruth {
             Truth::Classes { codes, names } => {
                 if let Some(code) = codes.iter().find(|&&code| code as usize >= names.len()) {
                     return refuse(format!(
-                        "a bag is of class {code}, and there are {} classes",
+                        "a bag is of class {code}, but there are {} classes",
                         names.len()
                     ));
                 }
@@ -119,14 +119,14 @@ impl GroundTruth {
             }
         };
         if known != bags {
-            return refuse(format!("the truth of {known} bags is given, and there are {bags}"));
+            return refuse(format!("labels are given for {known} bags, but there are {bags}"));
         }
         if let Some(groups) = self.groups.as_ref().filter(|groups| groups.len() != bags) {
-            return refuse(format!("the groups of {} bags are given, and there are {bags}", groups.len()));
+            return refuse(format!("groups are given for {} bags, but there are {bags}", groups.len()));
         }
         match self.positive {
             Some(class) if classes != 2 || class > 1 => {
-                refuse(format!("class {class} of {classes} cannot be the positive one"))
+                refuse(format!("class {class} of {classes} cannot be the positive class"))
             }
             _ => Ok(()),
         }
@@ -141,7 +141,7 @@ impl GroundTruth {
             return Ok(());
         }
         if record.data != self.fingerprint {
-            return refuse("the record is of other data, though of the same name".into());
+            return refuse("the record belongs to other data with the same name".into());
         }
         if let Some(folds) = folds {
             let Some(fold) = folds.repeats.get(key.repeat).and_then(|folds| folds.get(key.fold)) else {
@@ -149,7 +149,7 @@ impl GroundTruth {
             };
             let judged = key.inner.is_none() && record.succeeded();
             if judged && (scored.bags != fold.test || record.trained != fold.train.len()) {
-                return refuse("its bags are not those of the fold".into());
+                return refuse("its bags do not match the fold".into());
             }
         }
         if !record.succeeded() {
@@ -168,7 +168,7 @@ impl GroundTruth {
             if !same {
                 let shown = |v: Option<f64>| v.map_or("undefined".into(), |v| v.to_string());
                 return refuse(format!(
-                    "{name} is recorded as {}, and labels and scores give {}: the record was edited",
+                    "{name} is recorded as {}, but labels and scores give {}: the record was edited",
                     shown(stored),
                     shown(value)
                 ));

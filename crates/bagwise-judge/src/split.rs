@@ -152,7 +152,7 @@ impl Splits {
             Splits::KFold(folds) => {
                 if *folds < 2 {
                     return Err(Error::Invalid(format!(
-                        "one part is to be tested and the others learned from, so {folds} will not do; ask for at least 2 folds"
+                        "cross-validation needs at least 2 folds, not {folds}"
                     )));
                 }
                 enough(*folds, pool, &bags)?;
@@ -172,7 +172,7 @@ impl Splits {
                 let folds: Vec<Fold> = (0..*splits).map(|_| half(pool, &bags, rng)).collect();
                 if folds.iter().any(|f| f.test.is_empty()) {
                     return Err(Error::Invalid(
-                        "every class has one bag, so half of each leaves none to test; use loo".into(),
+                        "every class has only one bag, so none would be left to test; use loo".into(),
                     ));
                 }
                 Ok(folds)
@@ -201,10 +201,10 @@ fn checked(pool: Pool<'_>, bags: &[usize]) -> Result<Vec<usize>> {
     let mut bags = bags.to_vec();
     bags.sort_unstable();
     if bags.windows(2).any(|w| w[0] == w[1]) {
-        return Err(Error::Invalid("a bag stands twice in the list to divide".into()));
+        return Err(Error::Invalid("a bag occurs twice in the list to split".into()));
     }
     if let Some(&bag) = bags.last().filter(|&&b| b >= n) {
-        return Err(Error::Invalid(format!("bag {bag} is to be divided, but there are {n} bags")));
+        return Err(Error::Invalid(format!("bag {bag} does not exist: there are {n} bags")));
     }
     for (what, len) in
         [("groups", pool.groups.map(|g| g.codes.len())), ("given folds", pool.given.map(<[_]>::len))]
@@ -232,15 +232,15 @@ fn enough(parts: usize, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
     }
     let found = if count == 1 { format!("one {one}") } else { format!("{count} {many}") };
     let remedy = if count >= 2 {
-        Message::from(format!("ask for at most {count} folds"))
+        Message::from(format!("use at most {count} folds"))
             .with([Setting::Folds, Setting::Inner])
             .or("leave one out")
     } else if pool.groups.is_some() {
-        "groups are never split: give a finer grouping, or none".into()
+        "groups are never split; use smaller groups, or none".into()
     } else {
-        "give more bags".into()
+        "add more bags".into()
     };
-    Err(Error::refused(format!("{found} cannot be divided into {parts} parts"), remedy))
+    Err(Error::refused(format!("{found} cannot be split into {parts} folds"), remedy))
 }
 
 /// The fold of each of `bags`.
@@ -383,13 +383,13 @@ fn curve_order(pool: Pool<'_>, bags: &[usize], rng: &mut Rng) -> Vec<usize> {
 fn given_names<'a>(pool: Pool<'a>, bags: &[usize], what: &str) -> Result<Vec<&'a str>> {
     let names = pool.given.ok_or_else(|| {
         Error::Invalid(format!(
-            "splits '{what}' need the fold of each bag; name a column or a file that holds it"
+            "splits '{what}' need the fold of each bag; give a column or a file with folds"
         ))
     })?;
     let names: Vec<&str> = bags.iter().map(|&b| names[b].trim()).collect();
     if let Some(i) = names.iter().position(|n| n.is_empty()) {
         return Err(Error::Invalid(format!(
-            "bag {} (counted from 1) has no fold; give every bag one, or leave the bag out",
+            "bag {} (counted from 1) has no fold; assign one, or leave the bag out",
             bags[i] + 1
         )));
     }
@@ -400,7 +400,7 @@ fn given_names<'a>(pool: Pool<'a>, bags: &[usize], what: &str) -> Result<Vec<&'a
             let before = *first.entry(groups.codes[bag]).or_insert(name);
             if before != name {
                 return Err(Error::Invalid(format!(
-                    "group '{}' stands in the given folds '{before}' and '{name}'; a group belongs to one fold",
+                    "group '{}' is in both folds '{before}' and '{name}'; put each group in one fold",
                     groups.names[groups.codes[bag] as usize]
                 )));
             }
@@ -416,10 +416,7 @@ fn given(pool: Pool<'_>, bags: &[usize]) -> Result<Vec<Fold>> {
         unreachable!("labels make classes")
     };
     if distinct.len() < 2 {
-        return Err(Error::Invalid(
-            "the given folds are all the same; at least two are needed to train on one and test on another"
-                .into(),
-        ));
+        return Err(Error::Invalid("all bags are in the same fold; at least two folds are needed".into()));
     }
     let fold: Vec<usize> = codes.iter().map(|&c| c as usize).collect();
     Ok(folds_of(distinct.len(), bags, &fold))
@@ -429,7 +426,7 @@ fn train_test(pool: Pool<'_>, bags: &[usize]) -> Result<Vec<Fold>> {
     let names = given_names(pool, bags, "train-test")?;
     if let Some(i) = names.iter().position(|n| !matches!(*n, "train" | "test")) {
         return Err(Error::Invalid(format!(
-            "bag {} (counted from 1) is marked '{}'; train-test splits know 'train' and 'test'",
+            "bag {} (counted from 1) is marked '{}'; train-test splits allow only 'train' and 'test'",
             bags[i] + 1,
             names[i]
         )));
@@ -458,7 +455,7 @@ impl FoldPlan {
     /// Divides all bags of the pool, `repeats` times. Splits without randomness are made once.
     pub fn new(splits: Splits, pool: Pool<'_>, seed: u64, repeats: usize) -> Result<FoldPlan> {
         if repeats == 0 {
-            return Err(Error::Invalid("0 repeats evaluate nothing; ask for at least 1".into()));
+            return Err(Error::Invalid("0 repeats evaluate nothing; use at least 1".into()));
         }
         let bags: Vec<usize> = (0..pool.target.len()).collect();
         let repeats = if splits.random() { repeats } else { 1 };

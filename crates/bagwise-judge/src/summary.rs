@@ -86,7 +86,7 @@ fn judged<'r>(
     for record in records.iter().filter(|r| r.key.data == roster.data) {
         if record.data != roster.fingerprint {
             return Err(Error::Invalid(format!(
-                "the fit of {} was made on other data than the roster's; use the files of one run",
+                "the fit of {} belongs to other data; use the files of one run",
                 record.key
             )));
         }
@@ -218,14 +218,14 @@ fn no_interval(
         return Some(format!("{failed} of {folds} fits failed"));
     }
     if shown.is_none() && metric.compares_bags() {
-        return Some("no fold has two bags to compare".into());
+        return Some("no fold has bags to compare".into());
     }
     if shown.is_none() {
         return Some("it has no value on these predictions".into());
     }
     if of_folds.len() < 2 {
         return Some(format!(
-            "it has a value in {} of {folds} folds, and an interval takes two",
+            "it has a value in {} of {folds} folds, but an interval needs two",
             of_folds.len()
         ));
     }

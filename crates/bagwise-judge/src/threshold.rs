@@ -76,24 +76,24 @@ impl FromStr for Threshold {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Threshold> {
-        const FORMS: &str = "give a number, balanced, recall=0.95, specificity=0.9 or precision=0.8";
+        const FORMS: &str = "use a number, balanced, recall=0.95, specificity=0.9 or precision=0.8";
         let refuse = |problem: &str| Err(Error::Invalid(format!("threshold '{text}': {problem}; {FORMS}")));
         let Some((name, share)) = text.split_once('=') else {
             return match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(Threshold::Value(value)),
                 Ok(_) => refuse("not a finite number"),
                 Err(_) if text == "balanced" => Ok(Threshold::Balanced),
-                Err(_) => refuse("not understood"),
+                Err(_) => refuse("not recognised"),
             };
         };
         let Some(share) = share.parse::<f64>().ok().filter(|s| (0.0..=1.0).contains(s)) else {
-            return refuse("the share is not a number in 0..1");
+            return refuse("the value is not between 0 and 1");
         };
         match name {
             "recall" => Ok(Threshold::Recall(share)),
             "specificity" => Ok(Threshold::Specificity(share)),
             "precision" => Ok(Threshold::Precision(share)),
-            _ => refuse("not understood"),
+            _ => refuse("not recognised"),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Threshold {
     pub fn check(&self, target: &Target) -> Result<()> {
         match target {
             Target::Values(_) => {
-                Err(Error::Invalid("a threshold needs two classes; the label is a number".into()))
+                Err(Error::Invalid("a threshold needs two classes, but the label is a number".into()))
             }
             Target::Classes { names, .. } if names.len() != 2 => {
                 Err(Error::Invalid(format!("a threshold needs two classes; there are {}", names.len())))
@@ -143,7 +143,7 @@ impl Threshold {
         let ups = positive.iter().filter(|&&p| p).count();
         if ups == 0 || ups == scores.len() {
             return Err(Error::Invalid(format!(
-                "a threshold by {self} needs scores of positive and of negative bags; all are of one class"
+                "a threshold by {self} needs positive and negative bags; all bags are of one class"
             )));
         }
 

@@ -166,7 +166,7 @@ impl NativeBags {
             }
         }
         if chosen.is_empty() {
-            let none = Error::Invalid("no bag is chosen; choose at least one".into());
+            let none = Error::Invalid("no bag is selected; select at least one".into());
             return Err(exception(none));
         }
         let all = Arc::clone(&self.bags);
@@ -305,7 +305,8 @@ fn mat_from<T: Element + Copy + Default>(
     let mut all = Vec::with_capacity(values.len());
     for &row in order.as_array() {
         let row = usize::try_from(row).ok().filter(|&r| r < rows);
-        let row = row.ok_or_else(|| PyIndexError::new_err("the order names rows that are not there"))?;
+        let row =
+            row.ok_or_else(|| PyIndexError::new_err("the order contains row numbers that do not exist"))?;
         all.extend_from_slice(&values[row * cols..(row + 1) * cols]);
     }
     Ok(Mat::new(order.len()?, cols, all))

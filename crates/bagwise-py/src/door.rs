@@ -120,7 +120,7 @@ pub(crate) fn enter<T: Send + 'static>(
 
 fn panicked() -> PyErr {
     PyRuntimeError::new_err(
-        "bagwise panicked: this is a mistake in bagwise, please report it with your data's shape",
+        "bagwise panicked. This is a bug in bagwise; please report it with the shape of your data",
     )
 }
 

@@ -51,7 +51,7 @@ impl Learning {
 
     /// The only method, with its parameters.
     pub(crate) fn config(&self) -> bagwise::Result<MethodConfig> {
-        let name = self.methods.first().ok_or_else(|| Error::Invalid("no method is named".into()))?;
+        let name = self.methods.first().ok_or_else(|| Error::Invalid("no method is given".into()))?;
         Ok(self.each(name)?.params(&self.params))
     }
 
@@ -88,7 +88,9 @@ pub(crate) fn dataset(
         Some(names) => {
             let code = |&v: &f64| {
                 let inside = v >= 0.0 && v.fract() == 0.0 && v < names.len() as f64;
-                inside.then_some(v as u32).ok_or_else(|| Error::Invalid(format!("{v} is no code of a class")))
+                inside
+                    .then_some(v as u32)
+                    .ok_or_else(|| Error::Invalid(format!("{v} is not the code of a class")))
             };
             Target::Classes { codes: values.iter().map(code).collect::<Result<_, _>>()?, names }
         }

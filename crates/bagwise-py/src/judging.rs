@@ -122,7 +122,10 @@ pub(crate) fn evaluate(
         let mut warnings: Vec<String> = found.failures().into_iter().collect();
         warnings.extend(found.edges());
         if !found.skipped.is_empty() {
-            warnings.push(format!("{} did not fit the budget and took no part", found.skipped.join(", ")));
+            warnings.push(format!(
+                "{} skipped: they would not finish within the budget",
+                found.skipped.join(", ")
+            ));
         }
         to_json(&Judged {
             warnings,

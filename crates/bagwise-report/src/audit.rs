@@ -30,7 +30,7 @@ fn command(page: &mut Markup, text: &str) {
 pub(crate) fn provenance(page: &mut Markup, view: &View<'_>) {
     let c = &view.run.context;
     let records = &view.run.records;
-    page.leaf("h3", &[("class", "part")], "How these numbers came about");
+    page.leaf("h3", &[("class", "part")], "How these numbers were computed");
     if !c.command.is_empty() {
         command(page, &c.command);
     }
@@ -111,8 +111,8 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     page.leaf(
         "p",
         &[("class", "lead")],
-        "What to say of a model that is made by this procedure from all bags. The numbers are of models made from the training bags of \
-         each fold, which had fewer.",
+        "Describes a model trained by this procedure on all bags. The numbers come from the models of the folds, \
+         which were trained on fewer bags.",
     );
     if !c.fit_command.is_empty() {
         command(page, &c.fit_command);
@@ -121,7 +121,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     let value = best.mean.map_or("no value".into(), |mean| {
         let interval = best.interval.map_or(String::new(), |i| {
             let d = digits(best.metric);
-            format!(", {:.0} % interval {} to {}", 100.0 * i.level, fixed(i.low, d), fixed(i.high, d))
+            format!(", {:.0}% interval {} to {}", 100.0 * i.level, fixed(i.low, d), fixed(i.high, d))
         });
         format!(
             "{} {}{interval}, {}",
@@ -146,9 +146,9 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
         Truth::Values(_) => "a number".into(),
     };
     let errors = view.confusion(0).map_or(String::new(), |n| {
-        let per = |a: u64, b: u64| format!("{:.0} %", 100.0 * a as f64 / (a + b).max(1) as f64);
+        let per = |a: u64, b: u64| format!("{:.0}%", 100.0 * a as f64 / (a + b).max(1) as f64);
         format!(
-            "misses {} of the positive bags, calls {} of the negative ones positive",
+            "misses {} of the positive bags, predicts {} of the negative bags as positive",
             per(n.fn_, n.tp),
             per(n.fp, n.tn)
         )
@@ -156,7 +156,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     let severe: Vec<String> =
         warnings.iter().filter(|w| w.is_severe()).map(|w| w.message().to_string()).collect();
     let limits = if severe.is_empty() {
-        "No warning about these data; see the notes above.".into()
+        "No warnings about these data; see the notes above.".into()
     } else {
         severe.join(" ")
     };
@@ -167,19 +167,20 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             ("published", info.map_or(String::new(), |i| i.reference.into())),
             ("parameters", usual_point(view)),
             ("predictions", answers),
-            ("learned from", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
+            ("trained on", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
             ("how good", value),
             ("errors", errors),
             ("explains", info.map_or(String::new(), |i| explains(i.explains))),
             (
-                "meant for",
-                "bags that come about like those it learned from, with the same attributes measured the same way".into(),
+                "intended use",
+                "bags collected like the training bags, with the same attributes measured in the same way".into(),
             ),
             (
-                "not meant for",
-                "bags that predict calls unfamiliar, and populations that are not among the training bags".into(),
+                "out of scope",
+                "bags that predict marks as unfamiliar, and populations that are not represented in the training \
+                 bags".into(),
             ),
-            ("known limits", limits),
+            ("known limitations", limits),
         ],
     );
 }
@@ -188,23 +189,22 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
 fn judged_on(view: &View<'_>) -> String {
     let mut seen = Vec::new();
     if view.winner_saw_test_bags() {
-        seen.push("on bags that training had drawn on, without their labels (pool=all)");
+        seen.push("on bags whose features were used in training, without their labels (pool=all)");
     }
     if view.run.optimistic() {
-        seen.push("on the folds that its parameters were chosen on");
+        seen.push("on the folds used to choose its parameters");
     }
     if seen.is_empty() {
         return "on bags not seen in training".into();
     }
-    format!("{}: too good for new bags", listed(&seen))
+    format!("{}: optimistic for new bags", listed(&seen))
 }
 
 /// How a method explains itself, in words.
 fn explains(how: Explains) -> String {
     match how {
         Explains::Additive => {
-            "exactly: every instance adds a part, and the parts and a bias add up to the decision value"
-                .into()
+            "exact: the contributions of the instances and a bias add up to the decision value".into()
         }
         other => other.to_string(),
     }
@@ -224,7 +224,7 @@ fn usual_point(view: &View<'_>) -> String {
         return String::new();
     }
     format!(
-        "{} (chosen in {n} of {fits} folds); chosen again on all bags when the model is made",
+        "{} (chosen in {n} of {fits} folds); chosen again on all bags for the final model",
         words.join(", ")
     )
 }

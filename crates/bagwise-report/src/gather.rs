@@ -52,7 +52,7 @@ impl Context {
                 Ok(picture) => self.gram = picture,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 // What is only an extra must not spoil a run.
-                Err(e) => self.notes.push(format!("The picture of the kernel could not be shown: {e}.")),
+                Err(e) => self.notes.push(format!("The kernel matrix could not be shown: {e}.")),
             }
         }
         Ok(self)

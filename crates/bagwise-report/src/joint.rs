@@ -97,7 +97,7 @@ pub struct JointMethod {
 /// What several runs say together.
 pub fn joint(runs: &[LoadedRun]) -> Result<Joint> {
     if runs.is_empty() {
-        return Err(Error::Invalid("there is no run to report on; give a folder".into()));
+        return Err(Error::Invalid("there is no run to report on; give the output folder of a run".into()));
     }
     let verdicts = verdicts(runs)?;
     let each = runs.iter().zip(&verdicts).map(|(run, verdict)| one(run, verdict)).collect();

@@ -31,7 +31,7 @@ impl LoadedRun {
         if !file.exists() {
             return Err(Error::data(
                 Place::of(file.display().to_string()),
-                "there is no such file",
+                "no such file",
                 "give the folder of a comparison or evaluation, or its records.jsonl",
             ));
         }
@@ -63,7 +63,7 @@ impl LoadedRun {
     pub fn new(records: Vec<Record>, roster: GroundTruth, mut context: Context) -> Result<LoadedRun> {
         let records: Vec<Record> = records.into_iter().filter(|r| r.key.data == roster.data).collect();
         if records.is_empty() {
-            return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
+            return Err(Error::Invalid(format!("there are no records for {}", roster.data)));
         }
         let bags = roster.bags.len();
         context.gram = context
@@ -103,8 +103,8 @@ const MOST: u64 = 1_000_000_000;
 const AS_WRITTEN: &str = "use the files as bagwise wrote them, or run the comparison again";
 
 fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = read_bounded(path, "a file beside records", MOST)?;
+    let bytes = read_bounded(path, "a file next to the records", MOST)?;
     serde_json::from_slice(&bytes).map_err(|e| {
-        Error::data(Place::of(path.display().to_string()), format!("cannot be understood ({e})"), AS_WRITTEN)
+        Error::data(Place::of(path.display().to_string()), format!("cannot be parsed ({e})"), AS_WRITTEN)
     })
 }

@@ -46,8 +46,9 @@ fn same_data(again: &[(String, String)]) -> String {
     if again.is_empty() {
         return String::new();
     }
-    let pairs: Vec<String> = again.iter().map(|(run, first)| format!("{run} repeats {first}")).collect();
-    format!(" The same data count once, by the run named first: {}.", listed(&pairs))
+    let pairs: Vec<String> =
+        again.iter().map(|(run, first)| format!("{run} uses the same data as {first}")).collect();
+    format!(" The same data count only once, using the run named first: {}.", listed(&pairs))
 }
 
 impl Overview {
@@ -63,14 +64,14 @@ impl Overview {
         let again: Vec<(String, String)> = others.into_iter().map(|i| (name(i), name(first_of(i)))).collect();
         let verdicts: Vec<&Verdict> = counted.iter().map(|&i| &verdicts[i]).collect();
         let [first, _, ..] = verdicts.as_slice() else {
-            let why = "All runs are of the same data, and one data set has no average ranks; a comparison puts methods side by side on \
+            let why = "All runs use the same data, so there are no average ranks. Use compare to compare methods on \
                        the same folds.";
             return Ok(Together::Apart(why.into()));
         };
         let metric = first.metric;
         if let Some(other) = verdicts.iter().find(|v| v.metric != metric) {
             return Ok(Together::Apart(format!(
-                "There are no average ranks: {} is judged by {}, {} by {}.{}",
+                "There are no average ranks: {} uses the metric {}, {} uses {}.{}",
                 first.data,
                 heading(metric),
                 other.data,
@@ -143,7 +144,7 @@ impl Overview {
             fixed(self.ranks.average[best], 2)
         );
         if !self.enough() {
-            text += ". So few data sets allow no test over them; see each by itself.";
+            text += ". There are too few data sets for a test; see the data sets below.";
             return text;
         }
         if let Some((first, second)) = self.pair() {
@@ -152,7 +153,7 @@ impl Overview {
         let friedman = self.ranks.friedman();
         let p = friedman.iman_davenport.map_or(friedman.p, |f| f.p);
         if p > self.alpha() {
-            text += &format!(". Friedman's test does not tell the methods apart (p {}).", chance(p));
+            text += &format!(". Friedman's test finds no difference between the methods (p {}).", chance(p));
             return text;
         }
         let cd = nemenyi(k, n, self.alpha());
@@ -166,7 +167,7 @@ impl Overview {
         if near.is_empty() {
             text += ", and it is better than every other (Nemenyi).";
         } else {
-            text += &format!("; not distinguishable from it (Nemenyi): {}.", listed(&near));
+            text += &format!("; not significantly different from it (Nemenyi): {}.", listed(&near));
         }
         text
     }
@@ -181,18 +182,19 @@ impl Overview {
         if w.p <= self.alpha() && w.plus < w.minus {
             // More often a little better, but seldom and much worse.
             return format!(
-                ", but Wilcoxon's signed ranks, which weigh differences by their size, favour {other} (p {p})."
+                ", but Wilcoxon's signed-rank test, which takes the size of differences into account, favours \
+                 {other} (p {p})."
             );
         }
         if w.p <= self.alpha() {
-            return format!(". It is better than {other} (Wilcoxon's signed ranks, p {p}).");
+            return format!(". It is better than {other} (Wilcoxon's signed-rank test, p {p}).");
         }
         let hopeless = if wilcoxon_p(w.n, 0.0) > self.alpha() {
-            format!("; with {} no outcome could", count(w.n, "difference"))
+            format!("; no outcome could with {}", count(w.n, "difference"))
         } else {
             String::new()
         };
-        format!(". Wilcoxon's signed ranks do not tell it from {other} (p {p}){hopeless}.")
+        format!(". Wilcoxon's signed-rank test finds no difference from {other} (p {p}){hopeless}.")
     }
 
     /// The table and the tests.
@@ -205,7 +207,7 @@ impl Overview {
                     "p",
                     &[("class", "muted")],
                     &format!(
-                        "Without a value on every data set, and so without a rank: {}.",
+                        "Not ranked, because they lack a value on some data set: {}.",
                         listed(&self.left_out)
                     ),
                 );
@@ -260,7 +262,7 @@ impl Overview {
     fn one_test(&self, page: &mut Markup, first: usize, second: usize) {
         if let Some(w) = wilcoxon(&self.ranks.differences(first, second)) {
             let text = format!(
-                "Wilcoxon's signed ranks of {} against {}, exact: R+ {}, R\u{2212} {} over {} that differ, p {}.",
+                "Exact Wilcoxon signed-rank test of {} against {}: R+ {}, R\u{2212} {} over {} that differ, p {}.",
                 self.ranks.methods[first],
                 self.ranks.methods[second],
                 fixed(w.plus, 1),
@@ -299,9 +301,12 @@ impl Overview {
         let columns = [
             words("method"),
             numbers("average rank"),
-            numbers("Holm p").hint("adjusted: the smallest level at which it is told from the first"),
-            words("told from the first"),
-            numbers("Wilcoxon p").hint("signed ranks, exact, not adjusted for the number of methods"),
+            numbers("Holm p").hint(
+                "adjusted p-value: the smallest significance level at which it differs from the \
+                first",
+            ),
+            words("differs from the first"),
+            numbers("Wilcoxon p").hint("exact signed-rank test, not adjusted for the number of methods"),
             numbers("R+"),
             numbers("R\u{2212}"),
         ];
@@ -349,13 +354,14 @@ impl Overview {
             .map(|b| listed(&b.iter().map(|&m| self.ranks.methods[m].as_str()).collect::<Vec<_>>()))
             .collect();
         let description = format!(
-            "Average ranks over {n} data sets: {}. Critical difference {}. Not told apart: {}.",
+            "Average ranks over {n} data sets: {}. Critical difference {}. Not significantly different: {}.",
             listing.join(", "),
             fixed(cd, 2),
             if joined.is_empty() { "none".into() } else { joined.join("; ") }
         );
         let note = format!(
-            "Average rank over {}, best on the left. Methods under one bar are not told apart by Nemenyi's test at {:.2}: their ranks differ by less than {}.",
+            "Average rank over {}, best on the left. Methods under one bar are not significantly different by \
+             Nemenyi's test at {:.2}: their ranks differ by less than {}.",
             count(n, "data set"),
             self.alpha(),
             fixed(cd, 2)

@@ -37,7 +37,7 @@ pub fn render_with_paper(runs: &[LoadedRun], options: &ReportOptions, paper: &Pa
 
 fn draw(runs: &[LoadedRun], options: &ReportOptions, paper: Option<&Paper>) -> Result<String> {
     if runs.is_empty() {
-        return Err(Error::Invalid("there is no run to report on; give a folder".into()));
+        return Err(Error::Invalid("there is no run to report on; give the output folder of a run".into()));
     }
     let verdicts = verdicts(runs)?;
     let mut colours: Vec<String> = Vec::new();
@@ -70,9 +70,12 @@ fn draw(runs: &[LoadedRun], options: &ReportOptions, paper: Option<&Paper>) -> R
                 None => body(page, &views, &overview),
             });
             page.tag("footer", &[], |page| {
-                page.text("Drawn by bagwise ");
+                page.text("Written by bagwise ");
                 page.text(env!("CARGO_PKG_VERSION"));
-                page.text(" from records alone; this file stands by itself and loads nothing.");
+                page.text(
+                    " from the records of the run. This file is self-contained and loads nothing from the \
+                    network.",
+                );
             });
             page.tag("script", &[], |page| page.fixed(SCRIPT));
         });
@@ -197,7 +200,7 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
         Together::Ranked(overview) => overview.sentence(),
         Together::Apart(why) => {
             let names: Vec<&str> = views.iter().map(|v| v.verdict.data.as_str()).collect();
-            format!("Judged one by one: {}. {why}", listed(&names))
+            format!("Data sets one by one: {}. {why}", listed(&names))
         }
     };
     page.leaf("p", &[("class", "verdict")], &format!("{sentence}{}", too_good(views)));
@@ -248,7 +251,7 @@ fn too_good(views: &[View<'_>]) -> String {
     methods.dedup();
     for method in methods {
         let runs = runs(&|v| v.verdict.saw_test_bags.contains(method));
-        text += &format!(" Values are too good for {method}, which drew on the test bags{runs}.");
+        text += &format!(" The values of {method} are optimistic: test bags were seen in training{runs}.");
     }
     text
 }
@@ -272,7 +275,7 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
         });
     };
     if view.alone {
-        page.tag("nav", &[("aria-label", "Parts of this report")], |page| {
+        page.tag("nav", &[("aria-label", "Sections of this report")], |page| {
             for (id, text) in [
                 ("results", "Results"),
                 ("quality", "How good"),
@@ -291,8 +294,8 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
             results::mistakes(page, view, if view.alone { 200 } else { 20 });
         });
     });
-    section(page, "quality", "How good, and how sure", &mut |page| figures::quality(page, view));
-    section(page, "reasons", "How predictions were made", &mut |page| figures::reasons(page, view));
+    section(page, "quality", "Performance and uncertainty", &mut |page| figures::quality(page, view));
+    section(page, "reasons", "How the predictions were made", &mut |page| figures::reasons(page, view));
     section(page, "audit", "For auditors", &mut |page| {
         page.tag("div", &[("class", "pair even")], |page| {
             page.tag("div", &[], |page| provenance(page, view));

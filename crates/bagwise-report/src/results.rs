@@ -47,16 +47,16 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
     let mut columns = vec![
         words("method"),
         numbers(heading(first)).hint(first.info().formula),
-        words(&format!("{:.0} % interval", 100.0 * v.level)),
+        words(&format!("{:.0}% interval", 100.0 * v.level)),
     ];
     let with_baseline = v.against_baseline.iter().any(Option::is_some);
     if view.several_methods() {
         let hint = format!(
-            "signs flipped over {}, adjusted for the number of methods",
+            "sign-flip test over {}, adjusted for the number of methods",
             count(v.units, if v.grouped { "group" } else { "bag" })
         );
         columns.push(words("against best").hint(&hint));
-        let hint = "value minus that of the best, with an interval, and the adjusted probability of chance";
+        let hint = "value minus that of the best, with its interval and adjusted p-value";
         columns.push(words("difference from best").hint(hint));
         if with_baseline {
             columns.push(words(&format!("against {BASELINE}")).hint("the same against the baseline"));
@@ -66,7 +66,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         let metric = v.best().metrics[i].metric;
         columns.push(numbers(heading(metric)).hint(metric.info().formula));
     }
-    columns.push(numbers("time").hint("of all fits, choosing parameters included"));
+    columns.push(numbers("time").hint("of all fits, including the choice of parameters"));
     let ends = v
         .table
         .iter()
@@ -108,7 +108,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
     });
     let caption = match view.several_methods() {
         true => format!("Methods on {}, best first by {}", v.data, heading(first)),
-        false => format!("{} on {}, judged by {}", view.winner(), v.data, heading(first)),
+        false => format!("{} on {}, evaluated by {}", view.winner(), v.data, heading(first)),
     };
     let look = Look { caption: &caption, sortable: true, class: "results", ..Look::default() };
     table(page, look, &columns, rows.collect());
@@ -250,7 +250,7 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                 cells.push(
                     TableCell::of(|m| {
                         m.text(&n.to_string());
-                        m.leaf("span", &[("class", "share")], &format!("{:.0} %", 100.0 * share));
+                        m.leaf("span", &[("class", "share")], &format!("{:.0}%", 100.0 * share));
                     })
                     .class(&class),
                 );
@@ -265,10 +265,10 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                 page.leaf("summary", &[], "The same for all methods");
                 let columns = [
                     words("method"),
-                    numbers("true positives").hint("positive bags called positive"),
-                    numbers("false negatives").hint("positive bags called negative"),
-                    numbers("false positives").hint("negative bags called positive"),
-                    numbers("true negatives").hint("negative bags called negative"),
+                    numbers("true positives").hint("positive bags predicted positive"),
+                    numbers("false negatives").hint("positive bags predicted negative"),
+                    numbers("false positives").hint("negative bags predicted positive"),
+                    numbers("true negatives").hint("negative bags predicted negative"),
                 ];
                 let rows = view.verdict.table.iter().enumerate().filter_map(|(i, line)| {
                     let n = view.confusion(i)?;
@@ -278,7 +278,7 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                         std::iter::once(TableCell::text(&line.method)).chain(cells).collect(),
                     ))
                 });
-                let caption = "Right and wrong predictions by method";
+                let caption = "Correct and wrong predictions by method";
                 table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
             });
         }
@@ -298,7 +298,7 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
             let (p, n) = (p as usize, 1 - p as usize);
             let (ups, downs): (u64, u64) = (counts[p].iter().sum(), counts[n].iter().sum());
             format!(
-                "Of {} {of} class {}, {} were found; of {} {of} class {}, {} were called {}{over}.{rule}",
+                "Of {} {of} class {}, {} were found; of {} {of} class {}, {} were predicted as {}{over}.{rule}",
                 count(ups as usize, unit),
                 names[p],
                 counts[p][p],
@@ -311,7 +311,7 @@ fn in_words(view: &View<'_>, counts: &[Vec<u64>]) -> String {
         None => {
             let all: u64 = counts.iter().flatten().sum();
             let right: u64 = (0..counts.len()).map(|i| counts[i][i]).sum();
-            let were = if unit == "bag" { "were predicted correctly" } else { "were right" };
+            let were = if unit == "bag" { "were predicted correctly" } else { "were correct" };
             format!("{right} of {} {were}{over}.{rule}", count(all as usize, unit))
         }
     }
@@ -379,7 +379,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         } else {
             let seen = if view.winner_saw_test_bags() { "its label" } else { "it" };
             let all = match view.several_methods() {
-                true => " A bag that all methods get wrong may carry a wrong label.",
+                true => " If all methods get a bag wrong, its label may be wrong.",
                 false => "",
             };
             format!(
@@ -405,7 +405,7 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
                 columns.push(words("wrong in").hint("predictions for the bag"));
             }
             if view.several_methods() {
-                columns.push(words("methods wrong").hint("how many methods get it wrong"));
+                columns.push(words("methods wrong").hint("number of methods that get it wrong"));
             }
         }
         let rows = list.iter().map(|w| {

@@ -48,8 +48,8 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
     if view.run.optimistic() {
         all.push(warning(
             true,
-            "Parameters were chosen on the very folds that are reported (best-on-cv): every value is too good.".into(),
-            "Use the nested protocol for an estimate of what to expect.",
+            "Parameters were chosen on the reported folds (best-on-cv), so every value is optimistic.".into(),
+            "Use the nested protocol for an unbiased estimate.",
         ));
     }
     let context = &view.run.context;
@@ -58,11 +58,11 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             .filter(|name| view.verdict.table.iter().all(|line| line.method != **name))
             .collect();
         let without =
-            if missing.is_empty() { String::new() } else { format!("; {} did not begin", listed(&missing)) };
+            if missing.is_empty() { String::new() } else { format!("; {} did not start", listed(&missing)) };
         all.push(warning(
             true,
             format!("The run is not finished: methods have different folds, and some have none{without}."),
-            "Run the same command again; it goes on where it stopped.",
+            "Run the same command again to resume it.",
         ));
     }
     let methods = &view.verdict.saw_test_bags;
@@ -70,23 +70,24 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
         all.push(warning(
             true,
             format!(
-                "{} drew on the test bags too, without their labels (pool=all): what is reported is too good for new bags.",
+                "{} used the features of test bags, without their labels (pool=all), so its values are optimistic \
+                 for new bags.",
                 listed(methods)
             ),
-            "Leave pool at train for an estimate of what to expect.",
+            "Use pool=train for an unbiased estimate.",
         ));
     }
     let skipped = &view.run.context.skipped;
     if !skipped.is_empty() {
-        let message = format!("Left out for lack of time: {}.", listed(skipped));
-        all.push(warning(false, message, "A larger time budget lets them take part."));
+        let message = format!("Skipped because of the time budget: {}.", listed(skipped));
+        all.push(warning(false, message, "Increase the time budget to include them."));
     }
     if view.roster().groups.is_none() {
         all.push(warning(
             false,
             "The bags have no groups.".into(),
-            "If several bags come from one patient, scaffold or source, name that column as the group: split between training and \
-             test they flatter every method.",
+            "If several bags come from the same patient, scaffold or source, name that column as the group. \
+             Otherwise, related bags in training and test make every estimate optimistic.",
         ));
     }
 }
@@ -122,7 +123,7 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
         all.push(warning(
             severe,
             message,
-            "Their predictions count as they are; more steps, another scaling or a smaller c may help.",
+            "Their predictions are used as they are. More steps, another scaling or a smaller c may help.",
         ));
     }
 }
@@ -139,14 +140,14 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
         if line.method == winner {
             let who = if view.several_methods() { "The winner " } else { "" };
             let message = format!("{who}{winner} chose {} at the end of its grid.", listed(&names));
-            all.push(warning(false, message, "A wider grid may do better still."));
+            all.push(warning(false, message, "Try a wider grid."));
         } else {
             others.push(line.method.as_str());
         }
     }
     if !others.is_empty() {
         let message = format!("Also often at the end of a grid: {}.", listed(&others));
-        all.push(warning(false, message, "With a wider grid they may do better."));
+        all.push(warning(false, message, "A wider grid may improve them."));
     }
 }
 
@@ -164,12 +165,12 @@ fn data(view: &View<'_>, all: &mut Vec<Warning>) {
         // Other findings speak of columns and counts, these name bags.
         let hidden = view.hide && found.kind == "clashing_bags";
         let message =
-            if hidden { "Some bags hold the same instances under different labels" } else { &found.message };
+            if hidden { "Some bags have the same instances but different labels" } else { &found.message };
         all.push(warning(found.warning, sentence(message), &sentence(&found.remedy)));
     }
     if view.hide && !data.warnings.is_empty() {
         let message = format!(
-            "The reader of the data had {}, not shown because names are hidden.",
+            "Reading the data gave {}, not shown because names are hidden.",
             count(data.warnings.len(), "remark")
         );
         all.push(warning(false, message, ""));
@@ -189,8 +190,8 @@ fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
     }
     let (bags, most) = (view.roster().bags.len(), counts.iter().copied().max().unwrap_or(0));
     if names.len() == 2 && 10 * most > 9 * bags {
-        let message = format!("{:.0} % of the bags are of one class.", 100.0 * most as f64 / bags as f64);
-        all.push(warning(false, message, "Judge by balanced accuracy or AUC, not by accuracy."));
+        let message = format!("{:.0}% of the bags are of one class.", 100.0 * most as f64 / bags as f64);
+        all.push(warning(false, message, "Use balanced accuracy or AUC instead of accuracy."));
     }
 }
 

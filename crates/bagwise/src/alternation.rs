@@ -24,9 +24,7 @@ pub fn follow(
         return Err(Error::Invalid("labels must be one +1 or -1 for each bag".into()));
     }
     if bags.has_missing() {
-        return Err(Error::Invalid(
-            "some instances have missing values; fill them before following a search".into(),
-        ));
+        return Err(Error::Invalid("some instances have missing values; fill them in first".into()));
     }
     let read;
     let bags = match bags.instances() {

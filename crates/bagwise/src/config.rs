@@ -172,7 +172,7 @@ impl MethodConfig {
     pub fn resolve(&self, data: &Dataset, tuned: bool) -> Result<Vec<ResolvedConfig>> {
         if self.balanced && matches!(data.target, Some(Target::Values(_))) {
             return Err(Error::Invalid(format!(
-                "balanced is about classes, and {} has numbers to predict; leave it out",
+                "balanced applies only to classes, but the label of {} is a number; leave it out",
                 data.name
             )));
         }
@@ -183,7 +183,7 @@ impl MethodConfig {
         for (key, _) in &self.params {
             let Some((of, _)) = key.split_once('.') else {
                 return Err(Error::Invalid(format!(
-                    "parameter {key} needs a method where several are tried; name one, or write METHOD.{key}"
+                    "parameter {key} must name its method if several are tried; choose one method, or write METHOD.{key}"
                 )));
             };
             methods::find(of)?;
@@ -199,7 +199,8 @@ impl MethodConfig {
         match setup.grid.points.len() {
             1 => Ok(setup),
             points => Err(Error::Invalid(format!(
-                "{points} points are given, and this is made of one; give every parameter a single value"
+                "{points} parameter combinations are given, but only one is possible here; give every parameter a \
+                 single value"
             ))),
         }
     }
@@ -211,7 +212,9 @@ impl MethodConfig {
             if let Some((of, _)) = key.split_once('.')
                 && methods::find(of)?.info().name != own
             {
-                return Err(Error::Invalid(format!("parameter {key} is of {of}, and the method is {own}")));
+                return Err(Error::Invalid(format!(
+                    "parameter {key} belongs to {of}, but the method is {own}"
+                )));
             }
         }
         Ok(())
@@ -238,7 +241,7 @@ impl MethodConfig {
         let grid = Grid::new(info.name, method.params(), &given, WhenUnset::when_tuned(tuned), regression)?;
         if self.tuned == Some(false) && grid.points.len() > 1 {
             return Err(Error::Invalid(format!(
-                "{} has fixed parameters and is given {} points; give every parameter one value",
+                "{} takes fixed parameters, but {} combinations are given; give every parameter a single value",
                 info.name,
                 grid.points.len()
             )));

@@ -283,7 +283,7 @@ impl<'a> Evaluate<'a> {
         }
         if self.folds.is_some() && (takes_given || name == ProtocolName::Loo) {
             return Err(Error::Invalid(format!(
-                "protocol {} has no use for a number of folds; leave one of them out",
+                "protocol {} does not take a number of folds; leave one of them out",
                 name.as_str()
             )));
         }
@@ -291,14 +291,14 @@ impl<'a> Evaluate<'a> {
         if self.protocol.is_none() && self.given.as_ref().is_some_and(split) {
             return Err(Error::refused(
                 "the folds are called train and test",
-                Message::from("ask for one split")
+                Message::from("use one split")
                     .with([Setting::Protocol("train-test")])
                     .or(Message::from("test both parts").with([Setting::Protocol("given")])),
             ));
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::Invalid(format!(
-                "level {} is no share between 0 and 1, such as 0.95",
+                "level {} is not between 0 and 1; use a value such as 0.95",
                 self.level
             )));
         }
@@ -352,7 +352,7 @@ impl<'a> Evaluate<'a> {
                 Some(at) if unique[at] == config || BASELINES.contains(&shown.as_str()) => {}
                 Some(_) => {
                     return Err(Error::Invalid(format!(
-                        "two settings are called {shown}; give each a name of its own"
+                        "two settings are called {shown}; give each its own name"
                     )));
                 }
             }
@@ -374,7 +374,7 @@ impl<'a> Evaluate<'a> {
                 }
                 None => {
                     return Err(Error::Invalid(format!(
-                        "parameter {key} needs a method among several; write METHOD.{key}"
+                        "parameter {key} must name its method if there are several; write METHOD.{key}"
                     )));
                 }
                 Some((of, own)) => {
@@ -409,7 +409,7 @@ impl<'a> Evaluate<'a> {
         let plan = self.plan()?;
         let mut candidates = self.candidates()?;
         if self.one && candidates.len() > 1 {
-            return Err(Error::Invalid("an evaluation is of one method; compare several instead".into()));
+            return Err(Error::Invalid("evaluate takes one method; use compare for several".into()));
         }
         check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
         let (seconds, skipped) = self.within_budget(&mut candidates, &plan, &mut tell)?;
@@ -559,7 +559,10 @@ impl Evaluation {
     pub fn saw_test_bags(&self) -> Option<String> {
         let methods = that_saw_test_bags(&self.records);
         (!methods.is_empty()).then(|| {
-            format!("{} drew on test bags too (pool=all): the estimate is optimistic", methods.join(" and "))
+            format!(
+                "{} used the features of test bags (pool=all), so the estimate is optimistic",
+                methods.join(" and ")
+            )
         })
     }
 
@@ -571,7 +574,7 @@ impl Evaluation {
             let list: Vec<String> = often.iter().map(ToString::to_string).collect();
             let list = list.join(" and ");
             (!often.is_empty())
-                .then(|| format!("{method} chose {list} at the end of the grid; a wider grid may do better"))
+                .then(|| format!("{method} chose {list} at the end of the grid; try a wider grid"))
         };
         methods.into_iter().filter_map(sentence).collect()
     }

@@ -154,7 +154,7 @@ pub(crate) fn metric_for(asked: Option<Metric>, target: &Target) -> Metric {
 pub(crate) fn check_best(best: bool, choices: usize) -> Result<()> {
     if best && choices == 1 {
         return Err(Error::Invalid(format!(
-            "best is about the choice among all methods; leave it out, or name the method {AUTO}"
+            "best applies only to method {AUTO}; leave it out, or use {AUTO}"
         )));
     }
     Ok(())

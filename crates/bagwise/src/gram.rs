@@ -29,11 +29,11 @@ pub fn gram(
         return Err(Error::param(
             method.info().name,
             "pool",
-            "a Gram against other bags draws from those alone; leave pool=all out",
+            "a kernel matrix against other bags draws centres only from those bags; leave pool=all out",
         ));
     }
     ctx.reserve(
-        "the Gram matrix",
+        "the kernel matrix",
         8 * bags.len() as u64 * reference.len() as u64,
         Message::more_memory().or("use fewer bags"),
     )?;

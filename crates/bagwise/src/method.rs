@@ -111,11 +111,11 @@ impl fmt::Display for Explains {
             Explains::AdditiveFor(values) => {
                 let given: Vec<String> =
                     values.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                write!(f, "additive for {}, else not at all", given.join(" "))
+                write!(f, "additive for {}, otherwise none", given.join(" "))
             }
-            Explains::Bias => f.write_str("additive: all bias"),
+            Explains::Bias => f.write_str("additive: only a bias"),
             Explains::Witness(which) => write!(f, "witness: {which}"),
-            Explains::No(why) => write!(f, "not at all: {why}"),
+            Explains::No(why) => write!(f, "none: {why}"),
         }
     }
 }
@@ -162,8 +162,8 @@ pub(crate) const POOL: ParamSpec = ParamSpec::new(
     bagwise_judge::POOL,
     Kind::Word(&["train", "all"]),
     "train",
-    "Where centres are drawn: from training bags, or from all bags, those to be judged included \
-         (without labels), which is no honest estimate and exists to repeat published results.",
+    "Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels \
+         (all). all gives optimistic estimates; it exists to reproduce published results.",
 );
 
 /// Whether a point draws on all bags.

@@ -309,8 +309,8 @@ impl Model {
         let aligned = bags.align(&self.header.features)?;
         if aligned.has_missing() && !self.header.transform.fills_gaps() {
             return Err(Error::refused(
-                "some values are missing, and the model was trained without",
-                Message::from("fill them in, or train a model that uses medians")
+                "some values are missing, and the model was trained on data without missing values",
+                Message::from("fill them in, or train a model that fills in medians")
                     .with([Setting::FillMissing]),
             ));
         }
@@ -333,7 +333,7 @@ impl Model {
                 Err(Error::Model { problem, .. }) => Err(Error::data(
                     Place::of(path.display().to_string()),
                     format!("the model could not be read back, so it is not written: {problem}"),
-                    Message::from("numbers of such sizes need scaling: train it again")
+                    Message::from("numbers this large need scaling: train the model again")
                         .with([Setting::Scale(&["minmax", "zscore"])]),
                 )),
                 Err(other) => Err(other),
@@ -352,7 +352,7 @@ impl Model {
         // What is not a finite number is written as nothing, and could not be read back.
         if serde_json::from_str::<ModelHeader>(&header).is_err() {
             return Err(Error::Invalid(
-                "the data hold numbers too large to be scaled; divide them by a power of ten and train again"
+                "the data contain numbers too large to be scaled; divide them by a power of ten and train again"
                     .into(),
             ));
         }
@@ -464,7 +464,8 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let (_, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|e| damaged(format!("not a bagwise model, or damaged ({e})")))?;
     let header = metadata.metadata().as_ref().and_then(|m| m.get("bagwise"));
-    let header = header.ok_or_else(|| damaged("a safetensors file, but not of bagwise".into()))?.clone();
+    let header =
+        header.ok_or_else(|| damaged("a safetensors file that was not written by bagwise".into()))?.clone();
     let file =
         SafeTensors::deserialize(bytes).map_err(|e| damaged(format!("its arrays are damaged ({e})")))?;
     if let Some(name) = named_twice(bytes) {
@@ -473,12 +474,12 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, State)> {
     let mut state = State::default();
     for (name, view) in file.tensors() {
         let tensor = read_tensor(view.dtype(), view.shape(), view.data());
-        let tensor = tensor.ok_or_else(|| damaged(format!("the array '{name}' is not numbers")))?;
+        let tensor = tensor.ok_or_else(|| damaged(format!("the array '{name}' does not contain numbers")))?;
         state.tensors.insert(name.clone(), tensor);
     }
     let written = state.tensors.remove(CHECKSUM);
     if written != Some(Tensor::U64(vec![1], vec![checksum(&header, &state)])) {
-        return Err(damaged("its checksum is not that of its content".into()));
+        return Err(damaged("its checksum does not match its content".into()));
     }
     Ok((header, state))
 }

@@ -119,14 +119,15 @@ impl Kind {
     pub fn expects(&self) -> String {
         match self {
             Kind::Number { above } => format!("a number above {above}"),
-            Kind::AtLeast { least } => format!("a number not below {least}"),
+            Kind::AtLeast { least } => format!("a number of at least {least}"),
             Kind::Width => {
-                "a number above 0, N/median (N over the median squared distance of training instances), or N/d (over \
-                 the number of attributes)"
+                "a number above 0, N/median (N divided by the median squared distance between training instances), \
+                 or N/d (N divided by the number of attributes)"
                     .into()
             }
             Kind::Length => {
-                "a number above 0, or N*median (N times the root of the median squared distance of training instances)"
+                "a number above 0, or N*median (N times the square root of the median squared distance between \
+                 training instances)"
                     .into()
             }
             Kind::Whole { least, most, words } => {
@@ -135,7 +136,7 @@ impl Kind {
             }
             Kind::Fraction => "a fraction from 0 to 1, such as 11/20".into(),
             Kind::Word(words) => words.join(" | "),
-            Kind::WordOrNumber(words) => format!("{} | a number not below 0", words.join(" | ")),
+            Kind::WordOrNumber(words) => format!("{} | a number of at least 0", words.join(" | ")),
         }
     }
 }
@@ -339,8 +340,8 @@ impl Grid {
                     method,
                     &name,
                     format!(
-                        "there is no such parameter; {}",
-                        suggestion.unwrap_or("the method has none".into())
+                        "no such parameter; {}",
+                        suggestion.unwrap_or("the method has no parameters".into())
                     ),
                 ));
             }
@@ -521,7 +522,10 @@ mod tests {
     #[test]
     fn values_outside_the_table_say_what_would_do() {
         let message = |given: &[(&str, &str)]| grid(given, WhenUnset::Default).unwrap_err().to_string();
-        assert_eq!(message(&[("c", "-1")]), "parameter c of toy: -1 will not do; it takes a number above 0");
+        assert_eq!(
+            message(&[("c", "-1")]),
+            "parameter c of toy: -1 is not allowed; expected a number above 0"
+        );
         assert!(message(&[("gama", "1")]).contains("did you mean 'gamma'?"));
         assert!(message(&[("gamma", "2^5..2^-5")]).contains("ascending"));
         assert!(message(&[("delta", "-1")]).contains("mean | a number not below 0"));

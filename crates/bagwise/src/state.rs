@@ -70,7 +70,9 @@ impl State {
             Tensor::U64(..) => true,
         };
         match self.tensors.iter().find(|(_, tensor)| !finite(tensor)) {
-            Some((name, _)) => Err(refuse(format!("the array '{name}' holds a number that is not finite"))),
+            Some((name, _)) => {
+                Err(refuse(format!("the array '{name}' contains a number that is not finite")))
+            }
             None => Ok(()),
         }
     }
@@ -111,7 +113,8 @@ impl State {
             Tensor::U64(shape, data) if shape.len() == 1 => data
                 .iter()
                 .map(|&v| {
-                    usize::try_from(v).map_err(|_| refuse(format!("the array '{name}' holds {v}, too large")))
+                    usize::try_from(v)
+                        .map_err(|_| refuse(format!("the array '{name}' contains {v}, which is too large")))
                 })
                 .collect(),
             other => Err(refuse(format!(

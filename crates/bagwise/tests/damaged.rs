@@ -100,7 +100,12 @@ fn cases() -> Vec<Case> {
             3,
             &["bag 'b' has 3 features", "has 2: look for"],
         ),
-        case("stub.csv", "bag,label,f1,f2\na,1,2,3\nb\n", 3, &["the row has 1 columns", "is the line cut"]),
+        case(
+            "stub.csv",
+            "bag,label,f1,f2\na,1,2,3\nb\n",
+            3,
+            &["the row has 1 columns", "is the line truncated"],
+        ),
         case("crlf.csv", "bag,label,f1,f2\r\na,1,2,3\r\n\r\nb,0,4\r\n", 4, &["bag 'b' has 1 features"]),
         case("blank.csv", "\n\nbag,label,f1\na,1,2\n\n\nb,0\n", 7, &["the row has 2 columns"]),
         case("first.csv", "1,1,0.5,2\n1,1,0.5\n", 2, &["bag '1' has 1 features", "the first row has 2"]),
@@ -111,14 +116,14 @@ fn cases() -> Vec<Case> {
             "one.csv",
             "bag\na\nb\n",
             1,
-            &["'bag' is one column", "commas, tabs, semicolons", "with Delimiter"],
+            &["'bag' is a single column", "commas, tabs, semicolons", "with Delimiter"],
         ),
-        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["is one column", "with Delimiter"]),
+        case("spaces.csv", "1 1 0.5\n1 1 0.6\n", 1, &["is a single column", "with Delimiter"]),
         // Nothing there.
         case("empty.csv", "", None, &["the file is empty", "give a table"]),
         case("newlines.csv", "\n\r\n\n", None, &["the file is empty"]),
         case("bom.csv", "\u{feff}", None, &["the file is empty"]),
-        case("heading.csv", "bag,label,f1\n", None, &["a heading and no rows", "at least one bag"]),
+        case("heading.csv", "bag,label,f1\n", None, &["a header but no rows", "at least one bag"]),
         case("nothing.csv.gz", gzip(b""), None, &["the file is empty"]),
         case("comments.sparse", "# only\n# comments\n", None, &["the table has no rows"]),
         // Values.
@@ -163,7 +168,11 @@ fn cases() -> Vec<Case> {
             "comma3.csv",
             "bag;label;f1\na;1;1,000\n",
             2,
-            &["'1,000' in column 'f1' has a comma", "it is 1000 if that groups thousands", "with Decimal"],
+            &[
+                "'1,000' in column 'f1' has a comma",
+                "it is 1000 if that is a thousands separator",
+                "with Decimal",
+            ],
         ),
         case("group.csv", "bag,label,group,f1\na,1,p,3\nb,1,NA,4\n", 3, &["bag 'b' has no group"]),
         case("hex.csv", "bag,label,f1\na,1,1\na,1,0x1F\n", 3, &["'0x1F' in column 'f1' is not a number"]),
@@ -173,7 +182,7 @@ fn cases() -> Vec<Case> {
             "label.csv",
             "bag,label,f1\na,1,2\nb,0,2\na,0,3\n",
             4,
-            &["bag 'a' has label '0', but '1' in line 2", "one label", "with Label"],
+            &["bag 'a' has label '0', but '1' in line 2", "the same label", "with Label"],
         ),
         case(
             "group.csv",
@@ -199,15 +208,15 @@ fn cases() -> Vec<Case> {
             "twice.csv",
             "bag,label,f1,f1\na,1,2,3\n",
             1,
-            &["columns 3 and 4 are both called 'f1'", "heading of its own"],
+            &["columns 3 and 4 are both called 'f1'", "unique name"],
         ),
         case(
             "unnamed.csv",
             ",bag,label,f1\n0,a,1,2\n",
             1,
-            &["column 1 has no heading", "with Ignore(Some(\"1\"))"],
+            &["column 1 has no name", "with Ignore(Some(\"1\"))"],
         ),
-        case("nocolumn.csv", "mol,label,f1\na,1,2\n", 1, &["no column is called bag", "with Bag"]),
+        case("nocolumn.csv", "mol,label,f1\na,1,2\n", 1, &["there is no column called bag", "with Bag"]),
         case(
             "unknown.csv",
             "mol,active,f1\na,1,2\n",
@@ -226,17 +235,17 @@ fn cases() -> Vec<Case> {
             "noheading.csv",
             "1,1,0.5\n",
             1,
-            &["there is no column 'mol': the table has no heading", "with Header"],
+            &["there is no column 'mol': the table has no header", "with Header"],
         )
         .with(|o| (o.bag, o.header) = (column("mol"), Some(false))),
         case(
             "same.csv",
             "bag,label,f1\na,1,2\n",
             1,
-            &["column 'bag' is named both as bag and as label", "one role"],
+            &["column 'bag' is given both as bag and as label", "one role"],
         )
         .with(|o| (o.bag, o.label) = (column("bag"), column("bag"))),
-        case("kept.csv", "bag,label,f1\na,1,2\n", 1, &["column 'f1' is named both as kept and as ignored"])
+        case("kept.csv", "bag,label,f1\na,1,2\n", 1, &["column 'f1' is given both as kept and as ignored"])
             .with(|o| (o.keep, o.ignore) = (vec![Column::Name("f1".into())], vec![Column::Number(3)])),
         case(
             "both.csv",
@@ -244,13 +253,13 @@ fn cases() -> Vec<Case> {
             1,
             &["columns 'label' and 'class' could both be the label", "with Label"],
         ),
-        case("nofeature.csv", "bag,label,f1\na,1,2\n", 1, &["no feature is left among 3 columns"])
+        case("nofeature.csv", "bag,label,f1\na,1,2\n", 1, &["none of the 3 columns is a feature"])
             .with(|o| o.ignore = vec![Column::Name("f1".into())]),
         case(
             "category.csv",
             "bag,label,f1\na,1,2\n",
             1,
-            &["column 'label' cannot hold categories: its role is label"],
+            &["column 'label' cannot be categorical: its role is label"],
         )
         .with(|o| o.categorical = vec![Column::Name("label".into())]),
         case("columns.csv", columns, 1, &["2000001 columns; at most", "sparse form"]),
@@ -266,29 +275,24 @@ fn cases() -> Vec<Case> {
         case("cells.csv", long_cells, 2, &["a row is longer than 8 MB", "sparse form"]),
         case("line.sparse", long_sparse, 1, &["a row is longer than 8 MB"]),
         case("openquote.csv", open_quote, 2, &["a row is longer than 8 MB", "quotation mark not closed"]),
-        case(
-            "quote.csv",
-            "bag,label,f1\na,1,2\n\"b,0,3\nc,1,4\n",
-            3,
-            &["opened and never closed", "written twice"],
-        ),
-        case("quoteend.csv", "bag,label,f1\na,1,\"2\n", 2, &["opened and never closed"]),
+        case("quote.csv", "bag,label,f1\na,1,2\n\"b,0,3\nc,1,4\n", 3, &["is not closed", "twice"]),
+        case("quoteend.csv", "bag,label,f1\na,1,\"2\n", 2, &["is not closed"]),
         // Compression.
         case(
             "cut.csv.gz",
             gz[..gz.len() - 9].to_vec(),
             None,
-            &["the gzip data is cut short", "download the file again"],
+            &["the gzip data is truncated", "download the file again"],
         ),
-        case("cutearly.csv.gz", gz[..14].to_vec(), None, &["the gzip data is cut short"]),
-        case("cut.csv.zst", zst[..zst.len() - 7].to_vec(), None, &["the zstd data is cut short"]),
-        case("cutearly.csv.zst", zst[..6].to_vec(), None, &["the zstd data is cut short"]),
+        case("cutearly.csv.gz", gz[..14].to_vec(), None, &["the gzip data is truncated"]),
+        case("cut.csv.zst", zst[..zst.len() - 7].to_vec(), None, &["the zstd data is truncated"]),
+        case("cutearly.csv.zst", zst[..6].to_vec(), None, &["the zstd data is truncated"]),
         case("flipped.csv.gz", flipped, None, &["the gzip data is damaged", "download the file again"]),
         case("sum.csv.gz", wrong_sum, None, &["the gzip data is damaged"]),
         case("bomb.csv.gz", bomb(), 780_000, &["a decompression bomb?", "decompress it first"]),
         case("zip.csv.gz", gzip(&gz), None, &["not a text table"]),
         // The sparse form.
-        case("zero.sparse", "a 1 0:1 3:2\n", 1, &["'0:1' has index 0", "indices count from 1"]),
+        case("zero.sparse", "a 1 0:1 3:2\n", 1, &["'0:1' has index 0", "indices start at 1"]),
         case(
             "down.sparse",
             "a 1 1:1\na 1 5:1 3:2\n",
@@ -302,17 +306,27 @@ fn cases() -> Vec<Case> {
             2,
             &["has an index above 4194304", "number the attributes"],
         ),
-        case("farther.sparse", "a 1 99999999999999999999:1\n", 1, &["has no whole number before the colon"]),
-        case("negative.sparse", "a 1 -3:1\n", 1, &["has no whole number before the colon", "count from 1"]),
-        case("nocolon.sparse", "a 1 1:1\na 1 2:1 three\n", 2, &["'three' is not index:value", "by a colon"]),
+        case("farther.sparse", "a 1 99999999999999999999:1\n", 1, &["has no integer before the colon"]),
+        case("negative.sparse", "a 1 -3:1\n", 1, &["has no integer before the colon", "start at 1"]),
+        case(
+            "nocolon.sparse",
+            "a 1 1:1\na 1 2:1 three\n",
+            2,
+            &["'three' is not index:value", "with a colon"],
+        ),
         case("novalue.sparse", "a 1 1:one\n", 1, &["'1:one' has no number after the colon"]),
         case("missing.sparse", "a 1 1:NaN\n", 1, &["'1:NaN' is a missing value", "with AllowMissing"]),
         case("inf.sparse", "a 1 1:1e400\n", 1, &["'1:1e400' is out of range"]),
-        case("nolabel.sparse", "a 1 1:1\nb 2:1\n", 2, &["bag 'b' has no label", "? if it is not known"]),
+        case(
+            "nolabel.sparse",
+            "a 1 1:1\nb 2:1\n",
+            2,
+            &["bag 'b' has no label", "with ? for an unknown label"],
+        ),
         case("clash.sparse", "a 1 1:1\na 0 2:1\n", 2, &["bag 'a' has label '0', but '1' in line 1"]),
         case("unknown.sparse", "a ? 1:1\n", 1, &["bag 'a' has no label"]),
         case("zeros.sparse", "a 1\nb 0\n", None, &["no row has a value"]),
-        case("group.sparse", "a 1 1:1\n", None, &["a column is named as group", "as CSV"])
+        case("group.sparse", "a 1 1:1\n", None, &["a column is given as group", "as CSV"])
             .with(|o| o.group = column("g")),
     ];
     // Cut anywhere: what is left of the last row is too short, or its number is another one; the cases here
@@ -376,29 +390,23 @@ fn what_is_no_file_is_refused_by_name() {
     assert_eq!(
         refusal(typed),
         format!(
-            "{typed}: there is no .npy file in this folder; give one file per bag, written with numpy.save, \
-             or name a table that holds the rows"
+            "{typed}: this folder contains no .npy files; give one file per bag, written with numpy.save, \
+             or a table with the rows"
         )
     );
     let absent = format!("{typed}/absent.csv");
-    assert_eq!(
-        refusal(&absent),
-        format!("{absent}: no such file; look for a slip in the name or the folder")
-    );
+    assert_eq!(refusal(&absent), format!("{absent}: no such file; check the file name and the folder"));
     let below = folder.path().join("a.csv");
     std::fs::write(&below, table()).unwrap();
     assert!(
         refusal(&format!("{typed}/a.csv/b.csv")).starts_with(&format!("{typed}/a.csv/b.csv: no such file; "))
     );
     let misspelt = refusal("musk3");
-    assert!(
-        misspelt.starts_with("musk3: no such file, and no data set of this name (looked for"),
-        "{misspelt}"
-    );
+    assert!(misspelt.starts_with("musk3: no such file or data set (looked for"), "{misspelt}");
     assert!(misspelt.contains("did you mean 'musk1'?"), "{misspelt}");
     assert!(refusal("musk1.csv").contains("the data set is called 'musk1'"), "{}", refusal("musk1.csv"));
     assert!(refusal("").starts_with("'': "), "{}", refusal(""));
-    assert!(refusal("a\0b").contains("no such file; look"), "{}", refusal("a\0b"));
+    assert!(refusal("a\0b").contains("no such file; check"), "{}", refusal("a\0b"));
 }
 
 #[cfg(unix)]

@@ -66,18 +66,14 @@ fn arff_cases() -> Vec<Case> {
     inside += &"{}\\n".repeat(100_000);
     inside += "\",1\n";
     vec![
-        case("a.arff", inside, &[", line ", "sparse rows have become", "bomb"]),
-        arff("@data\n", "", &[", line 8: ", "'a,\"1,u\\n2,v\",0' is no part of a heading", "@data"]),
+        case("a.arff", inside, &[", line ", "sparse rows expand to", "bomb"]),
+        arff("@data\n", "", &[", line 8: ", "'a,\"1,u\\n2,v\",0' is not valid in a header", "@data"]),
         case(
             "a.arff",
             &ARFF[..ARFF.find("@data").unwrap()],
-            &[": there is no @data line", "is the file cut"],
+            &[": there is no @data line", "is the file truncated"],
         ),
-        case(
-            "a.arff",
-            &ARFF[..ARFF.len() - 6],
-            &[", line 10: ", "opened and never closed", "is the line cut"],
-        ),
+        case("a.arff", &ARFF[..ARFF.len() - 6], &[", line 10: ", "is not closed", "is the line truncated"]),
         case("a.arff", "", &[": the file is empty"]),
         case("a.arff", &b"@relation\0"[..], &[": the file is not a text table"]),
         case(
@@ -86,18 +82,22 @@ fn arff_cases() -> Vec<Case> {
             &[", line 2: ", "is not UTF-8 text"],
         ),
         arff("a,\"1,u\\n2,v\",0\nb,\"3,u\",1\n", "", &[": the table has no rows"]),
-        arff("x numeric", "x nmeric", &[", line 4: ", "'x' has the unknown type 'nmeric'", "give numeric"]),
+        arff(
+            "x numeric",
+            "x nmeric",
+            &[", line 4: ", "'x' has the unknown type 'nmeric'", "expected numeric"],
+        ),
         arff("x numeric", "x", &[", line 4: ", "attribute 'x' has no type"]),
         arff("@attribute x numeric", "@attribute", &[", line 4: ", "an attribute has no name"]),
         arff(
             "x numeric",
             "x date 'yyyy'",
-            &[", line 4: ", "attribute 'x' is a date", "turn it into a number"],
+            &[", line 4: ", "attribute 'x' is a date", "convert it to a number"],
         ),
-        arff("{u,v}", "{u,v", &[", line 5: ", "the values of attribute 'c' do not end"]),
-        arff("x numeric", "x relational", &[", line 4: ", "stands inside another", "flatten"]),
+        arff("{u,v}", "{u,v", &[", line 5: ", "the values of attribute 'c' are not closed"]),
+        arff("x numeric", "x relational", &[", line 4: ", "is nested inside another", "flatten"]),
         arff("@end bag\n", "", &[", line 7: ", "relational attribute 'bag' does not end", "@end bag"]),
-        arff("@attribute class", "@end bag\n@attribute class", &[", line 7: ", "an @end without attributes"]),
+        arff("@attribute class", "@end bag\n@attribute class", &[", line 7: ", "@end without attributes"]),
         arff("\"3,u\"", "\"3,w\"", &[", line 10: ", "'w' is not among the values of attribute 'c'"]),
         arff("\"3,u\"", "\"three,u\"", &[", line 10: ", "'three' is not a number", "write ?"]),
         arff("\"3,u\"", "\"3\"", &[", line 10: ", "instance 1 of the bag has 1 values", "2 attributes"]),
@@ -110,9 +110,9 @@ fn arff_cases() -> Vec<Case> {
         arff("\"3,u\",1", "\"3,u\",?", &[", line 10: ", "bag 'b' has no label"]),
         arff("\"3,u\",1", "\"3,u\",2", &[", line 10: ", "'2' is not among the values of attribute 'class'"]),
         arff("\nb,", "\na,", &[", line 10: ", "a second row for bag 'a'", "one row"]),
-        arff("\"3,u\"", "\"{0 3, 9 u}\"", &[", line 10: ", "'9' is no index", "0 to 1"]),
-        arff("\"3,u\"", "\"{1 u, 0 3}\"", &[", line 10: ", "index 0 does not ascend"]),
-        arff("\"3,u\"", "\"{u 3}\"", &[", line 10: ", "'u' is no index"]),
+        arff("\"3,u\"", "\"{0 3, 9 u}\"", &[", line 10: ", "'9' is not a valid index", "0 to 1"]),
+        arff("\"3,u\"", "\"{1 u, 0 3}\"", &[", line 10: ", "index 0 is out of order"]),
+        arff("\"3,u\"", "\"{u 3}\"", &[", line 10: ", "'u' is not a valid index"]),
         arff("\"3,u\"", "\"{0 3\"", &[", line 10: ", "a sparse row has no index"]),
         arff("\"3,u\"", "\"3 u v\"", &[", line 10: ", "instance 1 of the bag has 3 values", "quote"]),
         arff("\"3,u\"", "\"3,,u\"", &[", line 10: ", "a value is missing between commas", "write ?"]),
@@ -120,7 +120,7 @@ fn arff_cases() -> Vec<Case> {
         arff(
             "class {0,1}",
             "class {0,1}\n@attribute more numeric",
-            &[", line 9: ", "'more' stands beside the bag"],
+            &[", line 9: ", "'more' is outside the bag"],
         ),
         arff("class {0,1}", "class {0,1}\n@attribute more numeric", &[", line 10: ", "the row has 3 values"])
             .with(|o| o.group = Some(Column::Name("more".into()))),
@@ -130,11 +130,11 @@ fn arff_cases() -> Vec<Case> {
             "@attribute c {u,v}\n@end bag\n@attribute two relational\n@attribute d numeric",
             &[", line 11: ", "2 relational attributes"],
         ),
-        case("a.arff", unfolds, &[", line ", "sparse rows have become", "bomb", "sparse form"]),
+        case("a.arff", unfolds, &[", line ", "sparse rows expand to", "bomb", "sparse form"]),
         c45(
             ",0.\nm2",
             ",0\nm2",
-            &[", line 2: ", "the row ends in '0', without a full stop", "is the line cut"],
+            &[", line 2: ", "the row ends with '0' instead of a full stop", "is the line truncated"],
         ),
         c45("m2,m2_1,5", "m2,m2_1,5,5", &[", line 3: ", "the row has 6 values", "the first row has 5"]),
         c45("m2,m2_1,5", "m2,m2_1,x", &[", line 3: ", "'x' in column 'f1' is not a number"]),
@@ -218,9 +218,9 @@ fn npz_cases() -> Vec<Case> {
             at_end(16, &[0xff, 0xff, 0xff, 0x7f]),
             &[": the zip archive is damaged: its directory lies outside"],
         ),
-        case("a.npz", at_end(4, &[1]), &[": the zip archive is one part of several", "join"]),
+        case("a.npz", at_end(4, &[1]), &[": the zip archive is one of several parts", "join"]),
         case("a.npz", in_directory(8, &[1]), &[": 'X.npy' is encrypted", "without a password"]),
-        case("a.npz", in_directory(10, &[12]), &[": 'X.npy' is compressed by method 12", "numpy.savez"]),
+        case("a.npz", in_directory(10, &[12]), &[": 'X.npy' is compressed with method 12", "numpy.savez"]),
         case(
             "a.npz",
             in_directory(16, &[0, 0, 0, 0]),
@@ -238,19 +238,23 @@ fn npz_cases() -> Vec<Case> {
             &[", array 'X': ", "points beyond its end"],
         ),
         case("a.npz", twice, &[": the zip archive is damaged: it has 'X.npy' twice"]),
-        case("a.npz", patched(b"NUMPY", b"NUMPX", 0), &[", array 'X': ", "this is no .npy file"]),
-        case("a.npz", no_matrix, &[": there is no array 'X' among: bag, y", "numpy.savez"]),
+        case("a.npz", patched(b"NUMPY", b"NUMPX", 0), &[", array 'X': ", "this is not a .npy file"]),
+        case("a.npz", no_matrix, &[": there is no array 'X'; the file has: bag, y", "numpy.savez"]),
         case(
             "a.npz",
             zip(&[("-X.npy", nothing)]),
             &[", array 'X': ", "a decompression bomb?", "uncompressed"],
         ),
-        case("a.npz", several, &[", array 'Y': ", "the archive would become more", "a decompression bomb?"]),
-        case("a.npz", gzipped, &[": the file is compressed by gzip as a whole", "decompress it first"]),
+        case(
+            "a.npz",
+            several,
+            &[", array 'Y': ", "the archive would expand to more", "a decompression bomb?"],
+        ),
+        case("a.npz", gzipped, &[": the whole file is compressed with gzip", "decompress it first"]),
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4, 3)", &[0; 64])),
-            &[", array 'X': ", "does not fit its"],
+            &[", array 'X': ", "does not match its"],
         ),
         case(
             "a.npz",
@@ -260,12 +264,12 @@ fn npz_cases() -> Vec<Case> {
         case(
             "a.npz",
             with("X.npy", npy("'|O'", "(4, 2)", &[0; 64])),
-            &[", array 'X': ", "it holds Python objects", "astype"],
+            &[", array 'X': ", "it contains Python objects", "astype"],
         ),
         case(
             "a.npz",
             with("X.npy", npy("'<c16'", "(4, 1)", &[0; 64])),
-            &[", array 'X': ", "its values are of type '<c16'"],
+            &[", array 'X': ", "its values have type '<c16'"],
         ),
         case("a.npz", with("X.npy", npy("[('a', '<f8')]", "(8,)", &[0; 64])), &[", array 'X': ", "of type"]),
         case(
@@ -274,7 +278,11 @@ fn npz_cases() -> Vec<Case> {
             &[", array 'X': ", "it has 3 dimensions"],
         ),
         case("a.npz", with("X.npy", npy("'<f8'", "(0, 2)", &[])), &[", array 'X': ", "it is empty: 0 x 2"]),
-        case("a.npz", with("X.npy", npy("'<U1'", "(4, 2)", &[0; 32])), &[", array 'X': ", "it holds texts"]),
+        case(
+            "a.npz",
+            with("X.npy", npy("'<U1'", "(4, 2)", &[0; 32])),
+            &[", array 'X': ", "it contains strings"],
+        ),
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4, 2)", &doubles(&[1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0, 7.0, 8.0]))),
@@ -312,7 +320,7 @@ fn npz_cases() -> Vec<Case> {
         case(
             "a.npz",
             with("bag.npy", npy("'<U1'", "(4,)", &ids("bbac"))),
-            &[": 'y' has an entry per bag, but the ids in 'bag' do not ascend", "per instance"],
+            &[": 'y' has one entry per bag, but the ids in 'bag' are not in ascending order", "per instance"],
         ),
         case(
             "a.npz",
@@ -329,13 +337,17 @@ fn npz_cases() -> Vec<Case> {
             with("bag.npy", npy("'|S1'", "(4,)", &[0xff; 4])),
             &[", array 'bag': ", "is not UTF-8 text"],
         ),
-        case("a.npz", zip(&arrays()[..1]), &[": no column is called bag", "with Bag"]),
+        case("a.npz", zip(&arrays()[..1]), &[": there is no column called bag", "with Bag"]),
         case(
             "a.npz",
             offsets(&[0, 2, 2, 4]),
             &[": bag 2 (counted from 1) has no instances", "leave empty bags out"],
         ),
-        case("a.npz", offsets(&[0, 2, 5]), &[": the offsets do not run from 0 to the 4 instances"]),
+        case(
+            "a.npz",
+            offsets(&[0, 2, 5]),
+            &[": the offsets must start at 0 and end at the number of instances, 4"],
+        ),
         case("a.npz", offsets(&[0, -1, 4]), &[": bag 2 (counted from 1) has no instances"]),
         case("a.npz", with("features.npy", npy("'<U1'", "(1,)", &ids("a"))), &[": 1 names for 2 features"]),
         case(
@@ -390,18 +402,18 @@ fn mat_cases() -> Vec<Case> {
         case("a.mat", "", &[": the file is damaged: it is shorter than its header"]),
         case("a.mat", &good[..100], &[": the file is damaged: it is shorter than its header"]),
         case("a.mat", vec![7; 400], &[": this is not version 5", "savemat"]),
-        case("a.mat", &good[..300], &[": the file is damaged: it is cut short"]),
+        case("a.mat", &good[..300], &[": the file is damaged: it is truncated"]),
         case("a.mat", &good[..good.len() - 20], &[": the file is damaged"]),
-        case("a.mat", mat(&[]), &[": it is not plain which variable holds the instances", "call it X"]),
+        case("a.mat", mat(&[]), &[": it is unclear which variable contains the instances", "name it X"]),
         case(
             "a.mat",
             mat(&[matrix("A", 2, 2, &[0.0; 4]), matrix("B", 2, 2, &[0.0; 4])]),
-            &[": it is not plain", "A, B"],
+            &[": it is unclear", "A, B"],
         ),
         case(
             "a.mat",
             mat(&[matrix("X", 3, 3, &[1.0; 6])]),
-            &[": the file is damaged: a matrix has another size"],
+            &[": the file is damaged: the size of a matrix does not match"],
         ),
         case("a.mat", mat(&[matrix("X", -1, 2, &[1.0; 6])]), &[": the file is damaged"]),
         case("a.mat", mat(&[complex]), &[": 'X' has complex numbers", "real part"]),
@@ -409,10 +421,10 @@ fn mat_cases() -> Vec<Case> {
         case(
             "a.mat",
             mat(&[packed(&matrix("a", 2000, 2000, &vec![0.0; 4_000_000])), packed(&vec![0; 35_000_000])]),
-            &[": its compressed variables become more", "bomb", "-v6"],
+            &[": its compressed variables expand to more", "bomb", "-v6"],
         ),
         case("a.mat", mat(&[x.clone(), y.clone()]), &[": 'y' has 2 entries for 3 instances", "bag ids"]),
-        case("a.mat", mat(&[x.clone(), bag.clone(), matrix("y", 2, 2, &[0.0; 4])]), &[": 'y' is no list"]),
+        case("a.mat", mat(&[x.clone(), bag.clone(), matrix("y", 2, 2, &[0.0; 4])]), &[": 'y' is not a list"]),
         case(
             "a.mat",
             mat(&[x.clone(), matrix("bag", 3, 1, &[1.0, f64::NAN, 2.0])]),
@@ -426,20 +438,20 @@ fn mat_cases() -> Vec<Case> {
         case(
             "a.mat",
             cells(&[cell(2, 2), cell(1, 3)]),
-            &[": cell 2 of 'bags' has 3 columns, the first has 2"],
+            &[": cell 2 of 'bags' has 3 columns, but the first has 2"],
         ),
         case("a.mat", cells(&[cell(2, 2), cell(2, 3)]), &[": cell 2 of 'bags'", "transpose each matrix"]),
         case("a.mat", cells(&[cell(2, 2), cell(0, 0)]), &[": cell 2 of 'bags' is empty"]),
         case(
             "a.mat",
             cells(&[cell(2, 2), variable(2, &[1, 1], "", &[])]),
-            &[": cell 2 of 'bags' is no matrix"],
+            &[": cell 2 of 'bags' is not a matrix"],
         ),
         case("a.mat", cells(&[cell(2, 2), cell(1, 2), cell(1, 2)]), &[": 'y' has 2 entries for 3 bags"]),
         case(
             "a.mat",
             mat(&[variable(1, &[1_000_000, 1000], "bags", &cell(2, 2))]),
-            &[": the file is damaged: it is cut"],
+            &[": the file is damaged: it is truncated"],
         ),
         case(
             "a.mat",
@@ -470,30 +482,29 @@ fn parquet_cases() -> Vec<Case> {
     let mut no_magic = good.clone();
     no_magic.truncate(length - 4);
     let mut cases = vec![
-        case("a.parquet", &good[..length - 100], &[": the file is damaged: it does not end as a Parquet"]),
+        case("a.parquet", &good[..length - 100], &[": the file is damaged: it does not end like a Parquet"]),
         case("a.parquet", no_magic, &[": the file is damaged: it does not end"]),
         case("a.parquet", "PAR1", &[": the file is damaged: it is too short"]),
         case("a.parquet", end(4, b"PARE"), &[": the file is encrypted"]),
-        case(
-            "a.parquet",
-            end(8, &[0xff, 0xff, 0xff]),
-            &[": the file is damaged: its description lies outside"],
-        ),
+        case("a.parquet", end(8, &[0xff, 0xff, 0xff]), &[": the file is damaged: its metadata lies outside"]),
         case("a.parquet", end(8, &[1, 0, 0, 0]), &[": the file is damaged: it has no columns"]),
         case("a.parquet", page, &[", column 'bag': ", "the file is damaged"]),
         case("a.parquet", good.clone(), &[": there is no column 'mol'"])
             .with(|o| o.bag = Some(Column::Name("mol".into()))),
     ];
     for (file, expected) in [
-        ("bad_date", &[": no column of the table has measurements", "'x' (dates or times)", "with Keep"][..]),
-        ("bad_struct", &[", column 'x': ", "it is a structure"]),
-        ("bad_struct_of_one", &[", column 'x': ", "it is a structure"]),
-        ("bad_list_of_structs", &[", column 'x': ", "it is a structure"]),
+        (
+            "bad_date",
+            &[": no column of the table contains measurements", "'x' (dates or times)", "with Keep"][..],
+        ),
+        ("bad_struct", &[", column 'x': ", "it is a struct"]),
+        ("bad_struct_of_one", &[", column 'x': ", "it is a struct"]),
+        ("bad_list_of_structs", &[", column 'x': ", "it is a struct"]),
         ("bad_checksum", &[", column 'bag': ", "the checksum of a page is wrong"]),
         ("bad_nested", &[", column 'x': ", "it has lists of lists"]),
-        ("bad_ragged", &[", column 'x': ", "row 5 has 1 values, the first has 2"]),
+        ("bad_ragged", &[", column 'x': ", "row 5 has 1 values, but the first has 2"]),
         ("bad_empty_list", &[", column 'x': ", "row 2 has 0 values"]),
-        ("bad_list_of_texts", &[", column 'x': ", "lists of texts"]),
+        ("bad_list_of_texts", &[", column 'x': ", "lists of strings"]),
         ("bad_infinite", &[", row 3: ", "the value of 'x' in bag 'b' is infinite"]),
         ("bad_binary", &[", column 'x': ", "not UTF-8"]),
         ("bad_bomb", &[", column 'x': ", "a decompression bomb?", "uncompressed"]),

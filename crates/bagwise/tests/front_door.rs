@@ -52,15 +52,16 @@ fn mistakes_are_named_before_any_work() {
         )
     };
     assert!(said(method("mi-kernle")).contains("did you mean 'mi-kernel'?"));
-    assert!(run(evaluate(&data, "all")).contains("an evaluation is of one method"));
+    assert!(run(evaluate(&data, "all")).contains("evaluate takes one method"));
     assert!(run(evaluate(&data, "mi-kernel").level(95.0)).contains("level 95"));
-    assert!(run(evaluate(&data, "mi-kernel").best(true)).contains("best is about"));
+    assert!(run(evaluate(&data, "mi-kernel").best(true)).contains("best applies only to"));
     assert!(
         run(evaluate(&data, "mi-kernel").protocol(ProtocolName::Given))
             .contains("needs the fold of each bag")
     );
     assert!(
-        run(compare(&data).methods(["mi-kernel"]).param("c", 1)).contains("needs a method among several")
+        run(compare(&data).methods(["mi-kernel"]).param("c", 1))
+            .contains("must name its method if there are several")
     );
     assert!(run(compare(&data).methods(["mi-kernel"]).param("dd.rho", 1)).contains("dd is not among"));
     let two = [0.5, 2.0].map(|gamma| method("mi-kernel").unwrap().param("gamma", gamma));
@@ -109,7 +110,7 @@ fn a_run_that_was_stopped_goes_on_in_its_folder() {
     let foreign = home.join("foreign");
     std::fs::create_dir_all(&foreign).unwrap();
     std::fs::write(foreign.join("predictions.csv"), "mine").unwrap();
-    assert!(said(other().folder(&foreign).run()).contains("holds no run"));
+    assert!(said(other().folder(&foreign).run()).contains("does not contain a run"));
     assert_eq!(std::fs::read_to_string(foreign.join("predictions.csv")).unwrap(), "mine");
     std::fs::remove_dir_all(home).unwrap();
 }

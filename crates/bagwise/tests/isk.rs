@@ -218,7 +218,7 @@ fn text_keeps_its_zeros() {
     assert_eq!(text.scale, Scale::None);
     for scale in [Scale::ZScore, Scale::MinMax] {
         let error = fit(&ResolvedConfig { scale, ..text.clone() }, &data).err().unwrap().to_string();
-        assert!(error.contains("moves zeros"), "{error}");
+        assert!(error.contains("changes zeros"), "{error}");
     }
     for scale in [Scale::None, Scale::MaxAbs] {
         fit(&ResolvedConfig { scale, ..text.clone() }, &data).unwrap();
@@ -408,7 +408,10 @@ fn trees_have_no_distance() {
     let data = data("bags=20&seed=7");
     let given = [("distance", "text"), ("partition", "forest")];
     let error = fit(&setup(&given, WhenUnset::Default, false), &data).err().unwrap().to_string();
-    assert!(error.contains("parameter distance of isk") && error.contains("take no distances"), "{error}");
+    assert!(
+        error.contains("parameter distance of isk") && error.contains("does not use distances"),
+        "{error}"
+    );
     // Spheres have one, and then keep zeros.
     let spheres = setup(&[("distance", "text"), ("partition", "sphere")], WhenUnset::Default, false);
     assert_eq!(spheres.scale, Scale::None);

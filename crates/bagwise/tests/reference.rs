@@ -11,10 +11,10 @@ use bagwise::methods::{self, METHODS};
 const INTRODUCTION: &str = "\
 # Methods and metrics
 
-This page is generated from the registry; `bagwise methods NAME` prints the same. Parameters are given as \
-`-p NAME=VALUE`. Where several values are given (`0.1,1,10`, `2^-5..2^5`, `11/20..20/20`), or none, they are chosen by inner folds from \
-the list under *tuned over*; where a single parameter set is needed (`gram`, protocol `kfold`) the default is taken. \
-`N/median` is N over the median squared distance of training instances, so that one grid serves data of any scale.
+This page is generated from the method registry; `bagwise methods NAME` prints the same text. Set parameters with \
+`-p NAME=VALUE`. If you give several values (`0.1,1,10`, `2^-5..2^5`, `11/20..20/20`), inner folds choose among them; if you give \
+none, inner folds choose from the list under *tuned over*. Where only one value is possible (`gram`, protocol `kfold`), the default is used. \
+`N/median` is N divided by the median squared distance between training instances, so one grid works for data of any scale.
 ";
 
 /// What the papers leave open, and where it is found; written by hand.
@@ -57,7 +57,7 @@ fn page() -> String {
     METHODS.iter().for_each(|method| page += &section(*method));
     page += OPTIONS;
     page += "\n## Metrics\n\nFor `--optimize`, in records and in JSON.\n\n";
-    page += "| name | judges | better | definition |\n|---|---|---|---|\n";
+    page += "| name | task | better | definition |\n|---|---|---|---|\n";
     for m in &METRICS {
         let judges = match m.tasks {
             Tasks::Binary => "two classes",

@@ -128,7 +128,7 @@ fn what_would_not_come_back_is_not_written() {
     };
     for (data, file, expected) in [
         (named("label"), "a.csv", "the feature 'label' would be read back as something else"),
-        (named(" x"), "a.csv", "needs a heading of its own"),
+        (named(" x"), "a.csv", "needs a unique column name"),
         (with_id(" x"), "a.csv", "the bag id ' x' would not be read back"),
         (with_id(""), "a.csv", "the bag id '' would not be read back"),
         (classes("NA"), "a.csv", "the class name 'NA' would not be read back"),
@@ -136,17 +136,17 @@ fn what_would_not_come_back_is_not_written() {
         (with_id("two words"), "a.sparse", "the bag id 'two words' is not one word"),
         (with_id("#1"), "a.sparse", "is not one word"),
         (classes("3:4"), "a.sparse", "the class name '3:4' would not be read back"),
-        (named("weight"), "a.sparse", "no place for names of attributes"),
-        (kept, "a.sparse", "no place for kept columns; write CSV"),
-        (grouped, "a.sparse", "no place for groups"),
-        (base(), "a.xyz", "does not say which format to write"),
-        (base(), "a", "does not say which format to write"),
+        (named("weight"), "a.sparse", "cannot store names of attributes"),
+        (kept, "a.sparse", "cannot store kept columns; write CSV"),
+        (grouped, "a.sparse", "cannot store groups"),
+        (base(), "a.xyz", "is not a known output format"),
+        (base(), "a", "is not a known output format"),
     ] {
         let error = write(&data, &at(&folder, file), None).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains(file), "{error}");
     }
     let error = write(&base(), &at(&folder, "a.csv"), Some("xlsx")).unwrap_err().to_string();
-    assert!(error.contains("unknown format 'xlsx'; there are: csv, sparse"), "{error}");
+    assert!(error.contains("unknown format 'xlsx'; available: csv, sparse"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is half written");
 }
 

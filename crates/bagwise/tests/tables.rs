@@ -206,7 +206,7 @@ fn measurements_with_a_slip_among_them_become_classes_with_a_warning() {
     let data = parse("bag,label,f\na,0.5,1\nb,abc,2\nc,1.7,3\n");
     assert_eq!(class_names(&data).len(), 3);
     assert!(
-        data.warnings[0].to_string().contains("'abc' is none, so that all are taken as classes"),
+        data.warnings[0].to_string().contains("'abc' is not a number, so all are treated as classes"),
         "{:?}",
         data.warnings
     );
@@ -271,7 +271,7 @@ fn a_usual_heading_among_the_features_is_pointed_out() {
     let options = ReadOptions { label: Some("t".parse().unwrap()), ..ReadOptions::default() };
     let data = parse_as("t.csv", "bag,t,label,f1\na,1,1,2\n", &options);
     assert!(
-        data.warnings[0].to_string().contains("column 'label' is taken as a feature"),
+        data.warnings[0].to_string().contains("column 'label' is treated as a feature"),
         "{:?}",
         data.warnings
     );

@@ -20,7 +20,7 @@ fn a_method_that_learns_scaffolds_is_clearly_better_than_majority() {
     assert!((verdict.units, verdict.grouped) == (40, true));
     let said = verdict.sentence();
     assert!(
-        said.contains("is clearly better than answering the same for every bag (majority, +0."),
+        said.contains("is clearly better than a constant prediction (majority: difference +0."),
         "{said}"
     );
     // Everything is in the rows that are exported.
@@ -42,7 +42,7 @@ fn few_groups_tell_nothing() {
     let found = bagwise::compare(&data).methods(["simple-mi"]).inner(2).run().unwrap();
     let worse = found.verdict.standing[1];
     assert_eq!(worse, Standing::TooFewGroups, "{found}");
-    assert!(found.verdict.sentence().contains("Too few groups to tell methods apart: there are 5, and 6"));
+    assert!(found.verdict.sentence().contains("too few groups to compare methods: 5, and 6"));
     assert_eq!(found.verdict.recommended(), "simple-mi");
 }
 

@@ -17,27 +17,27 @@ use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
-/// Compare methods on the same folds: the main job
+/// Compare methods by cross-validation on the same folds
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Files, built-in names or generators
+    /// Files, built-in data sets or generators
     #[arg(value_name = "DATA", required = true)]
     data: Vec<String>,
-    /// Methods to compare; the baselines majority and simple-mi are always there [default: all]
+    /// Methods to compare; the baselines majority and simple-mi are always included [default: all]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     methods: Vec<String>,
     /// Skip methods that would take the run beyond this time, such as 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Folder for records, folds, predictions and the summary; one that holds part of the same run is completed
-    /// [default: a new one named after the data]
+    /// Output folder for records, folds, predictions and the summary; if it contains part of the same run, the run resumes
+    /// [default: a new folder named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html; bagwise report draws it from the folder
+    /// Do not write report.html; bagwise report can write it later from the folder
     #[arg(long)]
     no_report: bool,
-    /// In the report show bags by number instead of by name, and neither groups nor kept columns
+    /// In the report, show bag numbers instead of names, and hide groups and kept columns
     #[arg(long, conflicts_with = "no_report")]
     hide_ids: bool,
     #[command(flatten)]
@@ -69,21 +69,21 @@ impl Args {
 }
 
 const HELP: &str = "\
-Parameters are chosen by inner folds on training bags, so the estimates are honest; all methods see the same \
-folds. Each is compared with the best and with majority: difference, interval, and p adjusted for the number of \
-methods. The recommended method is the simplest that is not clearly worse than the best. Parameters of one method \
-are given as -p METHOD.KEY=VALUE.
+Parameters are chosen by inner folds of the training bags, so test bags do not influence them. All methods use the same \
+folds. Each method is compared with the best one and with the baseline majority: the difference, its interval, and a p-value adjusted \
+for the number of methods. The recommended method is the simplest one that is not clearly worse than the best. To set a parameter \
+of one method, use -p METHOD.KEY=VALUE.
 
 Examples:
   bagwise compare musk1
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
   bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
 
-/// Compare all methods on the built-in Musk1: what bagwise alone does
+/// Compare all methods on the built-in Musk1 data, as bagwise does without arguments
 #[derive(clap::Args, Default)]
 #[command(after_help = DEMO_HELP)]
 pub(crate) struct DemoArgs {
-    /// Folder for records, folds, predictions and the summary [default: musk1-compare]
+    /// Output folder for records, folds, predictions and the summary [default: musk1-compare]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
@@ -95,8 +95,8 @@ Examples:
 
 pub(crate) fn demo(args: &DemoArgs, session: &Session) -> Result<Outcome> {
     session.say(
-        "bagwise compares all its methods on the built-in Musk1: 92 molecules (bags) in 476 shapes (instances), of\n\
-         which 47 smell of musk. Nested 10-fold cross-validation; this takes about half a minute. `bagwise --help` has more.\n",
+        "Comparing all methods on the built-in Musk1 data: 92 molecules (bags) in 476 conformations (instances). 47 of the\n\
+         molecules smell of musk. Nested 10-fold cross-validation takes about half a minute. See `bagwise --help` for more.\n",
     );
     let args = Args::on("musk1", args.output.clone());
     run(&args, session)
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut outcome = Outcome::Done;
     if args.data.len() > 1 && args.output.is_some() {
         bail!(
-            "-o names one folder, and there are {} data sets; leave it out and each gets its own",
+            "-o names one folder, but there are {} data sets; without -o, each gets its own folder",
             args.data.len()
         );
     }
@@ -170,10 +170,12 @@ fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err("a time such as 90s, 10m or 2h".into()),
+        _ => return Err("give a time such as 90s, 10m or 2h".into()),
     };
     let seconds = number.trim().parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e7);
-    seconds.map(|n| Duration::from_secs_f64(n * factor)).ok_or_else(|| "a time such as 90s, 10m or 2h".into())
+    seconds
+        .map(|n| Duration::from_secs_f64(n * factor))
+        .ok_or_else(|| "give a time such as 90s, 10m or 2h".into())
 }
 
 /// What a comparison says, and what to do next.
@@ -344,11 +346,11 @@ impl Output for Comparison<'_> {
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
         let without = self.results.verdict.table.iter().filter_map(|line| {
             let why = line.metrics[0].no_interval.as_ref()?;
-            Some(format!("no interval of {}: {why}\n", line.method))
+            Some(format!("no interval for {}: {why}\n", line.method))
         });
         let without: String = without.collect();
         format!(
-            "{}{without}\n{}\n{}\nrecords, folds, predictions, differences and summary: {folder}, {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\n{}\nwrote records, folds, predictions, differences and summary to {folder} in {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
             self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),

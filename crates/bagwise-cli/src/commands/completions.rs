@@ -8,7 +8,7 @@ use crate::Cli;
 use crate::output;
 use crate::session::Outcome;
 
-/// Print completions for a shell
+/// Print a shell completion script
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {

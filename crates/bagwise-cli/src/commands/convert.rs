@@ -8,20 +8,20 @@ use bagwise::io::OutputKind;
 use crate::args::Data;
 use crate::session::{Outcome, Session};
 
-/// Write data in another format
+/// Convert data to another format
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator
+    /// A file, a built-in data set or a generator
     #[arg(value_name = "IN")]
     input: String,
-    /// The file to write
+    /// Output file
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the output [default: found by its name]
+    /// Output format [default: from the file extension]
     #[arg(long, value_name = "FORMAT")]
     output_format: Option<String>,
-    /// There are no labels: data for prediction
+    /// The data have no labels (data for prediction)
     #[arg(long)]
     unlabelled: bool,
     #[command(flatten)]
@@ -29,15 +29,15 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-The output's format follows from its name: .csv, .tsv, .sparse and .arff (and .gz behind it to compress), \
-.npz, .parquet. The file appears whole or not at all, and its columns have the standard names bag, label, \
-group and instance_label, so that it can be read without options. What a format has no place for \
-(groups in ARFF, categories in .npz) is refused, not left out.
+The file extension determines the output format: .csv, .tsv, .sparse and .arff (add .gz to compress), \
+.npz or .parquet. If writing fails, no partial file is left. Columns get the standard names bag, label, \
+group and instance_label, so the file can be read without options. If the format cannot store something \
+(groups in ARFF, categories in .npz), convert reports an error instead of dropping it.
 
 Examples:
   bagwise convert musk1 musk1.csv                     a built-in data set as a table
   bagwise convert musk1 musk1.sparse.gz               as sparse text, compressed
-  bagwise convert musk1 musk1.arff                    for Weka; .npz is for NumPy, .parquet for pandas
+  bagwise convert musk1 musk1.arff                    for Weka (.npz for NumPy, .parquet for pandas)
   bagwise convert molecules.csv m.csv.gz --bag mol --label active --group scaffold
   bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
 

@@ -183,7 +183,8 @@ mod tests {
         }
         let list = List { digests: None, sets: datasets::all().iter().collect() };
         assert_eq!(list.state(0), "yes");
-        let experiment = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/isk-table-3.toml");
+        let experiment =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/isk-table-3.toml");
         // What is here depends on the machine; all of it is known.
         for name in missing(&Experiment::read(&experiment, false).unwrap()) {
             assert!(["musk2", "fox", "tiger", "image2000"].contains(&name.as_str()), "{name}");

@@ -14,16 +14,16 @@ use crate::session::{Outcome, Session};
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator
+    /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method whose feature map it is
+    /// The method whose feature map to use
     #[arg(long, value_name = "METHOD", required_unless_present = "model", conflicts_with = "model")]
     method: Option<String>,
-    /// Map as this model does, which bagwise fit wrote: for bags it has not seen
+    /// Use the feature map of this model (from bagwise fit), for example for test bags
     #[arg(long, value_name = "FILE.bagwise", conflicts_with_all = ["params", "scale", "precision"])]
     model: Option<PathBuf>,
-    /// The file to write
+    /// Output file
     #[arg(short, long, value_name = "FILE.npz")]
     output: PathBuf,
     #[command(flatten)]
@@ -33,9 +33,9 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-The file is a sparse matrix with a row per bag, in the order of the data: scipy.sparse.load_npz(FILE) reads it, and \
-numpy.load(FILE)['bags'] the names of the rows. Rows have length 1, so that their inner products are the Gram. Scaling and \
-partitionings are learned from the bags of DATA; to map test bags as training bags were, fit a model and give it \
+The output is a sparse matrix with one row per bag, in the order of the data. scipy.sparse.load_npz(FILE) reads it; \
+numpy.load(FILE)['bags'] contains the bag names. Rows have length 1, and their inner products are the kernel matrix. Scaling and \
+partitionings are learned from the bags of DATA. To map test bags in the same way as training bags, fit a model first and pass it \
 with --model.
 
 Examples:
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
             (map, data.bags.ids().to_vec(), how)
         }
-        (None, None) => bail!("name a method, or a model that maps"),
+        (None, None) => bail!("give a method or a model"),
     };
     write_npz(&args.output, &map, &names)?;
     session.say(&format!(

@@ -14,20 +14,20 @@ use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
-/// Estimate how good a method is on new bags
+/// Estimate how well a method predicts new bags
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator
+    /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto estimates the whole choice among all methods
+    /// The method; auto evaluates the automatic choice among all methods
     #[arg(long, value_name = "METHOD")]
     method: String,
-    /// Test bags in a file of their own; DATA is all training
+    /// Separate test bags; all of DATA is then used for training
     #[arg(long, value_name = "DATA", conflicts_with_all = ["protocol", "folds", "repeats", "fold_column", "fold_file"])]
     test: Option<String>,
-    /// Folder for records, folds and predictions; one that holds part of the same run is completed
+    /// Output folder for records, folds and predictions; if it contains part of the same run, the run resumes
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -41,8 +41,8 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Parameters, scaling, thresholds and calibration are learned from the training bags of each fold only; groups \
-are never split. The interval is Nadeau and Bengio's over folds.
+Parameters, scaling, thresholds and calibration are learned only from the training bags of each fold. Groups \
+are never split. The confidence interval is Nadeau and Bengio's, over folds.
 
 Examples:
   bagwise evaluate musk1 --method mi-kernel
@@ -77,8 +77,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     session.print(&estimate)?;
     if results.plan.protocol.optimistic() {
-        session
-            .warn("best-on-cv chooses parameters on the folds that it reports: the estimate is optimistic");
+        session.warn(
+            "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic",
+        );
     }
     Ok(judging::conclude(&results, session))
 }
@@ -162,20 +163,20 @@ impl Output for Estimate<'_> {
         let mut notes = Vec::new();
         if self.line().metrics.iter().any(|m| m.interval.is_some()) {
             let level = 100.0 * self.results.verdict.level;
-            notes.push(format!("low and high: {level:.0} % interval over folds (Nadeau and Bengio)"));
+            notes.push(format!("low and high: {level:.0}% interval over folds (Nadeau and Bengio)"));
         }
         if let Some((low, high)) = self.bootstrap() {
             let unit = if self.results.roster.groups.is_some() { "groups" } else { "bags" };
             let metric = self.results.plan.metric.name();
-            notes.push(format!("{metric} by bootstrap over {unit}: {low:.4} to {high:.4}"));
+            notes.push(format!("bootstrap interval of {metric} over {unit}: {low:.4} to {high:.4}"));
         }
         for (_, m) in shown(self.line()) {
             if let Some(why) = &m.no_interval {
-                notes.push(format!("no interval of {}: {why}", m.metric));
+                notes.push(format!("no interval for {}: {why}", m.metric));
             }
         }
         page += "\n";
-        notes.push("all metrics: --format json or csv".into());
+        notes.push("use --format json or csv for all metrics".into());
         notes.into_iter().for_each(|note| page += &format!("{note}\n"));
         page
     }

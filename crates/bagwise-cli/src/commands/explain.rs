@@ -13,32 +13,32 @@ use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
 
-/// Say which instances decided
+/// Show which instances drove each prediction
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A model that bagwise fit wrote
+    /// A model file from bagwise fit
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// A file, a built-in name or a generator; labels are not needed
+    /// A file, a built-in data set or a generator; labels are not needed
     #[arg(value_name = "DATA", required_unless_present_any = ["representatives", "concepts", "trace"])]
     data: Option<String>,
-    /// Instead of explaining new bags, name the instances that stand for the training bags; for models of mirsvm and
-    /// mi-svm-bag
+    /// List the instances that represent the training bags, instead of explaining new bags; for mirsvm and
+    /// mi-svm-bag models
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts"])]
     representatives: bool,
-    /// Instead of explaining new bags, show the search that the model came from, round by round; for models of mirsvm,
-    /// mi-svm, mi-svm-bag and sil
+    /// Show the rounds of training, instead of explaining new bags; for mirsvm, mi-svm,
+    /// mi-svm-bag and sil models
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts", "representatives"])]
     trace: bool,
-    /// Only the K instances of each bag that speak most for the plus side, in that order
+    /// Show only the K instances of each bag that contribute most to the positive class, largest first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Write the graphs of the bags to a file as well: GraphML (.graphml) or Graphviz (.dot, .gv); for models of
-    /// migraph-explicit
+    /// Also write the graphs of the bags to a file, as GraphML (.graphml) or Graphviz (.dot, .gv); for migraph-explicit
+    /// models
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// Instead of explaining new bags, show the concepts of the model: a row for each attribute, those that count most first; with --top only
+    /// Show the concepts of the model, instead of explaining new bags: one row per attribute, highest weight first; with --top, only
     /// the first K of each concept
     #[arg(long, conflicts_with_all = ["data", "graph"])]
     concepts: bool,
@@ -47,21 +47,21 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-A row per bag, instance (counted from 1 within its bag) and machine. Of kind `part`, the value is what the \
-instance adds to the decision value; parts and the `bias` add up to it exactly. Of kind `output` it is the \
-instance's own decision value, and the bag's is that of the `chosen`. Columns given with --keep come along. \
-With --graph, nodes carry the part that the instance adds to the first machine's value. With --representatives, a row \
-per training bag that has one, with the output of the instance (counted among those drawn, if the model was fitted with \
---max-instances).
+There is one row per bag, instance (counted from 1 within its bag) and machine (the binary model of two classes). If the kind is \
+`part`, the value is the contribution of the instance to the decision value; the contributions and the `bias` add up to it. \
+If the kind is `output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` \
+instance. Columns given with --keep are copied. With --graph, each node has the contribution of its instance to the first machine. \
+With --representatives, there is one row per training bag that has a representative, with the output of that instance (counted among \
+the sampled instances, if the model was fitted with --max-instances).
 
-With --trace, a row per machine and round: the dual objective of the SVM trained in that round (larger is better for these \
-rows, but the rows change), how many bags or instances were chosen or labelled differently afterwards, the number of support vectors, \
-and in the last round how the search ended: converged, in a cycle of so many rounds, or at the limit (-p max-iter=N).
+With --trace, there is one row per machine and round: the dual objective of the SVM trained in that round (larger is better for the \
+same training rows, but these change between rounds), how many choices or labels changed afterwards, the number of support vectors, \
+and in the last row how the search ended: converged, in a cycle of N rounds, or at the limit (-p max-iter=N).
 
-With --concepts: what a model of dd, em-dd, dd-svm, mg-ddv or mg-acc has learned before it looks at bags. A concept is a \
-place in instance space (`place` in the units of the data) and the `weight` of every attribute there (in scaled \
-units: an instance that is 1/weight scaled units away in this attribute alone is near by exp(-1)); `near` is the class \
-whose bags come near it, `belief` its share.
+With --concepts, explain prints the concepts of a dd, em-dd, dd-svm, mg-ddv or mg-acc model. A concept is a \
+point in instance space (`place`, in the units of the data) with a `weight` for every attribute. Weights are in scaled \
+units: an instance that differs by 1/weight in one attribute alone has a closeness of exp(-1). `near` is the class \
+whose bags are close to the concept, and `belief` is the share of the concept in the model.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if args.trace {
         let rounds = model.trace();
         if rounds.is_empty() {
-            bail!("{} does not search in rounds; mirsvm, mi-svm, mi-svm-bag and sil do", model.header.method);
+            bail!("{} is not trained in rounds; mirsvm, mi-svm, mi-svm-bag and sil are", model.header.method);
         }
         session.print(&Trace { model: &model, rounds })?;
         return Ok(Outcome::Done);
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let Some(data) = &args.data else {
         let chosen = model.representatives();
         if chosen.is_empty() {
-            bail!("{} chooses no instances to stand for bags; mirsvm and mi-svm-bag do", model.header.method);
+            bail!("{} has no representative instances; mirsvm and mi-svm-bag have", model.header.method);
         }
         session.print(&Standing { model: &model, chosen })?;
         return Ok(Outcome::Done);

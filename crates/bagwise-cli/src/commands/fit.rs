@@ -11,20 +11,20 @@ use crate::learning::{Choosing, Learning};
 use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
 
-/// Learn from labelled bags and write a model
+/// Train a model on labelled bags and save it
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator
+    /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto takes the simplest that is not clearly worse than the best
+    /// The method; auto picks the simplest one that is not clearly worse than the best
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
-    /// The file to write
+    /// Output file
     #[arg(short, long, value_name = "FILE.bagwise")]
     output: PathBuf,
-    /// Folds by which parameters are chosen and probabilities calibrated
+    /// Number of folds used to choose parameters and calibrate probabilities
     #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     inner: usize,
     #[command(flatten)]
@@ -36,11 +36,11 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Parameters that are not given are chosen by cross-validation on the training bags, whole groups together. \
-How good the model will be on new bags is another question: bagwise evaluate answers it.
+Parameters that are not given are chosen by cross-validation on the training bags, without splitting groups. \
+To estimate how well the model predicts new bags, use bagwise evaluate.
 
 Examples:
-  bagwise fit musk1 -o musk1.bagwise                                 method and parameters chosen
+  bagwise fit musk1 -o musk1.bagwise                                 choose method and parameters
   bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer -o m.bagwise
   bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         output: &args.output,
     })?;
     if !header.training.threshold_met {
-        session.warn("the threshold's rule could not be met on the training bags; the nearest one was taken");
+        session.warn("no threshold satisfies the rule on the training bags; using the closest one");
     }
     if header.training.not_converged > 0 {
         let steps = header.parameters.has("iterations");
@@ -78,12 +78,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             "{} of {} machines reached the iteration limit; {}",
             header.training.not_converged,
             header.tasks.len(),
-            if steps { "more steps are -p iterations=N" } else { "try another scaling or a smaller c" }
+            if steps { "increase it with -p iterations=N" } else { "try another scaling or a smaller c" }
         ));
     }
     if header.training.unsettled > 0 {
         session.warn(&format!(
-            "the choices of {} of {} machines did not settle: they came back in a circle or changed to the end",
+            "the chosen instances of {} of {} machines did not settle: they cycle, or still changed in the last round",
             header.training.unsettled,
             header.tasks.len()
         ));
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let file = quoted(&args.output.to_string_lossy());
     session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
     if let Err(why) = model.explain_with(&data.bags.select(&[0]), &ctx) {
-        session.say(&format!("bagwise explain cannot take this model apart: {why}"));
+        session.say(&format!("bagwise explain does not work with this model: {why}"));
     }
     Ok(Outcome::Done)
 }
@@ -144,7 +144,7 @@ impl Output for Fitted<'_> {
         let header = &self.model.header;
         let value = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
         let remark = if self.chosen {
-            " (optimistic: parameters were chosen by it; bagwise evaluate gives an honest estimate)"
+            " (optimistic, because parameters were chosen by it; use bagwise evaluate for an unbiased estimate)"
         } else {
             ""
         };
@@ -156,7 +156,10 @@ impl Output for Fitted<'_> {
             self.inner
         );
         if let Some(threshold) = header.threshold {
-            text += &format!("threshold: scores from {threshold:.4} on are {}\n", self.model.positive_name());
+            text += &format!(
+                "threshold: a score of {threshold:.4} or more is predicted as {}\n",
+                self.model.positive_name()
+            );
         }
         text
     }

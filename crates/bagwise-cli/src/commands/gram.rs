@@ -9,20 +9,20 @@ use crate::args::Data;
 use crate::learning::Seeing;
 use crate::session::{Outcome, Session};
 
-/// Write the Gram matrix of a bag kernel
+/// Write the kernel (Gram) matrix of a set of bags
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator: the rows
+    /// The bags of the rows: a file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method whose kernel it is
+    /// The method whose kernel to use
     #[arg(long, value_name = "METHOD")]
     method: String,
-    /// Bags to compare with, the columns: the training set of a rectangular Gram [default: DATA itself]
+    /// The bags of the columns, such as the training set [default: DATA]
     #[arg(long, value_name = "DATA")]
     against: Option<String>,
-    /// The file to write
+    /// Output file
     #[arg(short, long, value_name = "FILE.npy")]
     output: PathBuf,
     #[command(flatten)]
@@ -32,9 +32,9 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Rows and columns are bags in the order of the file, numbers are doubles. With --against the scaling, and a \
-gamma relative to the median, are learned from the bags of the columns, so that a test x train Gram fits the \
-train x train one.
+Rows and columns are bags in the order of the file. Numbers are doubles. With --against, scaling and \
+widths relative to the median are learned from the bags of the columns, so a test x train matrix is consistent with the \
+train x train matrix.
 
 Examples:
   bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy

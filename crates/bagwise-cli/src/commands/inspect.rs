@@ -11,14 +11,14 @@ use crate::output::{BOLD, Output, Paint, Rows, YELLOW, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
-/// Look at data: sizes, classes, ranges, and what is suspicious
+/// Summarise data and warn about problems
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A file, a built-in name or a generator
+    /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// There are no labels: data for prediction
+    /// The data have no labels (data for prediction)
     #[arg(long)]
     unlabelled: bool,
     #[command(flatten)]
@@ -26,11 +26,11 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Counts bags, classes and groups, shows how large the bags are, finds repetitions and constant columns, \
-suggests a scaling, and warns of what spoils every later estimate: a column that gives the label away, \
-ids taken as features, bags whose size predicts their label. Missing values are counted by column. \
-Of a table without a column called bag it lists the columns and proposes which could be it. \
---format json prints everything, csv a row per attribute.
+Counts bags, classes and groups, shows the distribution of bag sizes, finds duplicates and constant columns, \
+and suggests a scaling. It warns about problems that would invalidate later estimates: columns that leak the label, \
+ids used as features, bags whose size predicts their label. Missing values are counted by column. \
+If a table has no column called bag, inspect lists the columns and suggests which one it could be. \
+--format json prints everything; csv prints one row per attribute.
 
 Examples:
   bagwise inspect musk1
@@ -102,10 +102,10 @@ impl Output for Proposal {
             page.line(line);
         }
         page.line("");
-        page.line(&format!("Looked at {}.", count(self.sketch.rows, "row")));
+        page.line(&format!("Checked {}.", count(self.sketch.rows, "row")));
         match self.command() {
-            Some(command) => page.line(&format!("perhaps: {command}")),
-            None => page.line("No column has rows in blocks: name the bag with --bag COLUMN."),
+            Some(command) => page.line(&format!("try: {command}")),
+            None => page.line("No column looks like a bag id; name it with --bag COLUMN."),
         }
         page.text
     }
@@ -179,7 +179,7 @@ impl Output for Page {
             let mixed = format!("{} of them with more than one class", groups.mixed);
             page.fact(
                 "groups",
-                &format!("{}, the largest of {}, {mixed}", groups.count, count(groups.largest, "bag")),
+                &format!("{}, the largest with {}, {mixed}", groups.count, count(groups.largest, "bag")),
             );
         }
         sizes(found, &mut page);
@@ -232,7 +232,7 @@ fn classes(found: &Inspection) -> String {
     }
     let each = all.iter().take(SHOWN).map(|(name, bags)| {
         let share = 100.0 * *bags as f64 / found.bags as f64;
-        format!("{name}: {bags} ({share:.0} %)")
+        format!("{name}: {bags} ({share:.0}%)")
     });
     let mut list = each.collect::<Vec<_>>().join(", ");
     if all.len() > SHOWN {
@@ -266,7 +266,7 @@ fn attributes(found: &Inspection, page: &mut Lines) {
     if found.categorical > 0 {
         kinds.push(format!("{} categorical", found.categorical));
     }
-    let zeros = format!("{:.0} % zeros", 100.0 * found.zeros);
+    let zeros = format!("{:.0}% zeros", 100.0 * found.zeros);
     page.fact(
         "attributes",
         &format!("{}; {zeros}, {} {}", kinds.join("; "), human_bytes(found.bytes), found.storage),

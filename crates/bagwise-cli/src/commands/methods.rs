@@ -7,7 +7,7 @@ use bagwise::methods::{self, METHODS, describe};
 use crate::output::{BOLD, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
-/// List the methods, or one with its parameters
+/// List all methods, or describe one with its parameters
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ impl Output for All {
     }
 
     fn text(&self, _: Paint) -> String {
-        all(["method", "family", "numbers", "what it is"], ["yes", "no"]).to_string()
+        all(["method", "family", "regression", "description"], ["yes", "no"]).to_string()
     }
 }
 
@@ -79,11 +79,9 @@ impl Output for One {
             page += &format!("also called    {}\n", info.aliases.join(", "));
         }
         page += &format!("family         {}\n", info.family);
-        page += &format!(
-            "numbers        {}\n",
-            if info.regression { "can be predicted too" } else { "classes only" }
-        );
-        page += &format!("scaling        {} unless --scale says otherwise\n", info.scale.name());
+        page +=
+            &format!("predicts       {}\n", if info.regression { "classes and numbers" } else { "classes" });
+        page += &format!("scaling        {} by default (--scale)\n", info.scale.name());
         page += &format!("explanations   {}\n", info.explains);
         page += &format!("reference      {}\n", info.reference);
         for p in self.0.params() {

@@ -11,14 +11,14 @@ use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
 
-/// Predict new bags with a model
+/// Predict the labels of new bags with a saved model
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A model that bagwise fit wrote
+    /// A model file from bagwise fit
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// A file, a built-in name or a generator; labels are not needed
+    /// A file, a built-in data set or a generator; labels are not needed
     #[arg(value_name = "DATA")]
     data: String,
     #[command(flatten)]
@@ -27,9 +27,9 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 Columns are matched by name. For each bag, predict prints the label, the decision value, the probability, the \
-similarity to the nearest training bag (nearest), the share of values outside the training range (outside) and a \
+similarity to the nearest training bag (nearest), the fraction of values outside the training range (outside) and a \
 status. unfamiliar means that the bag resembles no training bag, so the prediction is a guess. Columns given with \
---keep are shown if they are the same for all instances of a bag, as `given NAME` if the table has a column NAME.
+--keep are shown if they have one value per bag, as `given NAME` if the output already has a column NAME.
 
 Examples:
   bagwise predict musk1.bagwise musk1
@@ -54,8 +54,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if !uneven.is_empty() {
         let names: Vec<&str> = uneven.iter().map(|k| k.name.as_str()).collect();
         session.warn(&format!(
-            "{} left out: instances of a bag differ in it, and here is one row per bag; bagwise explain has one per \
-             instance",
+            "{} not shown: the output has one row per bag, and the value differs within a bag; bagwise explain prints one \
+             row per instance",
             names.join(", ")
         ));
     }

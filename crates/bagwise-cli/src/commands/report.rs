@@ -9,28 +9,28 @@ use bagwise_report::{Joint, LoadedRun, ReportOptions, joint, render};
 use crate::output::{Digits, Output, Rows};
 use crate::session::{Outcome, Session};
 
-/// Draw a report from what compare, evaluate and run recorded
+/// Write an HTML report from the results of compare, evaluate or run
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Folders of compare, evaluate and run, or their records.jsonl; several data sets make one report over all of them
+    /// Output folders of compare, evaluate or run, or their records.jsonl; several data sets are combined in one report
     #[arg(value_name = "FOLDER", required = true)]
     runs: Vec<PathBuf>,
-    /// The page to write
+    /// Output file
     #[arg(short, long, value_name = "FILE.html", default_value = "report.html")]
     output: PathBuf,
-    /// The heading [default: how many methods on what]
+    /// Title of the report [default: the number of methods and the data]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Show bags by number instead of by name, and neither groups nor kept columns
+    /// Show bag numbers instead of names, and hide groups and kept columns
     #[arg(long)]
     hide_ids: bool,
 }
 
 const HELP: &str = "\
-The page is one file that loads nothing: send it, print it, open it on a phone. Nothing is computed again, so other \
-options, or a later bagwise, can draw it again from the same folder. From five data sets on it tests the methods over \
-all of them and draws critical differences. docs/report.md explains its parts. --format json and csv print its numbers as well: \
+The report is a single HTML file that loads nothing from the network. No fits are repeated, so you can write the report again \
+with other options or a later version of bagwise. With five or more data sets, it tests the methods over \
+all of them and draws a critical-difference diagram. docs/report.md explains its sections. --format json and csv also print the numbers: \
 values, ranks and tests over all data sets.
 
 Examples:
@@ -141,8 +141,8 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     }
     if found.is_empty() {
         bail!(
-            "{}: there are no records, neither here nor one folder below; give a folder that bagwise compare, evaluate or \
-             run wrote, or a records.jsonl",
+            "{}: no records found, neither here nor in its subfolders; give an output folder of bagwise compare, evaluate or \
+             run, or a records.jsonl",
             path.display()
         );
     }

@@ -23,29 +23,29 @@ const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 const LATEX: &str = "table.tex";
 
-/// Repeat a published experiment from a file, beside what its paper printed
+/// Run an experiment file and compare the results with published ones
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// The experiment, a TOML file
+    /// Experiment file (TOML)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Less of everything, as the file says: minutes instead of hours, and rougher
+    /// Run the reduced version defined in the file, which takes minutes instead of hours
     #[arg(long)]
     quick: bool,
-    /// Folder for records and tables; one that holds part of the same run is completed [default: named after the file]
+    /// Output folder for records and tables; if it contains part of the same run, the run resumes [default: named after the file]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write no report.html
+    /// Do not write report.html
     #[arg(long)]
     no_report: bool,
 }
 
 const HELP: &str = "\
-The file names data, methods, grids and protocol, and the numbers that a paper printed for them; experiments/ \
-has one for every table of five papers. The page, table.md and table.tex show each printed number beside ours, with a verdict. Data \
-sets are looked for by name in $BAGWISE_DATA and data/; one that is not there is a line that says so (`bagwise data get` downloads \
-it), and so is a method that bagwise does not have.
+The file describes data, methods, grids and protocol, together with the published numbers. experiments/ \
+contains a file for every table of five papers. The report, table.md and table.tex show each published number next to ours, with a \
+verdict. Data sets are looked up by name in $BAGWISE_DATA and data/; `bagwise data get` downloads missing ones. The table marks data \
+sets that are missing and methods that bagwise does not implement.
 
 Examples:
   bagwise run experiment.toml --quick
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let tables = experiment.tables()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
-    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
@@ -140,11 +140,8 @@ fn on_one(
     if !bagwise::io::is_here(data.read()) {
         let known = bagwise::datasets::find(data.read()).is_some();
         let remedy = if known { format!("; bagwise data get {}", data.read()) } else { String::new() };
-        session.warn(&format!(
-            "{}: there are no data of this name in $BAGWISE_DATA or data/{remedy}",
-            data.read()
-        ));
-        return Ok(Err("the data are not here".into()));
+        session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/{remedy}", data.read()));
+        return Ok(Err("data not available".into()));
     }
     let set = session.read(data.read(), &data.options()?)?;
     let judged = experiment.judged(data)?;
@@ -422,6 +419,6 @@ impl Output for Table<'_> {
         if let Some(report) = &self.report {
             text += &format!("report: {}\n", report.display());
         }
-        text + &format!("records and tables: {}\n", self.folder.display())
+        text + &format!("wrote records and tables to {}\n", self.folder.display())
     }
 }

@@ -138,7 +138,7 @@ impl Tolerance {
             Tolerance::Share(text) => {
                 let share = text.strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok());
                 let share = share.with_context(|| {
-                    format!("tolerance '{text}' is neither a number nor a share such as '20 %'")
+                    format!("tolerance '{text}' is neither a number nor a percentage such as '20%'")
                 })?;
                 reference.abs() * share / 100.0
             }
@@ -336,7 +336,7 @@ impl Experiment {
     fn check(&self) -> Result<()> {
         self.metric()?;
         if self.data.is_empty() || self.method.is_empty() {
-            bail!("an experiment has at least one [[data]] and one [[method]]");
+            bail!("an experiment needs at least one [[data]] and one [[method]]");
         }
         let known: Vec<&str> = self.data.iter().map(|d| d.name.as_str()).collect();
         let names: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
@@ -344,7 +344,7 @@ impl Experiment {
             let mut sorted = list.clone();
             sorted.sort_unstable();
             if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-                bail!("'{}' stands there twice; give each its own name", twice[0]);
+                bail!("'{}' occurs twice; use a different name for each", twice[0]);
             }
         }
         let is_data = |name: &String| match known.contains(&name.as_str()) {
@@ -358,7 +358,7 @@ impl Experiment {
         for data in &self.data {
             data.options()?;
             if self.judged(data)?.seeds == 0 {
-                bail!("{}: seeds = 0 would run nothing; say 1 or more", data.name);
+                bail!("{}: seeds = 0 would run nothing; use 1 or more", data.name);
             }
         }
         for entry in &self.method {
@@ -391,7 +391,10 @@ impl Experiment {
     pub(crate) fn expected(&self, entry: &Entry, data: &str) -> Result<Option<[f64; 2]>> {
         let given = entry.expected.get(data).copied();
         if given.is_some_and(|[low, high]| low > high) {
-            bail!("{}: expected on {data} is from high to low; turn it round", entry.name);
+            bail!(
+                "{}: the expected range on {data} has its low end above its high end; swap them",
+                entry.name
+            );
         }
         let around = self.tolerance.as_ref().zip(entry.reference.get(data)).map(|(t, &r)| t.around(r));
         Ok(given.or(around.transpose()?))
@@ -423,7 +426,7 @@ fn misread(place: &str, text: &str, error: &toml::de::Error) -> Error {
         None => Place::of(place),
     };
     let found: Vec<&str> = error.message().lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    Error::data(place, found.join("; "), "docs/experiments.md tells what a file may hold")
+    Error::data(place, found.join("; "), "see docs/experiments.md for the format")
 }
 
 /// The text of an experiment.
@@ -458,7 +461,7 @@ fn at_hand(path: &Path, folder: &Path) -> String {
     let name = path.display().to_string();
     match Error::unknown("experiment", &name, found.iter().map(String::as_str)) {
         Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
-        _ => "give the TOML file of an experiment, which docs/experiments.md describes".into(),
+        _ => "give an experiment file in TOML; see docs/experiments.md".into(),
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn timeless(page: &str) -> String {
         // A time of two digits moves the spaces before it.
         match line.strip_suffix(" T") {
             Some(rest) => all += &format!("{} T", rest.trim_end()),
-            None => all += line.split_once("; roughly ").map_or(&line, |(before, _)| before),
+            None => all += line.split_once("; about ").map_or(&line, |(before, _)| before),
         }
         all.push('\n');
     }

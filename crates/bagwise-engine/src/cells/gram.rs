@@ -18,7 +18,7 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
     ctx.reserve(
         "Grams of bags",
         (bags * bags) as u64 * 12 * weightings.len() as u64,
-        Message::more_memory().or("ask for fewer points at a time"),
+        Message::more_memory().or("use fewer grid points at a time"),
     )?;
     let upper: Vec<Vec<Vec<f64>>> = (0..bags)
         .into_par_iter()

@@ -98,7 +98,7 @@ impl<R: Read> Lines<'_, R> {
                 .map_err(|e| compress::explain(place.clone(), e))? as u64;
             if read > MAX_LINE {
                 let found = format!("a row is longer than {} MB", MAX_LINE / 1_000_000);
-                return Err(Error::data(place, found, "give large bags as .npz or Parquet"));
+                return Err(Error::data(place, found, "use .npz or Parquet for large bags"));
             }
             self.line += 1;
             self.read += read;
@@ -136,8 +136,10 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
                         continue;
                     }
                     (Some(_), AttributeKind::Relational(_)) => {
-                        let found = "a relational attribute stands inside another".to_string();
-                        return Err(lines.refuse((found, "bags of bags are not read: flatten them".into())));
+                        let found = "a relational attribute is nested inside another".to_string();
+                        return Err(
+                            lines.refuse((found, "bags of bags are not supported; flatten them".into()))
+                        );
                     }
                     (inner, kind) => {
                         let list = inner.as_mut().map_or(&mut outer, |(_, list)| list);
@@ -152,26 +154,29 @@ fn heading<R: Read>(lines: &mut Lines<'_, R>) -> Result<Vec<Attribute>> {
             }
             "@end" => {
                 let Some((name, list)) = inner.take().filter(|(_, list)| !list.is_empty()) else {
-                    let found = "an @end without attributes before it".to_string();
-                    return Err(lines.refuse((found, "it ends the attributes of a relational one".into())));
+                    let found = "@end without attributes before it".to_string();
+                    return Err(
+                        lines.refuse((found, "@end closes the attributes of a relational attribute".into()))
+                    );
                 };
                 outer.push(Attribute { name, kind: AttributeKind::Relational(list) });
             }
             "@data" => {
                 if let Some((name, _)) = inner {
-                    let found = format!("the relational attribute '{}' does not end", shown(name.as_bytes()));
+                    let found =
+                        format!("the relational attribute '{}' is not closed", shown(name.as_bytes()));
                     return Err(lines.refuse((found, format!("write @end {name} before @data").into())));
                 }
                 return Ok(outer);
             }
             _ => {
-                let found = format!("'{}' is no part of a heading", shown(keyword.as_bytes()));
-                let remedy = "give @relation, @attribute, @end and then @data".into();
+                let found = format!("'{}' is not valid in a header", shown(keyword.as_bytes()));
+                let remedy = "expected @relation, @attribute, @end, then @data".into();
                 return Err(lines.refuse((found, remedy)));
             }
         }
     }
-    Err(Error::data(Place::of(lines.source), "there is no @data line", "is the file cut, or is it no ARFF?"))
+    Err(Error::data(Place::of(lines.source), "there is no @data line", "is the file truncated, or not ARFF?"))
 }
 
 /// What stands behind `@attribute`.
@@ -191,8 +196,8 @@ fn attribute(text: &str) -> Parsed<Attribute> {
                     Some(Token::Comma) => continue,
                     Some(Token::Close) => break,
                     _ => {
-                        let found = format!("the values of attribute '{shown_name}' do not end");
-                        return wrong(found, "close the list with a brace, in the same line");
+                        let found = format!("the values of attribute '{shown_name}' are not closed");
+                        return wrong(found, "close the list with a brace on the same line");
                     }
                 };
                 first.get_or_insert_with(|| value.clone());
@@ -206,12 +211,12 @@ fn attribute(text: &str) -> Parsed<Attribute> {
             "relational" => AttributeKind::Relational(Vec::new()),
             "date" => {
                 let found = format!("attribute '{shown_name}' is a date");
-                return wrong(found, "turn it into a number, for example days since the first");
+                return wrong(found, "convert it to a number, such as days since the first date");
             }
             other => {
                 let found =
                     format!("attribute '{shown_name}' has the unknown type '{}'", shown(other.as_bytes()));
-                return wrong(found, "give numeric, {value, value, …}, string or relational");
+                return wrong(found, "expected numeric, {value, value, …}, string or relational");
             }
         },
         _ => return wrong(format!("attribute '{shown_name}' has no type"), "write @attribute NAME TYPE"),
@@ -231,7 +236,7 @@ fn value<'c>(cell: &'c ArffCell<'_>, attribute: &'c Attribute) -> Parsed<&'c str
     match &attribute.kind {
         AttributeKind::Nominal { values, .. } if !values.contains(text) => wrong(
             format!("'{}' is not among the values of attribute '{}'", shown(text.as_bytes()), name()),
-            "fix it, or add it to the list in the heading",
+            "fix it, or add it to the list in the header",
         ),
         AttributeKind::Numeric if number(text.as_bytes()).is_none() => wrong(
             format!("'{}' is not a number, but attribute '{}' is numeric", shown(text.as_bytes()), name()),
@@ -274,8 +279,8 @@ fn roles(
     if let Some(&column) = roles.features.iter().find(|&&c| relational && c < outer) {
         return Err(Error::data(
             place.clone(),
-            format!("attribute '{}' stands beside the bag", shown(names[column].as_bytes())),
-            Message::from("say what it is").with([
+            format!("attribute '{}' is outside the bag", shown(names[column].as_bytes())),
+            Message::from("specify its role").with([
                 Setting::Label,
                 Setting::Group,
                 Setting::Keep,
@@ -298,7 +303,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         .collect();
     if relations.len() > 1 {
         let found = format!("the file has {} relational attributes", relations.len());
-        return Err(Error::data(place, found, "give one, which holds the instances of the bag"));
+        return Err(Error::data(place, found, "there must be exactly one, with the instances of the bag"));
     }
     let relation = relations.first().copied();
     // Columns: those beside the relational attribute, then those inside.
@@ -336,7 +341,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
             let remedy = format!(
-                "{wanted} attributes are declared: look for a missing or extra comma, and quote values with spaces"
+                "{wanted} attributes are declared; look for a missing or extra comma, and quote values with spaces"
             );
             refuse((found, remedy.into()))
         };
@@ -378,7 +383,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             let id = text(roles.bag)?;
             if relation.is_some() && instance == 0 && !seen.insert(id.to_string()) {
                 let found = format!("a second row for bag '{}'", shown(id.as_bytes()));
-                return Err(refuse((found, "give each bag one row and an id of its own".into())));
+                return Err(refuse((found, "give each bag one row and a unique id".into())));
             }
             book.row(line, id, roles.label.map(text).transpose()?, roles.group.map(text).transpose()?)?;
             for (kept, &column) in beside.kept.iter_mut().zip(&roles.keep) {
@@ -401,18 +406,15 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             // Sparse rows unfold: three bytes can stand for a million zeros.
             let cells = (book.rows() * roles.features.len()) as u64;
             if cells > UNFOLDED && cells / lines.read.max(1) > MAX_RATIO {
-                let found = format!("sparse rows have become {cells} values: a decompression bomb?");
-                return Err(refuse((
-                    found,
-                    "give the data in the sparse form `bag label index:value …`".into(),
-                )));
+                let found = format!("sparse rows expand to {cells} values: a decompression bomb?");
+                return Err(refuse((found, "use the sparse format `bag label index:value …`".into())));
             }
         }
     }
     let (instances, features, found) = store.finish()?;
     let mut warnings = roles.warnings;
     if weights > 0 {
-        warnings.push(format!("{weights} rows have weights, which are not used").into());
+        warnings.push(format!("{weights} rows have weights, which are ignored").into());
     }
     book.finish(instances, features, &found, beside, options, Vec::new(), warnings)
 }

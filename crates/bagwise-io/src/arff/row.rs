@@ -58,7 +58,7 @@ impl<'t> Tokens<'t> {
     fn quoted(&mut self, mark: u8) -> Parsed<Cow<'t, str>> {
         let rest = &self.text[self.at..];
         let Some(end) = rest.bytes().position(|b| b == mark || b == b'\\') else {
-            return wrong("a quotation mark is opened and never closed", "close it: is the line cut?");
+            return wrong("a quotation mark is not closed", "is the line truncated?");
         };
         if rest.as_bytes()[end] == mark {
             self.at += end + 1;
@@ -82,7 +82,7 @@ impl<'t> Tokens<'t> {
                 c => word.push(c),
             }
         }
-        wrong("a quotation mark is opened and never closed", "close it: is the line cut?")
+        wrong("a quotation mark is not closed", "is the line truncated?")
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
     let value = |token: Option<Token<'t>>| match token {
         Some(Token::Word(word)) => Ok(ArffCell::Text(word)),
         Some(Token::Missing) => Ok(ArffCell::Missing),
-        _ => wrong("a value is missing between commas", "write ? where there is no value"),
+        _ => wrong("a value is missing between commas", "write ? for a missing value"),
     };
     let mut first = tokens.next()?;
     if first == Some(Token::Open) {
@@ -116,13 +116,13 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
             };
             let Some(at) = index.parse::<usize>().ok().filter(|&i| i < width) else {
                 return wrong(
-                    format!("'{}' is no index of a sparse row", shown(index.as_bytes())),
-                    format!("indices are 0 to {}", width.saturating_sub(1)),
+                    format!("'{}' is not a valid index in a sparse row", shown(index.as_bytes())),
+                    format!("indices go from 0 to {}", width.saturating_sub(1)),
                 );
             };
             if last.is_some_and(|l| at <= l) {
                 return wrong(
-                    format!("index {at} does not ascend"),
+                    format!("index {at} is out of order"),
                     "give each index once, in ascending order",
                 );
             }
@@ -155,7 +155,7 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
             weight(&mut tokens).map(|()| (cells, true))
         }
         Some(_) if cells.len() > width => Ok((cells, false)),
-        Some(_) => wrong("a brace stands among the values", "quote values that have braces"),
+        Some(_) => wrong("unexpected brace among the values", "quote values that contain braces"),
     }
 }
 
@@ -167,5 +167,5 @@ fn weight(tokens: &mut Tokens<'_>) -> Parsed<()> {
     if is_number && tokens.next()? == Some(Token::Close) && tokens.next()?.is_none() {
         return Ok(());
     }
-    wrong("what follows in braces is no weight", "write {weight} behind the last value, or leave it out")
+    wrong("the braces do not contain a weight", "write {weight} after the last value, or leave it out")
 }

@@ -30,7 +30,7 @@ impl Writer for Arff {
         ];
         if let Some((what, _)) = unfit.iter().find(|(_, present)| *present) {
             return Err(refuse(
-                format!("Weka's multi-instance form has no place for {what}"),
+                format!("Weka's multi-instance format cannot store {what}"),
                 Message::from("write CSV, or leave those columns out when reading")
                     .with([Setting::Ignore(None)]),
             ));

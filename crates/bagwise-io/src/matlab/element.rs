@@ -35,7 +35,7 @@ pub(super) fn variables(bytes: &[u8]) -> Parsed<Vec<(String, Var)>> {
     let is_hdf = bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(b"\x89HDF");
     if is_hdf || bytes.get(512..).is_some_and(|b| b.starts_with(b"\x89HDF")) {
         return wrong(
-            "this is version 7.3 of MATLAB's format (HDF5), which is not read",
+            "this is version 7.3 of MATLAB's format (HDF5), which is not supported",
             "save it in MATLAB with save(file, '-v7'), or convert it with Python (h5py) to .npz",
         );
     }
@@ -87,8 +87,8 @@ fn unpack(packed: &[u8], room: &mut DecompressBudget) -> Parsed<Vec<u8>> {
     }
     if !room.take(out.len() as u64) {
         return wrong(
-            "its compressed variables become more than 250 times its size: a decompression bomb?",
-            "if the file is what it should be, save it uncompressed (in MATLAB '-v6')",
+            "its compressed variables expand to more than 250 times its size: a decompression bomb?",
+            "if you trust the file, save it uncompressed (in MATLAB '-v6')",
         );
     }
     Ok(out)
@@ -107,7 +107,7 @@ impl<'b> Cursor<'b> {
                 self.bytes = rest;
                 Ok(taken)
             }
-            None => damaged("it is cut short, or a size in it is wrong"),
+            None => damaged("it is truncated, or a size in it is wrong"),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'b> Cursor<'b> {
             _ => return damaged("an element of an unknown type"),
         };
         if !content.len().is_multiple_of(size) {
-            return damaged("an element ends within a number");
+            return damaged("an element ends in the middle of a number");
         }
         content
             .chunks_exact(size)
@@ -163,7 +163,7 @@ impl<'b> Cursor<'b> {
                     12 | 13 if bits > WHOLE => {
                         return wrong(
                             "a whole number is beyond 2^53",
-                            "use smaller numbers, or texts for ids",
+                            "use smaller numbers, or strings for ids",
                         );
                     }
                     _ => bits as f64,
@@ -205,7 +205,7 @@ impl<'b> Cursor<'b> {
         let value = match class {
             1 => {
                 if depth > 2 {
-                    return wrong("cells stand in cells in cells", "give one cell per bag");
+                    return wrong("cell arrays are nested too deeply", "use one cell per bag");
                 }
                 let mut cells = Vec::new();
                 for _ in 0..count {
@@ -213,7 +213,7 @@ impl<'b> Cursor<'b> {
                         (14, content) => {
                             cells.push(Cursor { bytes: content, big: self.big }.matrix(depth + 1)?.1)
                         }
-                        _ => return damaged("a cell holds no variable"),
+                        _ => return damaged("a cell contains no variable"),
                     }
                 }
                 Var::Cell { rows, cells }
@@ -223,7 +223,7 @@ impl<'b> Cursor<'b> {
             6..=15 => {
                 let values = self.numbers()?;
                 if values.len() != count {
-                    return damaged("a matrix has another size than it says");
+                    return damaged("the size of a matrix does not match its header");
                 }
                 Var::Full { rows, cols, values, single: class == 7 }
             }
@@ -247,7 +247,7 @@ impl<'b> Cursor<'b> {
             return Ok(vec![chars.into_iter().collect()]);
         }
         if chars.len() != count {
-            return damaged("a matrix of characters has another size than it says");
+            return damaged("the size of a character matrix does not match its header");
         }
         if cols == 0 {
             // Any number of rows takes no bytes.
@@ -267,7 +267,7 @@ impl<'b> Cursor<'b> {
             || count > row_of.len()
             || count > values.len()
         {
-            return damaged("the columns of a sparse matrix do not fit its size");
+            return damaged("the columns of a sparse matrix do not match its size");
         }
         // MATLAB may keep room for more.
         row_of.truncate(count);

@@ -85,8 +85,8 @@ fn gather<'s>(
             let names: Vec<String> =
                 all.chain(list.iter().copied()).take(12).map(|i| shown(variables[i].0.as_bytes())).collect();
             return wrong(
-                format!("it is not plain which variable holds the instances, among: {}", names.join(", ")),
-                "call it X: a cell array with a matrix per bag, or a matrix with a row per instance",
+                format!("it is unclear which variable contains the instances: {}", names.join(", ")),
+                "name it X: a cell array with one matrix per bag, or a matrix with one row per instance",
             );
         }
     };
@@ -107,10 +107,10 @@ fn gather<'s>(
                 if !variables.iter().any(|(name, _)| is_label(name)) {
                     return wrong(
                         format!(
-                            "the second column of cells in '{}' could hold labels or bags of one instance",
+                            "the second column of cells in '{}' could be labels or bags of one instance",
                             shown(name.as_bytes())
                         ),
-                        "give the labels in a vector called label, and the bags in one column of cells",
+                        "put the labels in a vector called label, and the bags in one column of cells",
                     );
                 }
                 pairs = false;
@@ -122,7 +122,7 @@ fn gather<'s>(
                     None => {
                         return wrong(
                             "the second column of cells has no labels",
-                            "give a number or text in each",
+                            "put a number or string in each",
                         );
                     }
                 }
@@ -135,7 +135,7 @@ fn gather<'s>(
             if rows == 0 || cols == 0 || rows > most || cols > MAX_COLUMNS {
                 return wrong(
                     format!("'{name}' is {rows} x {cols}"),
-                    "give a row per instance, a column per feature",
+                    "use one row per instance and one column per feature",
                 );
             }
             (instances(other), None)
@@ -146,13 +146,13 @@ fn gather<'s>(
         if ["features", "feature_names"].contains(&name.as_str()) {
             features = match list(variable) {
                 Some(Values::Texts { texts, .. }) => Some(texts),
-                _ => return wrong(format!("'{name}' has no texts"), "give a cell array of names"),
+                _ => return wrong(format!("'{name}' contains no strings"), "give a cell array of names"),
             };
         } else if Arrays::uses(&name, options) && !beside.iter().any(|(n, _)| *n == name) {
             let Some(values) = list(variable) else {
                 return wrong(
-                    format!("'{}' is no list of numbers or texts", shown(name.as_bytes())),
-                    "give a vector, or a cell array of texts, with an entry per bag or instance",
+                    format!("'{}' is not a list of numbers or strings", shown(name.as_bytes())),
+                    "use a vector, or a cell array of strings, with one entry per bag or instance",
                 );
             };
             beside.push((name, values));
@@ -223,17 +223,20 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
     for (bag, cell) in cells.iter().enumerate() {
         let what = format!("cell {} of '{}'", bag + 1, shown(name.as_bytes()));
         let Some((rows, cols)) = cell.size() else {
-            return wrong(format!("{what} is no matrix"), "give a matrix with a row per instance in each");
+            return wrong(
+                format!("{what} is not a matrix"),
+                "put a matrix with one row per instance in each cell",
+            );
         };
         if rows == 0 || cols == 0 {
             return wrong(format!("{what} is empty"), "leave empty bags out");
         }
         if cols != width || cols > MAX_COLUMNS {
             let tall = cells.first().and_then(Var::size).is_some_and(|(first, _)| first == rows);
-            let hint = if tall { " (are instances columns? transpose each matrix)" } else { "" };
+            let hint = if tall { " (if instances are columns, transpose each matrix)" } else { "" };
             return wrong(
-                format!("{what} has {cols} columns, the first has {width}{hint}"),
-                "give each bag a row per instance and the same columns",
+                format!("{what} has {cols} columns, but the first has {width}{hint}"),
+                "use one row per instance and the same columns in each bag",
             );
         }
         offsets.push(offsets[bag].saturating_add(rows));

@@ -15,15 +15,15 @@ pub(super) fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget
         return if packed.len() == size {
             Ok(packed.to_vec())
         } else {
-            damaged("the sizes of a page differ")
+            damaged("the sizes of a page do not match")
         };
     }
     let too_much = size as u64 > RATIO_FROM / 4 && size as u64 / packed.len().max(1) as u64 > MAX_RATIO;
     budget.spend_bytes(size)?;
     if too_much {
         return wrong(
-            format!("a page of {} bytes claims to become {size}: a decompression bomb?", packed.len()),
-            "if the file is what it should be, write it uncompressed",
+            format!("a page of {} bytes claims to expand to {size}: a decompression bomb?", packed.len()),
+            "if you trust the file, write it uncompressed",
         );
     }
     let most = size as u64 + 1;
@@ -45,7 +45,7 @@ pub(super) fn unpack(packed: &[u8], codec: i64, size: usize, budget: &mut Budget
         _ => {
             let name = if codec == 3 { "LZO" } else { "an unknown method" };
             return wrong(
-                format!("the file is compressed by {name}, which is not read"),
+                format!("the file is compressed with {name}, which is not supported"),
                 "write it with snappy, zstd, gzip, LZ4, brotli or without compression",
             );
         }

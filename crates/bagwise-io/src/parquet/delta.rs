@@ -30,7 +30,7 @@ pub(super) fn runs(bytes: &[u8], width: u32, count: usize) -> Parsed<Vec<u32>> {
         let head = or_cut(input.varint())?;
         let length = usize::try_from(head >> 1).unwrap_or(usize::MAX);
         if length == 0 {
-            return damaged("a run of no length");
+            return damaged("a run of length 0");
         }
         if head & 1 == 0 {
             let size = width.div_ceil(8) as usize;
@@ -45,7 +45,7 @@ pub(super) fn runs(bytes: &[u8], width: u32, count: usize) -> Parsed<Vec<u32>> {
             input.bytes = rest;
             let values = length.saturating_mul(8).min(count - out.len());
             if (group.len() as u64) * 8 < values as u64 * u64::from(width) {
-                return damaged("a page is cut short");
+                return damaged("a page is truncated");
             }
             out.extend(packed(group, width as usize, values).map(|v| v as u32));
         }
@@ -107,7 +107,7 @@ pub(super) fn strings(
     budget: &mut Budget,
 ) -> Parsed<Vec<Vec<u8>>> {
     let mut input = Input { bytes };
-    let size = |v: i64| usize::try_from(v).map_or_else(|_| damaged("a text of negative length"), Ok);
+    let size = |v: i64| usize::try_from(v).map_or_else(|_| damaged("a string of negative length"), Ok);
     let shared = if prefixed { deltas(&mut input, count)? } else { vec![0; count] };
     let lengths = deltas(&mut input, count)?;
     let mut out: Vec<Vec<u8>> = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn strings(
         input.bytes = rest;
         let before = out.last().map_or(&[][..], |last| last);
         let Some(front) = before.get(..size(shared)?) else {
-            return damaged("a text begins with more than the one before has");
+            return damaged("a string has a longer prefix than the one before it");
         };
         // A long text can be repeated in a few bits.
         budget.spend_bytes(front.len())?;

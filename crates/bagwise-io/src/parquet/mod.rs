@@ -51,8 +51,8 @@ const VALUES: u64 = 1 << 24;
 const PANDAS_INDEX: &str = "__index_level_";
 
 /// Why a column is no feature, but none that is in the way either.
-const DATES: &str = "it holds dates or times";
-const DURATIONS: &str = "it holds durations";
+const DATES: &str = "it contains dates or times";
+const DURATIONS: &str = "it contains durations";
 
 impl Reader for Parquet {
     fn name(&self) -> &'static str {
@@ -92,7 +92,7 @@ impl ParquetFile {
 
     fn at(&mut self, start: u64, size: u64) -> Parsed<Vec<u8>> {
         if start.checked_add(size).is_none_or(|end| end > self.length) {
-            return damaged("it is cut short, or a place in it is wrong");
+            return damaged("it is truncated, or an offset in it is wrong");
         }
         let mut bytes = vec![0; size as usize];
         match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
@@ -143,14 +143,14 @@ fn footer(at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>, length: u64) -> Pars
     match &end[4..] {
         b"PAR1" => {}
         b"PARE" => return wrong("the file is encrypted", "write it without encryption"),
-        _ => return damaged("it does not end as a Parquet file does"),
+        _ => return damaged("it does not end like a Parquet file"),
     }
     let size = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
     if size > MAX_FOOTER || size > length - 12 {
-        return damaged("its description lies outside the file");
+        return damaged("its metadata lies outside the file");
     }
     let bytes = at(length - 8 - size, size)?;
-    Input { bytes: &bytes }.structure().map_or_else(|| damaged("its description cannot be read"), Ok)
+    Input { bytes: &bytes }.structure().map_or_else(|| damaged("its metadata cannot be read"), Ok)
 }
 
 /// A column at the top of the table.
@@ -180,7 +180,7 @@ fn fields(footer: &ThriftValue) -> Parsed<Vec<SchemaField>> {
             0,
         )?;
         let leaf = match leaf {
-            Ok(_) if leaves != before + 1 => Err("it is a structure"),
+            Ok(_) if leaves != before + 1 => Err("it is a struct"),
             Ok(leaf) if leaf.max_rep > 1 => Err("it has lists of lists"),
             other => other,
         };
@@ -193,7 +193,7 @@ fn fields(footer: &ThriftValue) -> Parsed<Vec<SchemaField>> {
     if fields.len() > MAX_COLUMNS {
         return wrong(
             format!("the table has {} columns", fields.len()),
-            "give features as a column of lists",
+            "store the features as one column of lists",
         );
     }
     Ok(fields)
@@ -230,11 +230,11 @@ fn walk(
     }
     let is_list = element.int(6) == Some(3) || logical(element).is_some_and(|(id, _)| id == 3);
     let repeats = in_list && element.int(3) == Some(2);
-    let mut last = Err("it is a structure");
+    let mut last = Err("it is a struct");
     for _ in 0..children {
         last = walk(schema, next, leaves, here.clone(), is_list, depth + 1)?;
     }
-    Ok(if is_list || repeats { last } else { Err("it is a structure") })
+    Ok(if is_list || repeats { last } else { Err("it is a struct") })
 }
 
 /// The number of a logical type, and what it says more.
@@ -253,7 +253,7 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
         (Some(5), _) | (None, Some(5)) => return decimal(element, logical),
         (Some(6..=8), _) | (None, Some(6..=10)) => return Err(DATES),
         (None, Some(21)) => return Err(DURATIONS),
-        (Some(13 | 14), _) | (None, Some(20)) => return Err("it holds binary objects"),
+        (Some(13 | 14), _) | (None, Some(20)) => return Err("it contains binary objects"),
         _ => {}
     }
     let unsigned = match logical {
@@ -273,7 +273,7 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
         (Some(7), _) if logical.is_some_and(|(id, _)| id == 15) && element.int(2) == Some(2) => {
             ValueKind::F16
         }
-        _ => return Err("it holds binary objects"),
+        _ => return Err("it contains binary objects"),
     })
 }
 
@@ -281,14 +281,14 @@ fn kind(element: &ThriftValue) -> Result<ValueKind, &'static str> {
 fn decimal(element: &ThriftValue, logical: Option<(i16, &ThriftValue)>) -> Result<ValueKind, &'static str> {
     let scale = logical.and_then(|(_, inner)| inner.int(1)).or(element.int(7)).unwrap_or(0);
     let Some(scale) = u32::try_from(scale).ok().filter(|&s| s <= 38) else {
-        return Err("it holds decimals of an odd scale");
+        return Err("it contains decimals with an invalid scale");
     };
     let (bytes, little) = match (element.int(1), element.size(2)) {
         (Some(1), _) => (Some(4), true),
         (Some(2), _) => (Some(8), true),
         (Some(6), _) => (None, false),
         (Some(7), Some(bytes @ 1..=16)) => (Some(bytes), false),
-        _ => return Err("it holds decimals of more than 38 digits"),
+        _ => return Err("it contains decimals with more than 38 digits"),
     };
     Ok(ValueKind::Decimal { bytes, little, scale })
 }
@@ -347,7 +347,7 @@ fn table(
     let mut roles = columns::find(&Place::of(source), Some(&names), names.len(), options)?;
     let left_out = leave_out(footer, fields, &mut roles, options);
     if roles.features.is_empty() {
-        let found = "no column of the table has measurements";
+        let found = "no column of the table contains measurements";
         return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
     }
     let markers = Markers::new(&options.missing_values);
@@ -374,9 +374,9 @@ fn table(
         let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
         if column.is_list() {
             if column.codes.is_some() {
-                let found = "it has lists of texts or categories".to_string();
+                let found = "it contains lists of strings or categories".to_string();
                 let remedy =
-                    Message::from("give lists of numbers, or leave it out").with([Setting::Ignore(None)]);
+                    Message::from("use lists of numbers, or leave it out").with([Setting::Ignore(None)]);
                 return Err(of_column(c, (found, remedy)));
             }
             // How long the lists are, the first row group that has rows says.
@@ -394,7 +394,7 @@ fn table(
         wide.push(column);
         if total > MAX_COLUMNS {
             let found = format!("there are more than {MAX_COLUMNS} features");
-            return Err(of_column(c, (found, "use the sparse form `bag label index:value …`".into())));
+            return Err(of_column(c, (found, "use the sparse format `bag label index:value …`".into())));
         }
     }
     let beside: Vec<usize> = [Some(roles.bag), roles.label, roles.group, roles.instance_label]
@@ -536,8 +536,9 @@ fn part(
         Ok(leaf) => leaf,
         Err(why) => {
             return wrong(
-                format!("{why}, which is not read"),
-                Message::from("turn it into numbers or texts, or leave it out").with([Setting::Ignore(None)]),
+                format!("{why}, which is not supported"),
+                Message::from("convert it to numbers or strings, or leave it out")
+                    .with([Setting::Ignore(None)]),
             );
         }
     };
@@ -546,11 +547,11 @@ fn part(
         return damaged("a row group lacks a column, or its columns are encrypted");
     };
     if chunks[*number].get(1).is_some() {
-        return wrong("its values are in another file", "join the files into one");
+        return wrong("its values are in another file", "combine the files into one");
     }
     let places = [meta.int(11), meta.int(9)].into_iter().flatten().filter(|&p| p > 0);
     let (Some(start), Some(size), Some(count)) = (places.min(), meta.int(7), meta.size(5)) else {
-        return damaged("a column has no place");
+        return damaged("a column has no offset");
     };
     let Ok(size) = u64::try_from(size) else { return damaged("a column has no size") };
     let bytes = at(start as u64, size)?;
@@ -563,7 +564,7 @@ fn list_free(column: ColumnValues) -> Parsed<Values> {
         return Ok(column.values);
     }
     let remedy = Message::from("only features may be lists: leave it out").with([Setting::Ignore(None)]);
-    wrong("it holds lists", remedy)
+    wrong("it contains lists", remedy)
 }
 
 /// All columns of a group have the same rows.
@@ -585,7 +586,7 @@ fn check_width(column: &ColumnValues, wide: &Wide<'_>, count: usize, rows: usize
         None => Ok(()),
         Some(row) => wrong(
             format!(
-                "row {} has {} values, the first has {}",
+                "row {} has {} values, but the first has {}",
                 rows + row + 1,
                 column.lengths[row],
                 wide.width

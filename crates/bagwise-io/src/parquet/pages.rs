@@ -15,7 +15,7 @@ use crate::npy::half;
 use crate::text::{Parsed, damaged, wrong};
 
 pub(super) fn or_cut<T>(value: Option<T>) -> Parsed<T> {
-    value.map_or_else(|| damaged("a page is cut short"), Ok)
+    value.map_or_else(|| damaged("a page is truncated"), Ok)
 }
 
 /// How much more may come out of the file: values, which runs multiply, and bytes, which compression does.
@@ -36,8 +36,8 @@ impl Budget {
             return Ok(());
         }
         wrong(
-            format!("it claims {values} more values than the size of the file makes likely"),
-            "if the file is what it should be, write it without dictionaries",
+            format!("it claims {values} more values than is plausible for the size of the file"),
+            "if you trust the file, write it without dictionaries",
         )
     }
 
@@ -47,8 +47,8 @@ impl Budget {
             return Ok(());
         }
         wrong(
-            "its pages become more together than the size of the file makes likely: a decompression bomb?",
-            "if the file is what it should be, write it uncompressed",
+            "its pages expand to more than is plausible for the size of the file: a decompression bomb?",
+            "if you trust the file, write it uncompressed",
         )
     }
 
@@ -214,7 +214,7 @@ pub(super) fn chunk(
                 } else {
                     let packed_levels = |max: u32, field: i16| max > 0 && inner.int(field) != Some(3);
                     if packed_levels(leaf.max_def, 3) || packed_levels(leaf.max_rep, 4) {
-                        return wrong("levels are packed as old versions did", "write the file again");
+                        return wrong("levels use an obsolete encoding", "write the file again");
                     }
                     let content = unpack(content, codec, size, budget)?;
                     let mut body = Input { bytes: &content };
@@ -230,7 +230,7 @@ pub(super) fn chunk(
         }
     }
     if seen != count {
-        return damaged("a column has more values than it says");
+        return damaged("a column has more values than declared");
     }
     let values = match leaf.kind {
         ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
@@ -296,7 +296,7 @@ impl Page {
             (0, _) => {
                 let is_text = leaf.kind == ValueKind::Text && leaf.max_def == 0 && leaf.max_rep == 0;
                 if is_text && has_levels(&self.body, there) {
-                    return damaged("texts that cannot be missing have levels before them");
+                    return damaged("strings that cannot be missing have definition levels");
                 }
                 plain(&self.body, leaf.kind, there)?
             }
@@ -308,7 +308,7 @@ impl Page {
             (9, _) if leaf.kind.size().is_some() => {
                 let size = leaf.kind.size().unwrap_or(1);
                 if self.body.len() != or_cut(there.checked_mul(size))? {
-                    return damaged("a page has another size than its values need");
+                    return damaged("the size of a page does not match its values");
                 }
                 let joined: Vec<u8> = (0..there)
                     .flat_map(|i| (0..size).map(move |b| (i, b)))
@@ -320,7 +320,7 @@ impl Page {
                 let (&width, indices) = match self.body.split_first() {
                     Some(split) => split,
                     None if there == 0 => (&0, &[][..]),
-                    None => return damaged("a page is cut short"),
+                    None => return damaged("a page is truncated"),
                 };
                 let codes = runs(indices, width.into(), there)?;
                 if codes.iter().any(|&c| c as usize >= dictionary.len()) {
@@ -353,7 +353,7 @@ impl Page {
                 let items = strings(&self.body, there, encoding == 7, budget)?;
                 match leaf.kind.size() {
                     Some(size) if items.iter().any(|item| item.len() != size) => {
-                        return damaged("a value has another size than its column");
+                        return damaged("the size of a value does not match its column");
                     }
                     Some(_) => plain(&items.concat(), leaf.kind, there)?,
                     None => byte_strings(items.iter().map(Vec::as_slice), leaf.kind)?,
@@ -361,7 +361,7 @@ impl Page {
             }
             _ => {
                 return wrong(
-                    format!("the encoding of a column is number {encoding}, which is not read for its type"),
+                    format!("a column uses encoding number {encoding}, which is not supported for its type"),
                     "write it with the encodings PLAIN or RLE_DICTIONARY (in pyarrow the default)",
                 );
             }
@@ -414,7 +414,7 @@ fn has_levels(body: &[u8], count: usize) -> bool {
 fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
     if kind == ValueKind::Bool {
         if bytes.len() < count.div_ceil(8) {
-            return damaged("a page is cut short");
+            return damaged("a page is truncated");
         }
         return Ok(Plain::Whole((0..count).map(|i| i64::from(bytes[i / 8] >> (i % 8) & 1)).collect()));
     }
@@ -443,7 +443,7 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
             let whole: Option<Vec<i64>> = items.map(|b| i64::try_from(b).ok()).collect();
             match whole {
                 Some(whole) => Plain::Whole(whole),
-                None => return wrong("a whole number is beyond 2^63", "write such ids as texts"),
+                None => return wrong("a whole number is beyond 2^63", "write such ids as strings"),
             }
         }
         _ => Plain::Whole(items.map(|b| b as i64).collect()),
@@ -459,7 +459,7 @@ fn byte_strings<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> P
     for item in items {
         match std::str::from_utf8(item) {
             Ok(text) => texts.push(text.to_string()),
-            Err(_) => return wrong("a text is not UTF-8", "write it as a string column"),
+            Err(_) => return wrong("a string is not UTF-8", "write it as a string column"),
         }
     }
     Ok(Plain::Texts { codes: (0..texts.len() as u32).collect(), texts })
@@ -477,7 +477,7 @@ fn decimals<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parse
             bytes.reverse();
         }
         if bytes.is_empty() || bytes.len() > 16 {
-            return wrong("it holds decimals of more than 38 digits", "write them in double precision");
+            return wrong("it contains decimals with more than 38 digits", "write them in double precision");
         }
         let negative = bytes[bytes.len() - 1] >= 0x80;
         bytes.resize(16, if negative { 0xff } else { 0 });
@@ -489,6 +489,6 @@ fn decimals<'b>(items: impl Iterator<Item = &'b [u8]>, kind: ValueKind) -> Parse
     }
     match whole.iter().map(|&v| i64::try_from(v).ok()).collect() {
         Some(whole) => Ok(Plain::Whole(whole)),
-        None => wrong("a whole number is beyond 2^63", "write such ids as texts"),
+        None => wrong("a whole number is beyond 2^63", "write such ids as strings"),
     }
 }

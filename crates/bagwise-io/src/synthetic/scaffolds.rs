@@ -10,10 +10,10 @@ pub(super) fn scaffolds(full: &str, given: &Given) -> Result<Dataset> {
     let (bags, groups, low, high) =
         (given.whole("bags"), given.whole("groups"), given.whole("min"), given.whole("max"));
     if low > high {
-        return Err(given.refuse(format!("min={low} is above max={high}"), "give min at most max"));
+        return Err(given.refuse(format!("min={low} is above max={high}"), "min must not exceed max"));
     }
     if groups > bags {
-        return Err(given.refuse(format!("{groups} groups of {bags} bags"), "give at most one per bag"));
+        return Err(given.refuse(format!("{groups} groups for {bags} bags"), "give at most one per bag"));
     }
     let (blocks, features, seed) =
         (given.whole("blocks"), given.whole("features"), given.whole("seed") as u64);

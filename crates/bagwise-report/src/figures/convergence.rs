@@ -47,8 +47,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let columns = [
         words("method"),
         numbers("converged"),
-        numbers("at the limit").hint("the solver stopped before its tolerance"),
-        numbers("in a cycle").hint("alternation came back to an earlier state"),
+        numbers("at the limit").hint("the solver stopped before it reached its tolerance"),
+        numbers("in a cycle").hint("the search came back to an earlier state"),
         numbers("failed"),
         numbers("steps, median"),
         numbers("steps, most"),
@@ -56,12 +56,12 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     ];
     table(page, Look { caption: "How fits ended", sortable: true, ..Look::default() }, &columns, rows);
     if view.run.records.iter().any(|r| !r.outcome.changed.is_empty()) {
-        page.leaf("h3", &[("class", "part")], "How choices settled");
+        page.leaf("h3", &[("class", "part")], "How the choice of instances settled");
         page.leaf(
             "p",
             &[("class", "lead")],
-            "Methods that alternate choose instances, fit, and choose again: a line for each fit. Blue settled, orange came back to \
-             an earlier choice, yellow dashes stopped at the limit.",
+            "These methods choose instances, fit, and choose again. Each line is a fit: blue settled, orange came \
+             back to an earlier choice, dashed yellow stopped at the limit.",
         );
         page.tag("div", &[("class", "figures small")], |page| {
             for (at, line) in view.verdict.table.iter().enumerate() {
@@ -99,7 +99,7 @@ fn rounds(page: &mut Markup, view: &View<'_>, at: usize, method: &str) {
         })
         .collect();
     let id = format!("{}-rounds-{at}", view.id);
-    let description = format!("Choices that {method} changed in each round. {note} {}.", last.join("; "));
+    let description = format!("Choices changed by {method} in each round. {note} {}.", last.join("; "));
     let about =
         Figure { id: &id, title: method, note: &note, description: &description, size: (340.0, 218.0) };
     figure(

@@ -154,7 +154,14 @@ pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
         lines(
             page,
             view,
-            ("roc", "ROC curves", "How many positive bags are found for how many false alarms. Beside the names: the area, mean over repeats.", ("false alarms (share of negative bags)", "found (share of positive bags)")),
+            (
+                "roc",
+                "ROC curves",
+                "True positive rate against false positive rate. Next to each name: the area \
+                under the curve, mean over \
+                repeats.",
+                ("false positive rate", "true positive rate"),
+            ),
             Metric::RocAuc,
             true,
             &|runs| {
@@ -181,7 +188,14 @@ pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
         lines(
             page,
             view,
-            ("pr", "Precision and recall", "How pure the bags called positive are for how many of the positive are found. Beside the names: average precision.", ("recall", "precision")),
+            (
+                "pr",
+                "Precision and recall",
+                "The fraction of bags predicted positive that are positive, against the \
+                fraction of positive bags that are found. Next to each name: average \
+                precision.",
+                ("recall", "precision"),
+            ),
             Metric::PrAuc,
             false,
             &|runs| {
@@ -261,18 +275,19 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         })
         .collect();
     let description = format!(
-        "Probabilities of {}, in tenths, against the observed share: {}.",
+        "Probabilities of {}, in tenths, against the observed frequency: {}.",
         view.winner(),
         lines.join("; ")
     );
     let note = format!(
-        "Those of {} on the dashed line can. Vertical lines are intervals for the sampling of bags; bars below count predictions.",
+        "On the dashed line, the probabilities of {} match the observed frequencies. Vertical lines are intervals \
+         for the sampling of bags; bars below count predictions.",
         view.winner()
     );
     let id = format!("{}-reliability", view.id);
     let about = Figure {
         id: &id,
-        title: "Can probabilities be believed?",
+        title: "Are the probabilities calibrated?",
         note: &note,
         description: &description,
         size: (400.0, 384.0),
@@ -281,7 +296,7 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         page,
         about,
         |svg| {
-            axes(svg, &x, &y, ("", "observed share"));
+            axes(svg, &x, &y, ("", "observed frequency"));
             line(svg, "d", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
             for (i, (_, _, n)) in bins.iter().enumerate() {
                 let (a, b) = (x.at(i as f64 / 10.0), x.at((i + 1) as f64 / 10.0));

@@ -44,11 +44,12 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         }
     }
     let description = format!(
-        "Similarities of {n} bags to each other, ordered by class. Mean similarity by class: {}.",
+        "Similarity of {n} bags to each other, ordered by class. Mean similarity by class: {}.",
         blocks.join("; ")
     );
     let note = format!(
-        "{}. Kernel divided by its diagonal: bright is alike ({} to {}).{of_all} Parameters: those chosen most often, on all bags.",
+        "{}. Normalised kernel: bright means similar ({} to {}).{of_all} Computed on all bags with the parameters \
+         chosen most often.",
         gram.of,
         fixed(gram.range.0, 2),
         fixed(gram.range.1, 2)
@@ -57,7 +58,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let id = format!("{}-gram", view.id);
     let about = Figure {
         id: &id,
-        title: "How alike bags are",
+        title: "How similar bags are",
         note: &note,
         description: &description,
         size: (LEFT + SIDE + 6.0, TOP + SIDE + 8.0),

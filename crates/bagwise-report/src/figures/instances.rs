@@ -22,20 +22,20 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     page.leaf("h3", &[("class", "part")], "The instances that decided");
     let additive = explained.iter().any(|e| e.reason.bias.is_some());
     let how = if additive {
-        "A bar is what an instance adds to the decision value; all instances and the bias add up to it."
+        "A bar is the contribution of an instance to the decision value. All contributions and the bias add up to it."
     } else {
-        "A bar is the decision value of an instance by itself; that of the bag is that of the instance that decides."
+        "A bar is the decision value of an instance. The bag gets the value of the deciding instance."
     };
     // Of several machines each says in its own figure which class is to the right.
     let one = explained.iter().all(|e| e.sides == explained[0].sides);
     let side = match explained[0].sides {
-        Some((side, _)) if one => format!(" To the right speaks for class {side}."),
+        Some((side, _)) if one => format!(" Bars to the right favour class {side}."),
         _ => String::new(),
     };
     let instead = match place {
         0 => String::new(),
         _ => format!(
-            " {} cannot tell instances apart, so these are the predictions of {method}.",
+            " {} cannot explain by instance, so these are the predictions of {method}.",
             view.winner()
         ),
     };
@@ -45,8 +45,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         "p",
         &[("class", "lead")],
         &format!(
-            "{how}{side}{instead} Each bag is predicted by {method} as its outer fold had it: trained without {without}, with \
-             the parameters that fold chose."
+            "{how}{side}{instead} Each bag is predicted by the {method} model of its outer fold, which was trained \
+             without {without}, with the parameters chosen in that fold."
         ),
     );
     let wrong = |e: &&Explained<'_>| said(answers, e).is_some_and(|a| view.class(a.bag) != a.label);
@@ -91,7 +91,7 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&J
         note += &format!(", bias {}", fixed(bias, 3));
     }
     if let Some((plus, minus)) = e.sides.filter(|_| name_side) {
-        note += &format!("; {plus} vs {minus}: to the right for {plus}");
+        note += &format!("; {plus} vs {minus}: bars to the right favour {plus}");
     }
     if more > 0 {
         note += &format!("; {} not shown", count(more, "weaker instance"));

@@ -38,8 +38,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     page.leaf(
         "p",
         &[("class", "lead")],
-        "How often inner folds chose each point of the grid. Choices at an end of the grid suggest a wider one; choices all \
-         over it say that the parameter hardly matters, or that the bags are too few to tell.",
+        "How often inner folds chose each point of the grid. If choices are at an end of the grid, try a wider one. \
+         If they are spread over the whole grid, the parameter has little effect or there are too few bags.",
     );
     page.tag("div", &[("class", "figures small")], |page| {
         for (i, map) in maps.iter().enumerate() {

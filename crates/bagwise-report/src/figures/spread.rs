@@ -49,12 +49,13 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             )
         })
         .collect();
-    let description = format!("Dots: {name} of each of {count} folds, by method. {}.", lines.join("; "));
+    let description =
+        format!("Dots show the {name} of each of {count} folds, by method. {}.", lines.join("; "));
     let id = format!("{}-spread", view.id);
     let about = Figure {
         id: &id,
         title: &format!("{} from fold to fold", capital(metric)),
-        note: "Each dot is a fold; the mark is the value over all bags, with its interval.",
+        note: "Each dot is a fold. The mark is the value over all bags, with its interval.",
         description: &description,
         size,
     };
@@ -114,7 +115,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             });
             table(
                 page,
-                Look { caption: "Values of single folds", sortable: true, ..Look::default() },
+                Look { caption: "Values of individual folds", sortable: true, ..Look::default() },
                 &columns,
                 rows.collect(),
             );

@@ -33,7 +33,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let about = Figure {
         id: &id,
         title: &format!("{} against time", capital(metric)),
-        note: "Time of all fits, parameters chosen included; the scale is logarithmic.",
+        note: "Total time of all fits, including the choice of parameters, on a logarithmic scale.",
         description: &description,
         size: (460.0, 304.0),
     };

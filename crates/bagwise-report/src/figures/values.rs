@@ -30,7 +30,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let about = Figure {
         id: &id,
         title: &format!("Predictions of {} against actual values", view.winner()),
-        note: "On the dashed line they agree.",
+        note: "On the dashed line, they are equal.",
         description: &description,
         size: (400.0, 384.0),
     };

@@ -171,7 +171,7 @@ fn context(m: &Made<'_>) -> Context {
             findings: vec![Suspicion {
                 warning: true,
                 kind: "duplicate_bags".into(),
-                message: "3 bags repeat an earlier one".into(),
+                message: "3 bags are copies of an earlier one".into(),
                 remedy: "drop them".into(),
             }],
             warnings: Vec::new(),

@@ -17,7 +17,7 @@ pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
     "kernel",
     Kind::Word(&["rbf", "linear", "poly"]),
     "rbf",
-    "Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.",
+    "Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.",
 );
 
 /// The power of the polynomial.
@@ -25,7 +25,7 @@ pub(crate) const DEGREE: ParamSpec = ParamSpec::new(
     "degree",
     Kind::Whole { least: 1, most: 10, words: &[] },
     "2",
-    "Degree of the kernel poly; the others ignore it.",
+    "Degree of the poly kernel; other kernels ignore it.",
 );
 
 /// The distance inside the Gaussian.
@@ -33,8 +33,8 @@ pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
     "distance",
     Kind::Word(&["euclidean", "text"]),
     "euclidean",
-    "Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least one \
-     of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.",
+    "Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are \
+     nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.",
 );
 
 /// A kernel of two instances, but for its width.
@@ -92,8 +92,9 @@ pub(crate) fn is_text(points: &[Point]) -> bool {
 pub(crate) fn refuses_scaling(points: &[Point], scale: Scale) -> Option<Error> {
     (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
         Error::refused(
-            format!("scaling {} moves zeros, which distance=text takes for absent words", scale.name()),
-            Message::from("choose a scaling that keeps zeros").with([Setting::Scale(&["none", "maxabs"])]),
+            format!("scaling {} changes zeros, which mean absent words for distance=text", scale.name()),
+            Message::from("choose a scaling that keeps zeros at 0")
+                .with([Setting::Scale(&["none", "maxabs"])]),
         )
     })
 }
@@ -105,7 +106,7 @@ pub(crate) fn refuses_distance(method: &str, points: &[Point]) -> Option<Error> 
             && BaseKernel::read(p).is_ok_and(|k| k.distance() != Distance::Text)
     };
     let kernel = points.iter().find(idle)?.word(KERNEL.name).unwrap_or_default().to_string();
-    let problem = format!("text is a distance for kernel=rbf; kernel={kernel} compares by inner products");
+    let problem = format!("distance=text requires kernel=rbf; kernel={kernel} uses inner products");
     Some(Error::param(method, DISTANCE.name, problem))
 }
 

@@ -50,7 +50,8 @@ const CONCEPT: ParamSpec = ParamSpec::new(
     "concept",
     Kind::Word(&["positive", "either"]),
     "either",
-    "For classes: bags close to the concept are positive, or belong to whichever class fits the training bags better.",
+    "For classes: bags close to the concept are positive (positive), or belong to whichever class fits the training \
+     bags better (either).",
 )
 .solver();
 
@@ -58,8 +59,8 @@ const THRESHOLD: ParamSpec = ParamSpec::new(
     "threshold",
     Kind::WordOrNumber(&["train"]),
     "train",
-    "For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one on \
-    the training bags.",
+    "For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate \
+    value on the training bags.",
 )
 .solver();
 
@@ -127,7 +128,7 @@ impl BestConcept {
     fn read(&self, point: &Point) -> Result<ConceptParams> {
         let threshold = point.number_or_word("threshold")?;
         if let Some(t) = threshold.filter(|t| *t <= 0.0 || *t >= 1.0) {
-            let problem = format!("{t} will not do; nearness lies between 0 and 1");
+            let problem = format!("{t} is not allowed; closeness lies between 0 and 1");
             return Err(Error::param(self.info.name, "threshold", problem));
         }
         let either = point.choice("concept", &[("positive", false), ("either", true)])?;

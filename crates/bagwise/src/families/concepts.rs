@@ -14,7 +14,8 @@ pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
     "distance",
     Kind::Word(&["weighted", "unweighted"]),
     "weighted",
-    "weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for all.",
+    "weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for all \
+     attributes.",
 );
 
 /// The weights that a climb starts with.
@@ -31,7 +32,7 @@ pub(crate) const STARTS: ParamSpec = ParamSpec::new(
     "starts",
     Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
     "all",
-    "Start from all instances of positive bags, or from this many, drawn at random.",
+    "Start from all instances of positive bags, or from this number of random ones.",
 );
 
 /// How long a climb may take.
@@ -39,7 +40,7 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
     "iterations",
     Kind::Whole { least: 1, most: 10_000, words: &[] },
     "30",
-    "Maximum number of steps per start; more rarely changes the result.",
+    "Maximum number of steps per start; more steps rarely change the result.",
 );
 
 /// Values and gradients of a climb of the default number of steps, roughly: measured on Musk1.
@@ -120,7 +121,7 @@ impl UnitRange {
 pub(crate) fn dense(bags: &Bags, ctx: &Ctx) -> Result<Mat> {
     let (rows, width) = (bags.instance_count(), bags.width());
     ctx.reserve(
-        "instances to be held against concepts",
+        "the comparison of instances with concepts",
         8 * (rows * width) as u64,
         "raise the memory budget, or use fewer bags or columns",
     )?;

@@ -28,7 +28,7 @@ impl Drawing {
         ctx.reserve(
             "the graphs of bags",
             edges + distances,
-            Message::more_memory().or("choose a method that keeps no edges"),
+            Message::more_memory().or("choose a method without edges"),
         )?;
         let draw = |b: usize| {
             ctx.check()?;

@@ -83,7 +83,7 @@ static PARAMS: &[ParamSpec] = &[
         LABEL_KERNEL,
         Kind::Word(&["linear", "gaussian"]),
         "gaussian",
-        "For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
+        "For regression: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).",
     )
     .for_values(),
     ParamSpec::new(
@@ -100,15 +100,15 @@ static PARAMS: &[ParamSpec] = &[
         "hypotheses",
         Kind::Word(&["all", "best"]),
         "all",
-        "Average over all concepts found, each with its weight, or take the one with the highest density alone (best).",
+        "Weighted average over all concepts found, or only the concept with the highest density (best).",
     ),
     ParamSpec::new(
         "reuse",
         Kind::Word(&["none", "outer"]),
         "none",
-        "Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer). \
-         outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the \
-         concepts have seen.",
+        "Inner folds search for their own concepts (none), or reuse those of the whole training set (outer). outer \
+         is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts have \
+         seen.",
     ),
     svm::COST,
     svm::TUBE,

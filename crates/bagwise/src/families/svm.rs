@@ -14,7 +14,7 @@ pub(crate) const COST: ParamSpec = ParamSpec::new(
     "c",
     Kind::Number { above: 0.0 },
     "100",
-    "Cost of an error; larger follows the training bags more closely.",
+    "Cost of an error; a larger value fits the training bags more closely.",
 )
 .grid("1,10,100")
 .solver();
@@ -24,8 +24,7 @@ pub(crate) const TUBE: ParamSpec = ParamSpec::new(
     "tube",
     Kind::Number { above: 0.0 },
     "0.01",
-    "Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in units \
-     of the target.",
+    "Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing.",
 )
 .solver()
 .for_values();

@@ -7,16 +7,21 @@ use bagwise_core::{Bags, Error, Result, Rng};
 use bagwise_engine::cells::Distance;
 
 /// The width of the Gaussian.
-pub(crate) const WIDTH: ParamSpec =
-    ParamSpec::new("gamma", Kind::Width, "1/median", "Width of the instance kernel exp(-gamma |x - z|^2).")
-        .grid("2^-5..2^5/median");
+pub(crate) const WIDTH: ParamSpec = ParamSpec::new(
+    "gamma",
+    Kind::Width,
+    "1/median",
+    "Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger \
+        gamma means a narrower kernel.",
+)
+.grid("2^-5..2^5/median");
 
 /// The same kernel by the length `sigma`, with `gamma = 1 / (2 sigma^2)`.
 pub(crate) const SIGMA: ParamSpec = ParamSpec::new(
     "sigma",
     Kind::Length,
     "1*median",
-    "Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)).",
+    "Width of the Gaussian kernel exp(-|x - z|^2 / (2 sigma^2)).",
 )
 .grid("0.25*median,0.5*median,1*median,2*median");
 
@@ -49,7 +54,7 @@ impl Width {
             (Value::OverWidth(n), false) => Ok(Width::GammaOverAttributes(*n)),
             (Value::Number(sigma), true) => Ok(Width::Sigma(*sigma)),
             (Value::TimesMedian(n), true) => Ok(Width::SigmaTimesMedian(*n)),
-            (other, _) => Err(Error::Invalid(format!("{other} is no width"))),
+            (other, _) => Err(Error::Invalid(format!("{other} is not a width"))),
         }
     }
 

@@ -156,7 +156,7 @@ impl<'a> TrainingTask<'a> {
         match (positive, target) {
             (Some(class), Target::Values(_)) => {
                 return Err(Error::Invalid(format!(
-                    "{} has numbers to predict, so '{class}' cannot be the positive class",
+                    "the label of {} is a number, so '{class}' cannot be the positive class",
                     data.name
                 )));
             }
@@ -172,7 +172,7 @@ impl<'a> TrainingTask<'a> {
         let tasks = match target {
             Target::Values(_) if !info.regression => {
                 return Err(Error::Invalid(format!(
-                    "{} predicts classes, and the label of {} is a number",
+                    "{} predicts classes, but the label of {} is a number",
                     info.name, data.name
                 )));
             }
@@ -197,7 +197,7 @@ impl<'a> TrainingTask<'a> {
         if data.bags.has_missing() && !setup.impute {
             return Err(Error::refused(
                 format!("{} has missing values", data.name),
-                Message::from("fill them in, or use medians").with([Setting::FillMissing]),
+                Message::from("fill them in, or fill in medians").with([Setting::FillMissing]),
             ));
         }
         if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
@@ -209,7 +209,7 @@ impl<'a> TrainingTask<'a> {
     /// Multiplies what an error on each bag costs.
     pub fn with_bag_weights(mut self, weights: Vec<f64>) -> Result<TrainingTask<'a>> {
         if weights.len() != self.bags.len() || weights.iter().any(|w| !w.is_finite() || *w <= 0.0) {
-            return Err(Error::Invalid("bag weights must be one number above 0 for each bag".into()));
+            return Err(Error::Invalid("there must be one weight above 0 for each bag".into()));
         }
         self.weights = weights;
         Ok(self)

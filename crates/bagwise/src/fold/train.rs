@@ -201,7 +201,9 @@ fn model(
 ) -> Result<Model> {
     let Refit { frame, at, machines } = &learned.refit;
     if machines.0.iter().any(Option::is_none) {
-        return Err(Error::Invalid("some classes have no training bag; drop them or give them bags".into()));
+        return Err(Error::Invalid(
+            "some classes have no training bags; remove these classes, or add bags".into(),
+        ));
     }
     let models = learner.models(frame, machines, train, ctx)?;
     let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));

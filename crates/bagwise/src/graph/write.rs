@@ -30,8 +30,8 @@ impl GraphFormat {
             "dot" | "gv" => Ok(GraphFormat::Dot),
             _ => Err(Error::data(
                 Place::of(path.display().to_string()),
-                "the name does not say which kind of graph to write",
-                "let it end in .graphml, .dot or .gv",
+                "the file extension is not a known graph format",
+                "use .graphml, .dot or .gv",
             )),
         }
     }

@@ -71,7 +71,7 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
             Severity::Note,
             "no_labels",
             "the bags have no labels".into(),
-            Message::from("fine for prediction; to learn, name the label column").with([Setting::Label]),
+            Message::from("fine for prediction; for training, name the label column").with([Setting::Label]),
         );
         return;
     }
@@ -100,7 +100,7 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     }
     if used.len() > 20 && used.len() * 2 > found.bags {
         let message = format!("{} classes for {} bags", used.len(), found.bags);
-        let remedy = Message::from("if the label is a measurement, learn it as a number")
+        let remedy = Message::from("if the label is a measurement, use regression")
             .with([Setting::Task("regression")])
             .and("; if it is an id, name the right column")
             .with([Setting::Label]);
@@ -120,26 +120,20 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     let largest = used.iter().map(|c| c.1).max().unwrap_or(0);
     if used.len() == 2 && largest * 10 > found.bags * 9 {
         let share = 100.0 * largest as f64 / found.bags as f64;
-        let message = format!("{share:.0} % of the bags are of one class");
-        add(
-            Severity::Note,
-            "imbalance",
-            message,
-            "judge by balanced accuracy or AUC, not by accuracy".into(),
-        );
+        let message = format!("{share:.0}% of the bags are of one class");
+        add(Severity::Note, "imbalance", message, "use balanced accuracy or AUC instead of accuracy".into());
     }
 }
 
 fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
     let by = |of: &str| match numbers {
-        true => format!("puts the bags in the order of the target without a mistake by its {of}"),
-        false => format!("separates the classes without a mistake by its {of}"),
+        true => format!("orders the bags exactly as the target does, by its {of}"),
+        false => format!("separates the classes perfectly by its {of}"),
     };
     let (equals, determines) = match numbers {
-        true => (
-            "is the target under another name",
-            "follows from the target: its values lie in the order of the target without a mistake",
-        ),
+        true => {
+            ("is the target under another name", "follows from the target: it is in exactly the same order")
+        }
         false => (
             "is the label under another name",
             "determines the label: each of its values belongs to one class",
@@ -172,9 +166,9 @@ fn columns(found: &Inspection, add: Add<'_>) {
         let names = names_where(&found.columns, |c| c.looks_like == Some(looks));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
-            let remedy = Message::from("ids are not measurements: leave it out")
+            let remedy = Message::from("ids are not measurements; leave it out")
                 .with([Setting::Ignore(None)])
-                .or("carry it along")
+                .or("copy it to the results")
                 .with([Setting::Keep]);
             add(Severity::Warning, "looks_like_id", message, remedy);
         }
@@ -190,13 +184,13 @@ fn columns(found: &Inspection, add: Add<'_>) {
             Severity::Warning,
             "many_categories",
             message,
-            Message::from("names and ids teach nothing: leave it out or carry it along")
+            Message::from("names and ids are useless as features; leave it out, or copy it to the results")
                 .with([Setting::Ignore(None), Setting::Keep]),
         );
     }
     if !found.constant.is_empty() {
         let names: Vec<&str> = found.constant.iter().map(String::as_str).collect();
-        let message = format!("{} has one value everywhere", list("attribute", "attributes", &names));
+        let message = format!("{} is constant", list("attribute", "attributes", &names));
         let remedy =
             Message::from("harmless; leave it out").with([Setting::Ignore(None)]).and(" to save time");
         add(Severity::Note, "constant", message, remedy);
@@ -205,21 +199,22 @@ fn columns(found: &Inspection, add: Add<'_>) {
         let mut columns: Vec<&ColumnSummary> = found.columns.iter().filter(|c| c.missing > 0).collect();
         columns.sort_by_key(|c| std::cmp::Reverse(c.missing)); // stable
         let share = |c: &ColumnSummary| 100.0 * c.missing as f64 / found.instances as f64;
-        let each = |c: &&ColumnSummary| format!("{} {} ({:.0} %)", c.name, c.missing, share(c));
+        let each = |c: &&ColumnSummary| format!("{} {} ({:.0}%)", c.name, c.missing, share(c));
         let mut each: Vec<String> = columns.iter().take(SHOWN_MISSING).map(each).collect();
         if columns.len() > SHOWN_MISSING {
             each.push(format!("and {} more attributes", columns.len() - SHOWN_MISSING));
         }
         let message = format!("{} values are missing: {}", found.missing, each.join(", "));
-        let remedy = Message::from("learning refuses them: fill them with medians of the training bags")
+        let remedy = Message::from("training does not accept them; fill in medians of the training bags")
             .with([Setting::FillMissing])
-            .or("leave out what is mostly missing")
+            .or("leave out attributes that are mostly missing")
             .with([Setting::Ignore(Some(columns[0].name.clone()))]);
         add(Severity::Warning, "missing", message, remedy);
     }
     if found.attributes > found.bags {
         let message = format!("more attributes ({}) than bags ({})", found.attributes, found.bags);
-        let remedy = "chance patterns are likely: trust nested cross-validation, not the fit on these bags";
+        let remedy =
+            "chance patterns are likely; rely on nested cross-validation, not on the fit to these bags";
         add(Severity::Note, "wide", message, remedy.into());
     }
 }
@@ -227,13 +222,12 @@ fn columns(found: &Inspection, add: Add<'_>) {
 fn sizes(found: &Inspection, add: Add<'_>) {
     let spread = &found.bag_sizes.spread;
     if spread.max == 1.0 && found.bags > 1 {
-        let remedy =
-            Message::from("then any ordinary classifier will do; check the bag column, or name another")
-                .with([Setting::Bag]);
+        let remedy = Message::from("an ordinary classifier would do; check the bag column, or name another")
+            .with([Setting::Bag]);
         add(Severity::Warning, "single_instances", "every bag has one instance".into(), remedy);
     } else if found.bags > 10 && spread.max * 2.0 > found.instances as f64 {
-        let message = format!("one bag holds {} of the {} instances", spread.max, found.instances);
-        add(Severity::Note, "giant_bag", message, "check that it is one bag".into());
+        let message = format!("one bag has {} of the {} instances", spread.max, found.instances);
+        add(Severity::Note, "giant_bag", message, "check that it is really one bag".into());
     }
     // Three standard errors are rare by chance; an area under 0.65 is of little use to a method all the same.
     if let Some(p) = &found.bag_sizes.predicts
@@ -244,8 +238,7 @@ fn sizes(found: &Inspection, add: Add<'_>) {
         let area = p.auc.max(1.0 - p.auc);
         let message =
             format!("bags of class {} are {more}: the number of instances alone has AUC {area:.2}", p.class);
-        let remedy =
-            "if size comes from how the data were collected, a method can learn it instead of the instances";
+        let remedy = "if bag size depends on how the data were collected, a model can learn the size instead of the instances";
         add(Severity::Warning, "size_predicts", message, remedy.into());
     }
 }
@@ -262,18 +255,19 @@ fn groups(found: &Inspection, add: Add<'_>) {
                 .with([Setting::Group]),
         );
     } else if groups.count == found.bags {
-        let message = "every bag is a group of its own".into();
-        let remedy = Message::from("the group column changes nothing; leave it out, or name another")
+        let message = "every bag is its own group".into();
+        let remedy = Message::from("the group column has no effect; leave it out, or name another")
             .with([Setting::Group]);
         add(Severity::Note, "groups_are_bags", message, remedy);
     }
     if groups.mixed > 0 && groups.count > 1 {
-        let message = format!("{} of {} groups hold bags of more than one class", groups.mixed, groups.count);
+        let message = format!("{} of {} groups have bags of more than one class", groups.mixed, groups.count);
         add(
             Severity::Note,
             "mixed_groups",
             message,
-            "expected for patients or scaffolds, an error if a group has one label".into(),
+            "expected for patients or scaffolds; an error if all bags of a group should have the same label"
+                .into(),
         );
     }
 }
@@ -286,28 +280,31 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             n => format!(", and {} more pairs", n - 1),
         };
         let message =
-            format!("bags {again} and {original} hold the same instances under different labels{more}");
+            format!("bags {again} and {original} have the same instances but different labels{more}");
         add(
             Severity::Warning,
             "clashing_bags",
             message,
-            "one of the labels is wrong, or the attributes cannot tell them apart".into(),
+            "one of the labels is wrong, or the attributes cannot distinguish these bags".into(),
         );
     }
     if twice.bags > 0 {
-        let message = format!("{} bags repeat an earlier one", twice.bags);
+        let message = format!("{} bags are copies of an earlier one", twice.bags);
         add(
             Severity::Warning,
             "duplicate_bags",
             message,
-            Message::from("a copy in training and test flatters every method: drop it, or group the copies")
-                .with([Setting::Group]),
+            Message::from(
+                "copies in training and test make every estimate too optimistic; drop them, or put copies \
+                in one group",
+            )
+            .with([Setting::Group]),
         );
     }
     // Sharing background instances is what multi-instance data do; only a flood of them is news.
     if twice.instances * 20 > found.instances {
         let share = 100.0 * twice.instances as f64 / found.instances as f64;
-        let message = format!("{} instances ({share:.0} %) equal an earlier one", twice.instances);
+        let message = format!("{} instances ({share:.0}%) are copies of an earlier one", twice.instances);
         add(Severity::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
     }
 }

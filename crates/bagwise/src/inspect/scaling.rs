@@ -28,7 +28,7 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
     }
     if storage == "sparse" || (zeros > 0.5 && varying.iter().all(|c| c[0] >= 0.0)) {
         let share = 100.0 * zeros;
-        return of("maxabs", format!("{share:.0} % of the values are 0, and maxabs leaves them 0"));
+        return of("maxabs", format!("{share:.0}% of the values are 0, and maxabs keeps them 0"));
     }
     let share = |holds: &dyn Fn(&[f64; 4]) -> bool| {
         varying.iter().filter(|c| holds(c)).count() as f64 / varying.len() as f64
@@ -36,7 +36,10 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
     // Makers standardise a larger collection and cut the data set out of it, so that mean and deviation are near
     // 0 and 1, not equal to them, and rare attributes are further off.
     if share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 2.0 / 3.0 {
-        return of("none", "the attributes are already standardised (mean near 0, deviation near 1)".into());
+        return of(
+            "none",
+            "the attributes are already standardised (mean near 0, standard deviation near 1)".into(),
+        );
     }
     if share(&|c| c[0] >= -1.0 && c[1] <= 1.0 && c[1] - c[0] >= 0.5) > 0.9 {
         return of("none", "the attributes already lie in [-1, 1] and use most of it".into());
@@ -47,8 +50,8 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
         return of(
             "zscore",
             format!(
-                "{tailed} of {} attributes have values more than 10 deviations from their mean, \
-                 which would squeeze all others under minmax",
+                "{tailed} of {} attributes have values more than 10 standard deviations from their mean; minmax \
+                 would squeeze all other values together",
                 varying.len()
             ),
         );
@@ -59,9 +62,9 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
     of(
         "minmax",
         if varying.len() == 1 {
-            format!("the range is {wide} wide, without far outliers")
+            format!("the range is {wide} wide, without extreme outliers")
         } else {
-            format!("the ranges are {narrow} to {wide} wide, without far outliers")
+            format!("the ranges are {narrow} to {wide} wide, without extreme outliers")
         },
     )
 }

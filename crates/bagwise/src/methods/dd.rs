@@ -19,7 +19,7 @@ static PARAMS: [ParamSpec; 6] = table("all");
 static INFO: Info = Info {
     name: "dd",
     aliases: &["midd"],
-    title: "a point in instance space that positive bags come close to and negative bags avoid",
+    title: "diverse density: finds a point that is close to every positive bag and far from negative bags",
     about: "A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the \
             closeness of a bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of \
             every positive bag finds the concept that makes the training labels most probable (noisy-or). A bag is \

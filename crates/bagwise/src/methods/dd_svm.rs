@@ -44,7 +44,7 @@ static INFO: Info = Info {
     regression: false,
     scale: Scale::ZScore,
     complexity: 40,
-    explains: Explains::No("nearest instances of many concepts decide together"),
+    explains: Explains::No("the output depends on the nearest instances to many concepts"),
     offers: &[Offer::Concepts],
     learns_labels: true,
     params: PARAMS,
@@ -115,8 +115,8 @@ impl Embedding for DdSvm {
 
     fn parts(&self, _: &Concepts, _: bool, _: &Mat, _: &Bags) -> Result<InstanceKernel> {
         Err(Error::Invalid(
-            "dd-svm cannot tell instances apart: the nearest instances of many concepts decide together; \
-             dd and em-dd name the instance that decides, mg-ddv and mg-acc add instances up"
+            "dd-svm cannot explain by instance, because its output depends on the nearest instances to many \
+             concepts; dd and em-dd name the deciding instance, mg-ddv and mg-acc give contributions"
                 .into(),
         ))
     }

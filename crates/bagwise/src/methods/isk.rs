@@ -46,12 +46,12 @@ pub(crate) struct Isk;
 static INFO: Info = Info {
     name: "isk",
     aliases: &["isolation-set-kernel"],
-    title: "isolation set-kernel: instances are similar if random partitions seldom part them",
+    title: "isolation set-kernel: instances are similar if random partitions rarely separate them",
     about: "K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share of \
-            t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of \
-            psi training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density \
-            of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector \
-            machine learns on the bags.",
+            t random partitionings in which x and y lie in the same cell. A cell is the region nearest to one of \
+            psi random training instances, or a leaf of a random tree over them (partition), so the kernel adapts to \
+            the density of the data. W(x) is 1 divided by the number of instances y of the bag with K(x, y) > \
+            epsilon. An SVM is trained on the bags.",
     reference: "Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019",
     family: "set kernel + SVM",
     scale: Scale::ZScore,
@@ -66,17 +66,17 @@ static PARAMS: &[ParamSpec] = &[
         "psi",
         Kind::Whole { least: 1, most: MOST_CENTRES as u32, words: &["auto"] },
         "auto",
-        "Instances that a partitioning is made from: more make smaller cells. Values above the number of \
-         training instances are left out of a list; auto is 64, or a quarter of the training instances if that \
-         is less.",
+        "Number of instances that define a partitioning; more instances give smaller cells. Values in a list that \
+         exceed the number of training instances are skipped. auto is 64, or a quarter of the training instances if \
+         that is less.",
     )
     .grid("2^4..2^12"),
     ParamSpec::new(
         "epsilon",
         Kind::Fraction,
         "1",
-        "Instances of a bag are similar if they share a cell in more than this part of the \
-         partitionings; 1 weighs all instances alike.",
+        "Instances of a bag are similar if they share a cell in more than this fraction of the partitionings; 1 \
+         gives all instances the same weight.",
     )
     .grid("11/20..20/20"),
     ParamSpec::new(
@@ -89,25 +89,24 @@ static PARAMS: &[ParamSpec] = &[
         "partition",
         Kind::Word(&["voronoi", "forest", "sphere"]),
         "voronoi",
-        "What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a \
-         random tree that isolates them, without distances and so the fastest on many instances; \
-         sphere, as voronoi, but only as far as the nearest other of the psi: what is farther away lies \
-         in no cell.",
+        "Type of cell: voronoi, the region nearest to one of the psi instances; forest, a leaf of a random tree \
+         that isolates them (no distances, the fastest for many instances); sphere, as voronoi, but only up to the \
+         distance of the nearest other of the psi instances; points farther away are in no cell.",
     ),
     ParamSpec::new(
         "distance",
         Kind::Word(&["euclidean", "text"]),
         "euclidean",
-        "How near an instance is to a centre: euclidean, or text, the mean squared difference over \
-         the attributes that one of the two has (not zero); text takes scaling none or maxabs, and \
-         partition voronoi or sphere: trees have no distance.",
+        "Distance between an instance and a centre: euclidean, or text, the mean squared difference over the \
+         attributes that are nonzero in at least one of the two. text requires scaling none or maxabs, and partition \
+         voronoi or sphere.",
     ),
     ParamSpec::new(
         "solver",
         Kind::Word(&["auto", "gram", "map"]),
         "auto",
-        "Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine \
-         to the solver's tolerance; auto takes maps from 1000 bags on.",
+        "Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the \
+         solver's tolerance. auto uses maps from 1000 bags.",
     ),
     POOL,
     // For these kernels larger costs give the same machine.
@@ -146,7 +145,7 @@ impl IskParams {
         ];
         let partition = point.choice("partition", &partitions)?;
         if partition == Partition::Forest && distance == Distance::Text {
-            let problem = "the trees of partition=forest take no distances; leave distance=text out, or choose \
+            let problem = "partition=forest does not use distances; leave distance=text out, or choose \
                            partition=voronoi or partition=sphere";
             return Err(Error::param(INFO.name, "distance", problem));
         }
@@ -173,7 +172,7 @@ impl IskParams {
                     false => "training instances (in cross-validation, those of one fold)",
                 };
                 let problem = format!(
-                    "{psi} centres cannot be drawn from {pool} {of}; take at most {pool}, or psi=auto"
+                    "{psi} centres cannot be drawn from {pool} {of}; use at most {pool}, or psi=auto"
                 );
                 Err(Error::param(INFO.name, "psi", problem))
             }

@@ -15,10 +15,12 @@ pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
 
 static INFO: Info = Info {
     name: "mg-acc",
-    title: "instance pairs weighted by how alike their labels probably are, concepts by accuracy",
+    title: "set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by \
+        accuracy",
     about: "The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag \
-            counts as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their \
-            squared error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.",
+            counts as positive if exp(-D) is at least 1/2 for one of its instances), or, for regression, by how \
+            much smaller their squared error is than the largest. Unlike in mg-ddv, a single concept of high density \
+            cannot dominate.",
     complexity: 61,
     ..USUAL
 };

@@ -14,11 +14,12 @@ pub(crate) static METHOD: KernelSvm<WeightedSet<Marginalized>> =
 
 static INFO: Info = Info {
     name: "mg-ddv",
-    title: "instance pairs weighted by how alike their labels probably are, concepts by density",
+    title: "set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by \
+        density",
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by \
             the self-similarities; p is the probability that an instance is positive, averaged over concepts found by \
-            diverse density, each weighted by its density. For numbers the bracket is the expected similarity of two \
-            labels. Concepts are learned again in every fold and for every class.",
+            diverse density, each weighted by its density. For regression, the bracket is the expected similarity \
+            of two labels. Concepts are learned separately in every fold and for every class.",
     complexity: 60,
     ..USUAL
 };

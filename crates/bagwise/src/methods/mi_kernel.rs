@@ -27,10 +27,10 @@ pub(crate) struct MiKernel;
 static INFO: Info = Info {
     name: "mi-kernel",
     aliases: &["nsk"],
-    title: "sum of the similarities of all instance pairs",
+    title: "set kernel: the sum of the similarities of all pairs of instances",
     about: "K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances \
-            (norm=mean) or by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of \
-            the Gaussian. A support vector machine is trained on the bags.",
+            (norm=mean) or by the self-similarities (norm=sqrt). Other instance kernels can replace the Gaussian. \
+            An SVM is trained on the bags.",
     reference: "Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002",
     family: "set kernel + SVM",
     complexity: 20,

@@ -1,4 +1,4 @@
-//! miGraph: instances that resemble others of their bag share one vote.
+//! miGraph: a set kernel in which similar instances of a bag share one vote.
 //!
 //! Inside a bag two instances are neighbours if their dissimilarity is below `delta`; an instance with `k`
 //! neighbours (itself included) weighs `W = 1 / k`, so that a clique counts as one instance. Then
@@ -34,10 +34,10 @@ pub(crate) struct MiGraph;
 static INFO: Info = Info {
     name: "migraph",
     aliases: &["migraph-implicit"],
-    title: "miGraph: instances that resemble others of their bag share one vote",
+    title: "miGraph: a set kernel in which similar instances of a bag share one vote",
     about: "K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), \
-            where W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two \
-            instances can take the place of the Gaussian. A support vector machine is trained on the bags.",
+            where W(a) is 1 divided by the number of instances of the bag closer to a than delta. Other instance \
+            kernels can replace the Gaussian. An SVM is trained on the bags.",
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 40,

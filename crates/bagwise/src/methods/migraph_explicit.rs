@@ -42,12 +42,11 @@ pub(crate) struct ExplicitMiGraph;
 
 static INFO: Info = Info {
     name: "migraph-explicit",
-    title: "MIGraph: compares the instances of two bags and the edges of their graphs",
+    title: "MIGraph: compares the instances of two bags and the edges of their neighbour graphs",
     about: "K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), \
             divided by sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described \
             by the degrees and affinities at its ends. The edge sum is computed in time proportional to the number of edges. \
-            Other kernels of two instances can take the place of the first Gaussian. A support vector machine is trained \
-            on the bags.",
+            Other instance kernels can replace the first Gaussian. An SVM is trained on the bags.",
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 50,
@@ -64,7 +63,7 @@ static PARAMS: &[ParamSpec] = &[
         "gamma_edge",
         Kind::WordOrNumber(&["gamma"]),
         "gamma",
-        "Width of the edge kernel: that of the instances (gamma), or a number.",
+        "Gamma of the edge kernel: the same as for instances (gamma), or a number.",
     ),
     ParamSpec::new(
         "eps",
@@ -84,7 +83,8 @@ static PARAMS: &[ParamSpec] = &[
         "zero",
         Kind::Word(&["limit", "drop"]),
         "limit",
-        "Equal instances: an edge with the affinity of the limit of small distances, or none (drop).",
+        "Identical instances: joined by an edge with the limit of the affinity for small distances, or not joined \
+         (drop).",
     ),
     ParamSpec::new(
         "norm",
@@ -96,8 +96,8 @@ static PARAMS: &[ParamSpec] = &[
         "tol",
         Kind::AtLeast { least: 0.0 },
         "1e-8",
-        "Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs \
-         of edges.",
+        "Maximum absolute error of the normalised kernel due to the approximation of edge sums; 0 sums over all \
+         pairs of edges.",
     ),
     svm::COST,
     svm::TUBE,

@@ -45,10 +45,11 @@ pub(crate) struct Mirsvm {
 
 static INFO: Info = Info {
     name: "mirsvm",
-    title: "SVM on one representative instance per bag, chosen again by the machine",
-    about: "Every bag is represented by one instance, at first a random one. A support vector machine learns from the \
-            representatives, and each bag is then represented by its instance with the largest output; and so on until \
-            the representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is \
+    title: "SVM on one representative instance per bag, chosen by the SVM itself",
+    about: "Every bag is represented by one instance, at first a random one. An SVM is trained on the \
+            representatives. Each bag is then represented by its instance with the largest output, and the SVM is \
+            trained again. This repeats until the representatives stay the same, return to an earlier choice, or \
+            max-iter is reached. The output of a bag is \
             the largest output of its instances.",
     reference: "Melki, Cano, Ventura: MIRSVM: multi-instance support vector machine with bag representatives, \
                 Pattern Recognition 79, 2018",
@@ -65,15 +66,15 @@ static PARAMS: &[ParamSpec] = &[
         "bound",
         Kind::Word(&["c", "c/n"]),
         "c",
-        "Bound of a coefficient: the cost, or the cost over the number of bags.",
+        "Upper bound of a coefficient: c, or c divided by the number of bags.",
     )
     .solver(),
     ParamSpec::new(
         "select",
         Kind::Word(&["max", "printed"]),
         "max",
-        "A bag's representative: the instance with the largest output, or (printed) with the largest \
-         output times the bag's label.",
+        "The representative of a bag: the instance with the largest output (max), or with the largest output times \
+         the label of the bag, as printed in the paper (printed).",
     )
     .solver(),
     ParamSpec::new(

@@ -25,7 +25,7 @@ pub(crate) struct SimpleMi;
 static INFO: Info = Info {
     name: "simple-mi",
     aliases: &["mean-pool"],
-    title: "bag means (or minima and maxima) and an SVM",
+    title: "SVM on bag means (or minima and maxima)",
     about: "A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and \
             maxima side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.",
     reference: "Dong: A comparison of multi-instance learning algorithms, thesis, University of Waikato, 2006",
@@ -95,8 +95,8 @@ impl Embedding for SimpleMi {
     fn parts(&self, embed: &Embed, linear: bool, kept: &Mat, bags: &Bags) -> Result<InstanceKernel> {
         if !linear || *embed != Embed::Mean {
             return Err(Error::Invalid(
-                "simple-mi can tell instances apart only with embed=mean and kernel=linear; \
-                 fit it so, or choose a set kernel such as mi-kernel, whose outputs are sums over instances"
+                "simple-mi can explain by instance only with embed=mean and kernel=linear; use these, or a set \
+                 kernel such as mi-kernel"
                     .into(),
             ));
         }

@@ -1,4 +1,4 @@
-//! WMKSVM, the weighted matrix kernel SVM: instances in the middle of their bag count more.
+//! WMKSVM, the weighted matrix kernel SVM: a set kernel in which instances near the centre of their bag count more.
 //!
 //! With `S_i` the sum of squared distances from instance `i` to the others of its bag, its weight is
 //! `w_i = (1 / S_i) / sum_j (1 / S_j)`, and `K(X, Y) = sum_{i, j} w_i w_j k(x_i, z_j)` with the Gaussian
@@ -29,10 +29,10 @@ pub(crate) struct Wmksvm;
 
 static INFO: Info = Info {
     name: "wmksvm",
-    title: "weighted matrix kernel SVM: instances in the middle of their bag count more",
+    title: "weighted matrix kernel SVM: a set kernel in which instances near the centre of their bag count more",
     about: "K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse \
-            of the sum of squared distances to the other instances of the bag. Other kernels of two instances can take the \
-            place of the Gaussian. A support vector machine is trained on the bags.",
+            of the sum of squared distances to the other instances of the bag. Other instance kernels can replace \
+            the Gaussian. An SVM is trained on the bags.",
     reference: "Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel",
     family: "set kernel + SVM",
     complexity: 30,
@@ -49,7 +49,7 @@ static PARAMS: &[ParamSpec] = &[
         "norm",
         Kind::Word(&["none", "sqrt"]),
         "none",
-        "Normalisation: none, as printed, or by the self-similarities (sqrt).",
+        "Normalisation: none, as in the paper, or by the self-similarities (sqrt).",
     ),
     svm::COST,
     svm::TUBE,

@@ -183,7 +183,7 @@ pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()>
     if good {
         return Ok(());
     }
-    Err(Error::param(method, spec.name, format!("{value} will not do; it takes {}", spec.kind.expects())))
+    Err(Error::param(method, spec.name, format!("{value} is not allowed; expected {}", spec.kind.expects())))
 }
 
 /// The size by which values are ordered; words have none.

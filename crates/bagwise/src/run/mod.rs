@@ -67,18 +67,17 @@ impl RunPlan {
         let refuse = |why: String| Err(Error::Invalid(format!("protocol {} {why}", name.as_str())));
         if given && !matches!(outer, Splits::Given | Splits::TrainTest) {
             return refuse(
-                "makes its own folds and has no use for given ones; leave them out, or use given or train-test"
-                    .into(),
+                "draws its own folds; leave the given folds out, or use given or train-test".into(),
             );
         }
         if self.repeats > 1 && !outer.random() {
             return refuse(format!(
-                "tests the same folds in every repeat, so that {} say little more than one; ask for 1",
+                "uses the same folds in every repeat, so {} repeats add little; use 1",
                 self.repeats
             ));
         }
         if self.protocol.optimistic() && self.threshold.is_some() {
-            return refuse("chooses no threshold; leave it out, or use nested".into());
+            return refuse("does not choose a threshold; leave it out, or use nested".into());
         }
         Ok(())
     }
@@ -133,7 +132,7 @@ impl<'a> Run<'a> {
             TrainingTask::new(data, setup, plan.positive.as_deref())?;
             if plan.protocol.name == ProtocolName::Kfold && setup.grid.points.len() > 1 {
                 return Err(Error::Invalid(format!(
-                    "protocol kfold has fixed parameters, and {} is given {} points to choose from; use nested",
+                    "protocol kfold uses fixed parameters, but {} is given {} combinations to choose from; use nested",
                     setup.method.info().name,
                     setup.grid.points.len()
                 )));
@@ -266,8 +265,7 @@ impl<'a> Run<'a> {
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
         if !learned.threshold_met {
-            judged.outcome.message =
-                Some("the threshold's rule could not be met on the training bags".into());
+            judged.outcome.message = Some("no threshold satisfies the rule on the training bags".into());
         }
         Ok(judged)
     }

@@ -69,7 +69,7 @@ impl RecordStore {
             return Err(Error::data(
                 Place::of(folder.display().to_string()),
                 "the folder belongs to another run",
-                "repeat the settings it was started with, or start in a new folder",
+                "use the same settings as before, or start in a new folder",
             ));
         }
         let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
@@ -151,7 +151,7 @@ fn check_ours(folder: &Path) -> Result<()> {
     }
     Err(Error::data(
         Place::of(folder.display().to_string()),
-        "the folder is not empty, and holds no run",
+        "the folder is not empty, and does not contain a run",
         "name a new folder",
     ))
 }
@@ -171,7 +171,7 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
     }
     Err(Error::data(
         Place::of(path.display().to_string()),
-        "bagwise did not write this file, and would overwrite it",
+        "this file was not written by bagwise and would be overwritten",
         "move it, or name another folder",
     ))
 }

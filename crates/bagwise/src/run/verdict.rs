@@ -122,7 +122,7 @@ impl Verdict {
     ) -> Result<Verdict> {
         let table = ranked(records, roster, metric, level)?;
         if table.is_empty() {
-            return Err(Error::Invalid(format!("there are no records of {}", roster.data)));
+            return Err(Error::Invalid(format!("there are no records for {}", roster.data)));
         }
         let methods: Vec<&str> = table.iter().map(|line| line.method.as_str()).collect();
         let seed = records.first().map_or(0, |r| r.seed);
@@ -208,14 +208,14 @@ impl Verdict {
     pub fn sentence(&self) -> String {
         let (best, name) = (self.best(), self.metric.name());
         let Some(mean) = best.metrics[0].mean else {
-            return format!("No method has a value of {name} on {}.", self.data);
+            return format!("No method has a value for {name} on {}.", self.data);
         };
         // One alone is the best of nothing.
         let alone = self.table.len() == 1;
         let is_best = if alone { "" } else { " is best" };
         let mut text = format!("{}{is_best} on {}: {name} {mean:.3}", best.method, self.data);
         if let Some(i) = best.metrics[0].interval {
-            text += &format!(" ({:.0} % interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
+            text += &format!(" ({:.0}% interval {:.3} to {:.3})", 100.0 * self.level, i.low, i.high);
         }
         if !alone {
             text += &self.compared();
@@ -225,7 +225,7 @@ impl Verdict {
         }
         if !self.saw_test_bags.is_empty() {
             text += &format!(
-                ". Values are too good for {}, which drew on the test bags",
+                ". The values of {} are optimistic: test bags were seen in training",
                 self.saw_test_bags.join(" and ")
             );
         }
@@ -240,30 +240,30 @@ impl Verdict {
         if self.units < LEAST_UNITS {
             let units = if self.grouped { "groups" } else { "bags" };
             text += &format!(
-                ". Too few {units} to tell methods apart: there are {}, and {LEAST_UNITS} are needed",
+                ". There are too few {units} to compare methods: {}, and {LEAST_UNITS} are needed",
                 self.units
             );
         } else if self.best().method == BASELINE {
-            text += ". No method does better than answering the same for every bag";
+            text += ". No method is better than a constant prediction";
         } else if let Some(found) = &self.against_baseline[0] {
             let clearly = match found.standing {
                 Standing::ClearlyBetter => "is clearly better",
                 _ => "is not clearly better",
             };
-            text += &format!(
-                ". It {clearly} than answering the same for every bag ({BASELINE}{})",
-                numbers(found)
-            );
+            text += &format!(". It {clearly} than a constant prediction ({BASELINE}{})", numbers(found));
         }
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
         if tested && !others.is_empty() {
-            text += &format!(". No clear difference: {}", others.join(", "));
+            text += &format!(". It does not differ clearly from {}", others.join(", "));
         } else if tested && self.standing[1..].iter().all(|s| *s == Standing::ClearlyWorse) {
             text += ". All others are clearly worse";
         }
         if self.recommended != 0 {
-            text += &format!(". Recommended: {}, the simplest that is not clearly worse", self.recommended());
+            text += &format!(
+                ". Recommended: {}, the simplest method that is not clearly worse",
+                self.recommended()
+            );
         }
         text
     }
@@ -271,9 +271,9 @@ impl Verdict {
 
 /// Difference, interval and p, to be put behind a name.
 fn numbers(found: &Difference) -> String {
-    let mut text = found.value.map_or(String::new(), |v| format!(", {v:+.3}"));
+    let mut text = found.value.map_or(String::new(), |v| format!(": difference {v:+.3}"));
     if let Some(i) = found.interval {
-        text += &format!(", {:+.3} to {:+.3}", i.low, i.high);
+        text += &format!(", interval {:+.3} to {:+.3}", i.low, i.high);
     }
     if let Some(p) = found.p {
         text += &format!(", p = {p:.4}");

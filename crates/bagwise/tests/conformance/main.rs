@@ -1,5 +1,6 @@
 //! Every registered method, every promise. A method is added to the registry and is tested here without a line.
 
+mod alone;
 mod options;
 mod toys;
 

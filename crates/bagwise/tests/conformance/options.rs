@@ -219,8 +219,8 @@ fn a_distance_that_would_be_ignored_is_refused() {
     let of = |given: &[(&str, &str)]| setup(method, given, WhenUnset::Default, &data).grid.points;
     let text = of(&[("distance", "text")]);
     assert_eq!(method.scale(&text), Scale::None);
-    assert!(method.refuses(&text, Scale::MinMax).unwrap().to_string().contains("moves zeros"));
+    assert!(method.refuses(&text, Scale::MinMax).unwrap().to_string().contains("changes zeros"));
     let idle = method.refuses(&of(&[("distance", "text"), ("kernel", "linear")]), Scale::None);
-    assert!(idle.unwrap().to_string().contains("kernel=linear compares by inner products"));
+    assert!(idle.unwrap().to_string().contains("kernel=linear uses inner products"));
     assert!(method.refuses(&of(&[("kernel", "linear")]), Scale::MinMax).is_none());
 }

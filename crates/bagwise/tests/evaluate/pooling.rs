@@ -121,7 +121,7 @@ fn an_auc_has_an_interval_although_a_fold_has_one_class() {
     // One bag in each fold: there is nothing to compare.
     let alone: Vec<Record> = (0..4).map(|fold| one_bag(fold, fold)).collect();
     let found = auc(&alone);
-    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some("no fold has two bags to compare")));
+    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some("no fold has bags to compare")));
 }
 
 #[test]

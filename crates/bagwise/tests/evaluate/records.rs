@@ -210,10 +210,10 @@ fn reasons_are_short_and_checked() {
     assert!(read_records(&folder.file()).unwrap()[0].reasons.is_empty());
     for (wrong, why) in [
         ("[{},{}]", "reasons do not match the bags"),
-        ("[{\"p\":[[1,0.5],[1,0.25]]}]", "a reason has more than ten parts, or an instance twice"),
+        ("[{\"p\":[[1,0.5],[1,0.25]]}]", "a reason has more than ten instances, or the same instance twice"),
         (
             "[{\"p\":[[0,1],[1,1],[2,1],[3,1],[4,1],[5,1],[6,1],[7,1],[8,1],[9,1],[10,1]]}]",
-            "a reason has more than ten parts, or an instance twice",
+            "a reason has more than ten instances, or the same instance twice",
         ),
         ("[{\"p\":[[1,null]]}]", "not a record"),
     ] {
@@ -224,7 +224,7 @@ fn reasons_are_short_and_checked() {
     let mut endless = record("b", 0, 0, None);
     endless.reasons[0].rest = (1, f64::INFINITY);
     let error = file.append(endless).unwrap_err().to_string();
-    assert!(error.contains("a part of a reason is not a finite number"), "{error}");
+    assert!(error.contains("a contribution in a reason is not a finite number"), "{error}");
 }
 
 #[test]

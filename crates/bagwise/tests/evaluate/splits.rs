@@ -258,12 +258,12 @@ fn given_folds_and_train_test_marks_are_followed() {
     let group = groups(&[7, 8, 8, 9]);
     assert_eq!(
         refused(Splits::Given, ["a", "a", "b", "b"], Some(&group)),
-        "group '8' stands in the given folds 'a' and 'b'; a group belongs to one fold"
+        "group '8' is in both folds 'a' and 'b'; put each group in one fold"
     );
     assert!(
         refused(Splits::TrainTest, ["train", "train", "test", "test"], Some(&group)).contains("group '8'")
     );
-    assert!(refused(Splits::Given, ["a", "a", "a", "a"], None).contains("all the same"));
+    assert!(refused(Splits::Given, ["a", "a", "a", "a"], None).contains("in the same fold"));
     assert!(refused(Splits::Given, ["a", "", "b", "b"], None).contains("bag 2 (counted from 1) has no fold"));
     assert!(refused(Splits::TrainTest, ["train", "test", "dev", "test"], None).contains("marked 'dev'"));
     assert!(refused(Splits::TrainTest, ["test"; 4], None).contains("no bag is marked 'train'"));
@@ -280,16 +280,16 @@ fn what_cannot_be_divided_is_refused_with_a_remedy() {
     };
     assert_eq!(
         refused(Splits::KFold(5), None, &all),
-        "4 bags cannot be divided into 5 parts; ask for at most 4 folds, or leave one out"
+        "4 bags cannot be split into 5 folds; use at most 4 folds, or leave one out"
     );
     let (one, three) = (groups(&[3, 3, 3, 3]), groups(&[0, 0, 1, 2]));
     assert_eq!(
         refused(Splits::KFold(4), Some(&three), &all),
-        "3 groups cannot be divided into 4 parts; ask for at most 3 folds, or leave one out"
+        "3 groups cannot be split into 4 folds; use at most 3 folds, or leave one out"
     );
     for splits in [Splits::KFold(2), Splits::LeaveOneOut, Splits::Half(1)] {
-        assert!(refused(splits, Some(&one), &all).starts_with("one group cannot be divided into 2 parts"));
-        assert!(refused(splits, None, &[2]).starts_with("one bag cannot be divided"));
+        assert!(refused(splits, Some(&one), &all).starts_with("one group cannot be split into 2 folds"));
+        assert!(refused(splits, None, &[2]).starts_with("one bag cannot be split"));
     }
     assert!(refused(Splits::KFold(2), None, &[1, 1]).contains("twice"));
     assert!(refused(Splits::KFold(2), None, &[1, 9]).contains("there are 4 bags"));
@@ -334,14 +334,14 @@ fn a_run_refuses_what_its_protocol_would_not_heed() {
     use ProtocolName::{BestOnCv, Given, Half, Kfold, Loo, Nested};
     for name in [Nested, Kfold, Half, BestOnCv, Loo] {
         let said = refused(name, 1, None, true);
-        assert!(said.contains("has no use for given ones"), "{}: {said}", name.as_str());
+        assert!(said.contains("draws its own folds"), "{}: {said}", name.as_str());
     }
     for (name, given) in [(Loo, false), (Given, true)] {
         let said = refused(name, 3, None, given);
-        assert!(said.contains("so that 3 say little more than one"), "{}: {said}", name.as_str());
+        assert!(said.contains("so 3 repeats add little"), "{}: {said}", name.as_str());
     }
     let said = refused(BestOnCv, 1, Some(Threshold::Balanced), false);
-    assert!(said.contains("best-on-cv chooses no threshold"), "{said}");
+    assert!(said.contains("best-on-cv does not choose a threshold"), "{said}");
     assert!(refused(Given, 1, None, false).contains("fold"), "folds that are not given are missed");
     for (name, repeats, threshold, given) in [
         (Nested, 3, Some(Threshold::Balanced), false),

@@ -146,7 +146,7 @@ fn methods_are_compared_on_the_same_bags() {
     let mut all = records();
     all[6].scored = Scored { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
     let message = compared(&all, &["a", "b"]).unwrap_err().to_string();
-    assert!(message.contains("a and b were judged on different bags in repeat 1"), "{message}");
+    assert!(message.contains("a and b were tested on different bags in repeat 1"), "{message}");
     let message = compared(&all, &["aa"]).unwrap_err().to_string();
     assert!(message.contains("did you mean 'a'?"), "{message}");
 }
@@ -224,7 +224,7 @@ fn records_of_other_data_are_refused() {
     let mut all = records();
     all[3].data = "d2".into();
     let message = summarise(&all, &roster(false), &[], 0.95).unwrap_err().to_string();
-    assert!(message.contains("other data than the roster's"), "{message}");
+    assert!(message.contains("belongs to other data"), "{message}");
     all[3].data = "d1".into();
     all[3].scored.bags = vec![1, 9];
     assert!(summarise(&all, &roster(false), &[], 0.95).unwrap_err().to_string().contains("scores bag 9"));

@@ -40,8 +40,8 @@ const RULES: [(&str, bool); 9] = [
     ("bootstrap, max-T over all pairs", true),
     ("sign flips, max-T over pairs with the best", true),
     ("sign flips, max-T over all pairs", true),
-    ("sign flips, max-T over all pairs, widened by 10 %", true),
-    ("sign flips against a fixed method, widened by 10 %", false),
+    ("sign flips, max-T over all pairs, widened by 10%", true),
+    ("sign flips against a fixed method, widened by 10%", false),
 ];
 /// The rule that verdicts follow, and the one for the baseline.
 const SHIPPED: usize = 7;
@@ -56,7 +56,7 @@ struct Family {
 impl Family {
     fn name(self) -> String {
         let groups = if self.grouped { "groups" } else { "bags" };
-        format!("{groups}, {:.0} %, {}", 100.0 * self.positive, self.methods)
+        format!("{groups}, {:.0}%, {}", 100.0 * self.positive, self.methods)
     }
 
     fn data(self, extra: f64, seed: u64) -> String {
@@ -98,26 +98,27 @@ pub(super) fn run() -> Result<Section> {
     let mut section = Section::default();
     section.add(
         format!(
-            "False alarms: the share of {SETS} data sets in which some method is called clearly worse than the best, or \
-             different from the fixed one, though all are equally good. {BAGS} bags, in {GROUPS} groups of unequal size and \
-             mixed classes or in none; 50 or 10 % positive; 2 or 8 methods, each ridge regression on the bag means of its \
-             own {FEATURES} features; 10 folds; level {LEVEL}.",
+            "False alarms: all methods are equally good. A false alarm is a data set in which some method is called clearly \
+             worse than the best (last rule: different from a reference method fixed in advance). Each cell is the rate over \
+             {SETS} data sets of {BAGS} bags. Columns give the unit (single bags, or {GROUPS} groups of unequal size and mixed \
+             classes), the percentage of positive bags, and the number of methods. Each method is ridge regression on the bag \
+             means of its own block of {FEATURES} features. 10 folds, level {LEVEL}.",
         ),
         table(&alarms),
     );
     section.add(
         format!(
-            "Power: the share of worse methods that are called clearly worse where the first block has a signal of {:.1} \
-             instead of 1.3, over {POWER_SETS} data sets.",
+            "Power: the first method is better, because its block has a signal of {:.1} instead of 1.3. Each cell is the \
+             fraction of the other methods that are called clearly worse, over {POWER_SETS} data sets.",
             1.3 + EXTRA
         ),
         table(&power),
     );
     let same = itself()?;
     section.page(format!(
-        "Of the rules with at most {MOST} false alarms in every family, *{}* has the most power (mean {:.3}). Verdicts \
-         follow *{}*, with a factor of {WIDENING}.\n\n`isk` against itself under another seed: no clear difference in \
-         {same} of {SAME} pairs of runs.\n",
+        "Of the rules with a false alarm rate of at most {MOST} in every column, *{}* has the most power (mean {:.3}). \
+         bagwise uses *{}*, with a factor of {WIDENING}.\n\n`isk` compared with itself with a different seed: no clear \
+         difference in {same} of {SAME} pairs of runs.\n",
         RULES[best].0,
         mean(best),
         RULES[SHIPPED].0,

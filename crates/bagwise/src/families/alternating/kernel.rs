@@ -39,7 +39,7 @@ pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
     "kernel",
     Kind::Word(&["rbf", "linear"]),
     "rbf",
-    "Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.",
+    "Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.",
 );
 
 /// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
@@ -48,7 +48,7 @@ pub(crate) const WIDTH: ParamSpec =
 
 /// The cost.
 pub(crate) const COST: ParamSpec = ParamSpec {
-    help: "Cost of an error; larger follows the training rows more closely.",
+    help: "Cost of an error; a larger value fits the training instances more closely.",
     default: "1",
     grid: "0.1,1,10,100",
     ..crate::families::svm::COST
@@ -196,7 +196,7 @@ pub(crate) fn prepare(
         ctx.reserve(
             "kernel values of instances",
             values(wanted.len()),
-            "raise the memory budget, or ask for fewer widths at a time",
+            "raise the memory budget, or use fewer widths at a time",
         )?;
     }
     let mut matrices = match &distances {

@@ -149,7 +149,7 @@ fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representat
         rest = others;
         let bytes: Option<Vec<u8>> = own.iter().map(|&b| u8::try_from(b).ok()).collect();
         let bag = bytes.and_then(|b| String::from_utf8(b).ok());
-        let bag = bag.ok_or_else(|| refuse("the name of a bag is no text"))?;
+        let bag = bag.ok_or_else(|| refuse("the name of a bag is not text"))?;
         found.push(Representative { bag, instance: instance[k], output: output[k], value: value[k] });
     }
     Ok(found)
