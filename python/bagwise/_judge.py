@@ -229,7 +229,8 @@ def compare(
     repeats : int, default=1
         Number of repeats, each with new random folds.
     protocol : str, optional
-        nested, kfold (fixed parameters), loo, half, given, train-test or best-on-cv (optimistic).
+        nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test or best-on-cv
+        (optimistic).
     optimize : str, optional
         Metric for choosing parameters; accuracy, or rmse for regression, by default.
     decision_threshold : float or str, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._data import read
 
-__all__ = ["load", "load_musk1", "names"]
+__all__ = ["fetch", "load", "load_musk1", "names"]
 
 
 def names() -> list[str]:
@@ -29,7 +30,7 @@ def load(name: str) -> tuple[Bags, NDArray[Any]]:
     """Bags and labels of a named data set.
 
     ``musk1`` is part of the package. The others are files in the ``data`` folder of the repository: run in a checkout,
-    or set the environment variable ``BAGWISE_DATA`` to that folder.
+    or set the environment variable ``BAGWISE_DATA`` to that folder. :func:`fetch` adds more.
 
     Examples
     --------
@@ -42,6 +43,43 @@ def load(name: str) -> tuple[Bags, NDArray[Any]]:
     if data.y is None:
         raise ValueError(f"{name} has no labels")
     return data.bags, data.y
+
+
+def fetch(
+    name: str,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> str:
+    """Download a data set of the published experiments, and make it known to :func:`load` and :func:`bagwise.read`.
+
+    The source is a public repository at a fixed commit. The file is converted, and its bags, labels and values are
+    compared with a digest. ``bagwise data`` lists the names with their sources and licences. Downloads are made by curl.
+
+    Parameters
+    ----------
+    name : str
+        The data set, such as ``"fox"``.
+    file : path, optional
+        The file of the source, downloaded by other means.
+    folder : path, optional
+        Where to write. Default: ``$BAGWISE_DATA``, or the folder ``data`` here or above.
+
+    Returns
+    -------
+    str
+        The path of the file that was written.
+
+    Examples
+    --------
+    >>> from bagwise import datasets
+    >>> datasets.fetch("musk3")
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown data set 'musk3'; did you mean 'musk1'?
+    """
+    path = None if file is None else os.fspath(file)
+    return os.fspath(_native.fetch(name, path, None if folder is None else os.fspath(folder)))
 
 
 def load_musk1() -> tuple[Bags, NDArray[Any]]:

@@ -20,7 +20,8 @@ use crate::session::{Outcome, Session};
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
 pub(crate) struct Judging {
-    /// nested, kfold (fixed parameters), loo, half, given, train-test, or best-on-cv (optimistic)
+    /// nested, kfold (fixed parameters), loo, half, learning-curve, given, train-test, or best-on-cv
+    /// (optimistic)
     /// [default: nested, or given if folds are given]
     #[arg(long, value_name = "NAME")]
     protocol: Option<ProtocolName>,

@@ -8,6 +8,7 @@ mod experiment;
 mod judging;
 mod learning;
 mod output;
+mod paper;
 mod progress;
 mod reporting;
 mod session;
@@ -18,8 +19,8 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    compare, completions, convert, embed, evaluate, explain, fit, gram, inspect, methods, predict, report,
-    run,
+    compare, completions, convert, data, embed, evaluate, explain, fit, gram, inspect, methods, predict,
+    report, run,
 };
 use session::{Outcome, Session};
 
@@ -54,6 +55,7 @@ enum Verb {
     Explain(explain::Args),
     Evaluate(evaluate::Args),
     Run(run::Args),
+    Data(data::Args),
     Report(report::Args),
     Methods(methods::Args),
     Demo(compare::DemoArgs),
@@ -89,6 +91,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
         Some(Verb::Run(args)) => run::run(args, &session),
+        Some(Verb::Data(args)) => data::run(args, &session),
         Some(Verb::Report(args)) => report::run(args, &session),
         Some(Verb::Demo(args)) => compare::demo(args, &session),
         Some(Verb::Inspect(args)) => inspect::run(args, &session),

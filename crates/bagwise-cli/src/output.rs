@@ -136,14 +136,6 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// As a table in Markdown.
-    pub(crate) fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
-        let mut text = line(&self.header) + &format!("|{}\n", "---|".repeat(self.header.len()));
-        self.rows.iter().for_each(|row| text += &line(row));
-        text
-    }
-
     /// As CSV; `safe` disarms what a spreadsheet would take for a formula.
     fn to_csv(&self, safe: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());

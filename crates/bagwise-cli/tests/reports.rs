@@ -166,6 +166,48 @@ fn the_folder_of_an_experiment_is_drawn_as_one_page_and_its_table_has_one_unit()
 }
 
 #[test]
+fn the_page_of_an_experiment_begins_with_the_table_of_the_paper() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let experiment = "title = 'Table 1'\nsource = 'somebody'\nmetric = 'accuracy'\npercent = true\nprinted = 'table.csv'\n\
+                      facts = ['table.csv']\nnotes = ['a note']\n[protocol]\nname = 'kfold'\nfolds = 3\n\
+                      [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=30&distance=3'\n\
+                      [[data]]\nname = 'b'\nread = 'synthetic:gauss?bags=24&distance=3'\n\
+                      [[data]]\nname = 'c'\nunavailable = 'it is not public'\n\
+                      [[method]]\nname = 'M'\nmethod = 'simple-mi'\n\
+                      [[method]]\nname = 'N'\nmethod = 'majority'\nincomparable = 'something else'\n\
+                      [[method]]\nname = 'O'\nmethod = 'no-such-method'\n";
+    let printed = "set,method,metric,value,spread,remark\na,M,accuracy_percent,200,0.6,\na,N,accuracy_percent,50,,\n\
+                   b,O,accuracy_percent,77,,\nc,M,accuracy_percent,66,,\n(2 sets),M,average_rank,1.5,,\na,,bags,31,,misprint\n";
+    std::fs::write(at("paper.toml"), experiment).unwrap();
+    std::fs::write(at("table.csv"), printed).unwrap();
+    let output = done(folder.path(), "run paper.toml -o out");
+    assert!(text(&output.stderr).contains("no-such-method"), "{}", text(&output.stderr));
+    let sentence = "Of 4 printed values: 1 below, 1 not comparable and 2 not run.";
+    assert!(text(&output.stdout).contains(sentence), "{}", text(&output.stdout));
+    let found = json(&at("out/table.json"));
+    let verdict = |data: &str, name: &str| {
+        let line =
+            found["results"].as_array().unwrap().iter().find(|r| r["data"] == data && r["name"] == name);
+        line.unwrap()["verdict"].as_str().unwrap().to_string()
+    };
+    assert_eq!(
+        [verdict("a", "M"), verdict("a", "N"), verdict("b", "O")],
+        ["below", "not comparable", "not run"]
+    );
+    assert_eq!([verdict("b", "M"), verdict("c", "M")], ["", "not run"]);
+    let page = std::fs::read_to_string(at("out/report.html")).unwrap();
+    let main = page.split_once("<main>").unwrap().1;
+    assert!(main.starts_with(&format!("<p class=\"verdict\">{sentence}</p>")), "{}", &main[..300]);
+    for part in ["200.0 \u{b1} 0.6", "average_rank", "a note", "<td>misprint</td>", "it is not public"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("no average ranks"));
+    let latex = std::fs::read_to_string(at("out/table.tex")).unwrap();
+    assert!(latex.contains("M & 200.0 $\\pm$ 0.6 / \\textbf{"), "{latex}");
+}
+
+#[test]
 fn what_cannot_be_drawn_says_why() {
     let folder = folder();
     for (line, why) in [

@@ -54,6 +54,34 @@ pub fn fingerprint(value: &impl Serialize) -> String {
     print.finish()
 }
 
+/// The fingerprint of bags, labels and values alone, however bags, features and classes are called and values are stored: by
+/// it a copy of a data set is known again.
+pub fn content_digest(data: &Dataset) -> Result<String> {
+    let mut print = Print::new("content");
+    print.words(data.bags.offsets().iter().map(|&o| o as u64));
+    print.word(data.bags.width() as u64);
+    // Adding nothing makes a negative zero a zero.
+    let bits = |v: f64| (v + 0.0).to_bits();
+    let rows = data.bags.instance_count();
+    data.bags.instances().each_row(0..rows, |_, row| row.iter().for_each(|v| print.word(bits(*v))))?;
+    match &data.target {
+        None => print.word(0),
+        Some(Target::Classes { codes, .. }) => {
+            // Classes by first appearance.
+            let mut seen: Vec<u32> = Vec::new();
+            for code in codes {
+                let at = seen.iter().position(|c| c == code).unwrap_or_else(|| {
+                    seen.push(*code);
+                    seen.len() - 1
+                });
+                print.word(at as u64);
+            }
+        }
+        Some(Target::Values(values)) => print.words(values.iter().map(|v| bits(*v))),
+    }
+    Ok(print.finish())
+}
+
 /// The fingerprint of everything in a data set that a result can depend on: numbers, bags, names, target, groups;
 /// not the name of the data set, nor columns that are only carried along.
 pub fn data_fingerprint(data: &Dataset) -> Result<String> {

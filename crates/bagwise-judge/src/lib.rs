@@ -21,7 +21,7 @@ mod threshold;
 
 pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
 pub use differences::{Difference, Influences, LEAST_UNITS, Standing, WIDENING, recommended};
-pub use fingerprint::{data_fingerprint, fingerprint};
+pub use fingerprint::{content_digest, data_fingerprint, fingerprint};
 pub use intervals::{
     Bootstrap, Interval, PairedTest, Resampling, bootstrap, corrected_interval, corrected_t_test,
     interval_of_draws, t_cdf, t_quantile, wilson,
@@ -33,7 +33,7 @@ pub use record::{
     FitOutcome, FitStatus, Key, POOL, Reason, Record, RecordFile, Scored, read_records, read_records_checked,
 };
 pub use roster::{BagPrediction, GroundTruth, Truth};
-pub use split::{Fold, FoldPlan, Pool, Splits};
+pub use split::{Fold, FoldPlan, Pool, SHARES, Splits};
 pub use summary::{
     MethodSummary, MetricSummary, PredictionRow, Repeat, bootstrap_method, pooled, prediction_rows,
     summarise, write_predictions,

@@ -8,6 +8,7 @@
 //! | `half` | half of every class, n splits | by inner folds if there are several |
 //! | `given` | as a column or file says | by inner folds if there are several |
 //! | `train-test` | one split | by inner folds if there are several |
+//! | `learning-curve` | k-fold, each with 10, 20, …, 100 % of its training bags | by inner folds if there are several |
 //! | `best-on-cv` | k-fold, repeated | the best on the very folds that are reported: optimistic |
 
 use std::str::FromStr;
@@ -45,17 +46,20 @@ pub enum ProtocolName {
     Given,
     /// One given split.
     TrainTest,
+    /// Folds with growing shares of their training bags.
+    LearningCurve,
     /// Parameters by the reported folds.
     BestOnCv,
 }
 
-const NAMES: [(&str, ProtocolName); 7] = [
+const NAMES: [(&str, ProtocolName); 8] = [
     ("nested", ProtocolName::Nested),
     ("kfold", ProtocolName::Kfold),
     ("loo", ProtocolName::Loo),
     ("half", ProtocolName::Half),
     ("given", ProtocolName::Given),
     ("train-test", ProtocolName::TrainTest),
+    ("learning-curve", ProtocolName::LearningCurve),
     ("best-on-cv", ProtocolName::BestOnCv),
 ];
 
@@ -70,9 +74,14 @@ impl ProtocolName {
         self != ProtocolName::Kfold
     }
 
-    /// Outer folds where nothing is said: five halves, else ten folds or as many as there are bags or groups to deal out.
+    /// Outer folds where nothing is said: five halves or folds of a learning curve, else ten folds or as many as there are bags or
+    /// groups to deal out.
     pub fn default_folds(self, units: usize) -> usize {
-        if self == ProtocolName::Half { 5 } else { units.clamp(2, 10) }
+        match self {
+            ProtocolName::Half => 5,
+            ProtocolName::LearningCurve => units.clamp(2, 5),
+            _ => units.clamp(2, 10),
+        }
     }
 }
 
@@ -92,6 +101,7 @@ impl Protocol {
             ProtocolName::Nested | ProtocolName::Kfold | ProtocolName::BestOnCv => Splits::KFold(folds),
             ProtocolName::Loo => Splits::LeaveOneOut,
             ProtocolName::Half => Splits::Half(folds),
+            ProtocolName::LearningCurve => Splits::Curve(folds),
             ProtocolName::Given => Splits::Given,
             ProtocolName::TrainTest => Splits::TrainTest,
         };

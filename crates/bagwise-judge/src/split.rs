@@ -40,13 +40,19 @@ pub enum Splits {
     LeaveOneOut,
     /// `half=N`: N random splits; half of every class trains, an odd class gives training the extra bag.
     Half(usize),
+    /// `curve=K`: the folds of `kfold=K`, first with a tenth of their training bags, then with two tenths and so on; a larger
+    /// share holds the smaller ones.
+    Curve(usize),
     /// `given`: the fold of each bag is given with the data.
     Given,
     /// `train-test`: one split; the data say `train` or `test` for each bag.
     TrainTest,
 }
 
-const NAMES: [&str; 5] = ["kfold", "loo", "half", "given", "train-test"];
+const NAMES: [&str; 6] = ["kfold", "loo", "half", "curve", "given", "train-test"];
+
+/// Shares of the training bags along a learning curve: so many tenths.
+pub const SHARES: usize = 10;
 
 impl fmt::Display for Splits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,6 +60,7 @@ impl fmt::Display for Splits {
             Splits::KFold(k) => write!(f, "kfold={k}"),
             Splits::LeaveOneOut => f.write_str("loo"),
             Splits::Half(n) => write!(f, "half={n}"),
+            Splits::Curve(k) => write!(f, "curve={k}"),
             Splits::Given => f.write_str("given"),
             Splits::TrainTest => f.write_str("train-test"),
         }
@@ -63,7 +70,7 @@ impl fmt::Display for Splits {
 impl FromStr for Splits {
     type Err = Error;
 
-    /// `kfold` alone means ten folds, `half` alone five splits.
+    /// `kfold` alone means ten folds, `half` alone five splits, `curve` alone five folds.
     fn from_str(text: &str) -> Result<Splits> {
         let (name, number) = match text.split_once('=') {
             Some((name, number)) => (name, Some(number)),
@@ -82,6 +89,7 @@ impl FromStr for Splits {
         match name {
             "kfold" => Ok(Splits::KFold(count(10, 2)?)),
             "half" => Ok(Splits::Half(count(5, 1)?)),
+            "curve" => Ok(Splits::Curve(count(5, 2)?)),
             "loo" => plain(Splits::LeaveOneOut),
             "given" => plain(Splits::Given),
             "train-test" => plain(Splits::TrainTest),
@@ -117,7 +125,7 @@ pub struct Pool<'a> {
 impl Splits {
     /// True if another repeat gives other folds.
     pub fn random(&self) -> bool {
-        matches!(self, Splits::KFold(_) | Splits::Half(_))
+        matches!(self, Splits::KFold(_) | Splits::Half(_) | Splits::Curve(_))
     }
 
     /// The outer folds of one repeat over `bags`.
@@ -168,6 +176,18 @@ impl Splits {
                     ));
                 }
                 Ok(folds)
+            }
+            Splits::Curve(folds) => {
+                let whole = Splits::KFold(*folds).divide(pool, &bags, rng)?;
+                let orders: Vec<Vec<usize>> =
+                    whole.iter().map(|f| curve_order(pool, &f.train, rng)).collect();
+                let part = |share: usize, (fold, order): (&Fold, &Vec<usize>)| {
+                    let mut train = order[..(order.len() * share).div_ceil(SHARES)].to_vec();
+                    train.sort_unstable();
+                    Fold { train, test: fold.test.clone() }
+                };
+                let with = |share: usize| whole.iter().zip(&orders).map(move |pair| part(share, pair));
+                Ok((1..=SHARES).flat_map(with).collect())
             }
             Splits::Given => given(pool, &bags),
             Splits::TrainTest => train_test(pool, &bags),
@@ -333,6 +353,31 @@ fn half(pool: Pool<'_>, bags: &[usize], rng: &mut Rng) -> Fold {
         }
     }
     split_by(bags, |i| test[i])
+}
+
+/// Training bags in the order in which a learning curve takes them: classes in turn, as far as they last, so that a small share has
+/// bags of every class in about the proportions of all; groups are whole.
+fn curve_order(pool: Pool<'_>, bags: &[usize], rng: &mut Rng) -> Vec<usize> {
+    let class = classes_of(pool.target, bags);
+    let classes = class.iter().max().map_or(0, |last| last + 1);
+    let mut keyed: Vec<(f64, usize, usize)> = Vec::with_capacity(bags.len());
+    for c in 0..classes {
+        let mut members: Vec<usize> = (0..bags.len()).filter(|&i| class[i] == c).collect();
+        rng.shuffle(&mut members);
+        let count = members.len() as f64;
+        // The first of every class comes first, then each class is spread evenly.
+        let place = |at: usize| if at == 0 { 0.0 } else { (at as f64 + 0.5) / count };
+        keyed.extend(members.into_iter().enumerate().map(|(at, i)| (place(at), c, i)));
+    }
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let order = keyed.into_iter().map(|(_, _, i)| bags[i]);
+    let Some(groups) = pool.groups else { return order.collect() };
+    // A group stands where its first bag does.
+    let order: Vec<usize> = order.collect();
+    let seen = number_by_appearance(order.iter().map(|&bag| groups.codes[bag]));
+    let mut whole: Vec<(usize, usize)> = seen.into_iter().zip(order).collect();
+    whole.sort_by_key(|(group, _)| *group);
+    whole.into_iter().map(|(_, bag)| bag).collect()
 }
 
 fn given_names<'a>(pool: Pool<'a>, bags: &[usize], what: &str) -> Result<Vec<&'a str>> {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval};
 use super::metrics::Metric;
 use super::predictions::Predictions;
+use super::protocol::ProtocolName;
 use super::quantity::Quantity;
 use super::record::{FitStatus, Record, Scored};
 use super::roster::{BagPrediction, GroundTruth, Truth};
@@ -250,6 +251,7 @@ pub fn summarise(
         let repeats = pool(&own, roster, count)?;
         let ended =
             |wanted: &dyn Fn(FitStatus) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
+        let curve = own.values().any(|r| r.protocol == ProtocolName::LearningCurve.as_str());
         let mut lines = Vec::new();
         for &metric in metrics {
             let measured: Vec<Option<Quantity>> = repeats
@@ -261,7 +263,11 @@ pub fn summarise(
             let folds = fold_values(&own, roster, metric)?;
             let (of_folds, ratios): (Vec<f64>, Vec<f64>) = folds.values().copied().flatten().unzip();
             let failed = own.values().filter(|r| !r.succeeded()).count();
-            let no_interval = no_interval(metric, centre, &of_folds, failed, folds.len());
+            let no_interval = if curve {
+                Some("it is a mean over shares of the training bags".into())
+            } else {
+                no_interval(metric, centre, &of_folds, failed, folds.len())
+            };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
             let values: Vec<Option<f64>> = measured.iter().map(|v| v.map(Quantity::value)).collect();
             lines.push(MetricSummary {

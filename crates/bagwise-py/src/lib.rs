@@ -36,5 +36,6 @@ fn bagwise_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::write, module)?)?;
     module.add_function(wrap_pyfunction!(tables::methods, module)?)?;
     module.add_function(wrap_pyfunction!(tables::builtin_names, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)
 }

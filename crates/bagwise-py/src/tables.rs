@@ -199,3 +199,16 @@ pub(crate) fn methods() -> PyResult<String> {
 pub(crate) fn builtin_names() -> Vec<&'static str> {
     bagwise::io::builtin_names().to_vec()
 }
+
+/// Downloads, converts and checks a data set; the path of its file.
+#[pyfunction]
+#[pyo3(signature = (name, file, folder))]
+pub(crate) fn fetch(
+    py: Python<'_>,
+    name: &str,
+    file: Option<std::path::PathBuf>,
+    folder: Option<std::path::PathBuf>,
+) -> PyResult<std::path::PathBuf> {
+    let folder = folder.unwrap_or_else(bagwise::datasets::default_folder);
+    py.detach(|| bagwise::datasets::fetch(name, file.as_deref(), &folder)).map_err(exception)
+}

@@ -119,6 +119,9 @@ fn in_words(protocol: &Protocol) -> String {
         }
         (ProtocolName::Loo, _) => format!("each bag or group left out in turn, {inner}"),
         (ProtocolName::Half, Splits::Half(n)) => format!("{n} random halves, {inner}"),
+        (ProtocolName::LearningCurve, Splits::Curve(k)) => {
+            format!("{k} folds, each with 10 to 100 % of its training bags, {inner}")
+        }
         (ProtocolName::Given, _) => format!("given folds, {inner}"),
         (ProtocolName::TrainTest, _) => format!("one given split, {inner}"),
         _ => protocol.to_string(),

@@ -8,6 +8,7 @@ use crate::audit::{date, model_card, provenance};
 use crate::load::LoadedRun;
 use crate::markup::{Markup, count, listed};
 use crate::overview::{Overview, Together};
+use crate::paper::Paper;
 use crate::view::View;
 use crate::warnings::{self, warnings};
 use crate::{figures, results};
@@ -26,6 +27,15 @@ pub struct ReportOptions {
 
 /// Draws a report of one run or several, each on its own data.
 pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
+    draw(runs, options, None)
+}
+
+/// The same with the tables of a paper before everything else.
+pub fn render_with_paper(runs: &[LoadedRun], options: &ReportOptions, paper: &Paper) -> Result<String> {
+    draw(runs, options, Some(paper))
+}
+
+fn draw(runs: &[LoadedRun], options: &ReportOptions, paper: Option<&Paper>) -> Result<String> {
     if runs.is_empty() {
         return Err(Error::Invalid("there is no run to report on; give the output folder of a run".into()));
     }
@@ -55,7 +65,10 @@ pub fn render(runs: &[LoadedRun], options: &ReportOptions) -> Result<String> {
                 page.leaf("h1", &[], &title);
                 page.leaf("p", &[("class", "sub")], &subtitle(&views));
             });
-            page.tag("main", &[], |page| body(page, &views, &overview));
+            page.tag("main", &[], |page| match paper {
+                Some(paper) => paper_and_runs(page, paper, &views),
+                None => body(page, &views, &overview),
+            });
             page.tag("footer", &[], |page| {
                 page.text("Written by bagwise ");
                 page.text(env!("CARGO_PKG_VERSION"));
@@ -195,6 +208,22 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
     if let Together::Ranked(overview) = overview {
         overview.write(page, views);
     }
+    each_set(page, views);
+}
+
+/// The tables of a paper, then every run.
+fn paper_and_runs(page: &mut Markup, paper: &Paper, views: &[View<'_>]) {
+    paper.write(page);
+    let flattering = too_good(views);
+    if !flattering.is_empty() {
+        page.leaf("p", &[("class", "lead")], flattering.trim());
+    }
+    page.leaf("h2", &[], "The runs behind it");
+    warnings::write(page, &warnings::severe_of_all(views));
+    each_set(page, views);
+}
+
+fn each_set(page: &mut Markup, views: &[View<'_>]) {
     for view in views {
         page.tag("details", &[("class", "set"), ("id", &view.id)], |page| {
             page.tag("summary", &[], |page| {

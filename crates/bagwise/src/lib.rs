@@ -36,6 +36,7 @@
 mod alternation;
 mod calibrate;
 mod config;
+pub mod datasets;
 mod evaluate;
 mod familiar;
 mod families;

@@ -233,7 +233,9 @@ mod tests {
             }
         }
         files.iter().for_each(|f| assert!(f.is_file(), "{}", f.display()));
-        assert_eq!(files.len(), std::fs::read_dir(root().join("experiments")).unwrap().count());
+        let all = std::fs::read_dir(root().join("experiments")).unwrap();
+        let is_experiment = |f: &std::fs::DirEntry| f.path().extension().is_some_and(|e| e == "toml");
+        assert_eq!(files.len(), all.map(Result::unwrap).filter(is_experiment).count());
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod concepts;
 pub(crate) mod convert;
+pub(crate) mod data;
 pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;

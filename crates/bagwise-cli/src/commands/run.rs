@@ -4,19 +4,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::judge::{FitStatus, Metric, Protocol, ProtocolName, Record, that_saw_test_bags};
+use bagwise::judge::{
+    FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
+};
 use bagwise::{Evaluation, LEVEL};
-use bagwise_report::{LoadedRun, ReportOptions, render};
+use bagwise_report::paper::Paper;
+use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
 use crate::args;
-use crate::experiment::{Data, Entry, Experiment, Measure};
+use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
 use crate::judging;
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::paper::{self, Cell, Line, Ours, Results};
 use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
 
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
+const LATEX: &str = "table.tex";
 
 /// Run an experiment file and compare the results with published ones
 #[derive(clap::Args)]
@@ -38,8 +43,9 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The file describes data, methods, grids and protocol, together with the published numbers. experiments/ \
-contains a file for every published table whose data are available. Data sets are looked up by name in $BAGWISE_DATA and data/. The \
-table marks data sets that are missing and methods that bagwise does not implement.
+contains a file for every table of five papers. The report, table.md and table.tex show each published number next to ours, with a \
+verdict. Data sets are looked up by name in $BAGWISE_DATA and data/; `bagwise data get` downloads missing ones. The table marks data \
+sets that are missing and methods that bagwise does not implement.
 
 Examples:
   bagwise run experiment.toml --quick
@@ -47,20 +53,28 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let experiment = Experiment::read(&args.file, args.quick)?;
+    let tables = experiment.tables()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
     std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
-    let mut table =
-        Table { experiment: &experiment, metric, folder: folder.clone(), cells: Vec::new(), report: None };
+    for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
+        session.warn(&unknown.to_string());
+    }
+    let mut found = Results { experiment: &experiment, tables, cells: Vec::new(), counted: Vec::new() };
     let mut runs = Vec::new();
     let mut outcome = Outcome::Done;
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
-            None => table.cells.extend(experiment.method.iter().map(|_| Cell::Missing)),
-            Some(of_seeds) => {
-                table.cells.extend(cells(&experiment, &of_seeds));
+            Err(why) => {
+                let missing = || experiment.method.iter().map(|_| Cell::Missing(why.clone())).collect();
+                found.cells.push(found.tables.iter().map(|_| missing()).collect());
+                found.counted.push(Vec::new());
+            }
+            Ok((of_seeds, counted)) => {
+                found.cells.push(cells(&experiment, &found.tables, &of_seeds)?);
+                found.counted.push(counted);
                 for (own, results) in of_seeds {
                     runs.push(own);
                     if let Some(saw) = results.saw_test_bags() {
@@ -74,11 +88,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             }
         }
     }
-    if !args.no_report && !runs.is_empty() {
-        table.report = Some(report(&experiment, &runs, &folder)?);
-    }
+    let paper = found.paper(protocols(&experiment))?;
+    let report = match args.no_report || runs.is_empty() {
+        true => None,
+        false => Some(report(&experiment, &paper, &runs, &folder)?),
+    };
+    let table = Table { found, metric, paper, folder: folder.clone(), report };
     save_whole(&folder.join(JSON), table.json()?.as_bytes())?;
-    save_whole(&folder.join(MARKDOWN), table.markdown().as_bytes())?;
+    save_whole(&folder.join(MARKDOWN), table.paper.markdown(&experiment.title).as_bytes())?;
+    save_whole(&folder.join(LATEX), table.paper.latex().as_bytes())?;
     session.print(&table)?;
     Ok(outcome)
 }
@@ -104,8 +122,10 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
-/// Every method of the experiment on one data set, a run for each seed in a folder of its own; nothing if the data are
-/// not there.
+/// The runs of a data set, a folder for each seed, and what can be counted of the data; or why there is nothing.
+type OfData = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>), String>;
+
+/// Every method of the experiment on one data set, a run for each seed in a folder of its own.
 fn on_one(
     experiment: &Experiment,
     position: usize,
@@ -113,16 +133,21 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<Option<Vec<(PathBuf, Evaluation)>>> {
+) -> Result<OfData> {
+    if let Some(why) = &data.unavailable {
+        return Ok(Err(why.clone()));
+    }
     if !bagwise::io::is_here(data.read()) {
-        session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/", data.read()));
-        return Ok(None);
+        let known = bagwise::datasets::find(data.read()).is_some();
+        let remedy = if known { format!("; bagwise data get {}", data.read()) } else { String::new() };
+        session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/{remedy}", data.read()));
+        return Ok(Err("data not available".into()));
     }
     let set = session.read(data.read(), &data.options()?)?;
     let judged = experiment.judged(data)?;
     let mut configs = Vec::new();
     for entry in &experiment.method {
-        let Some(name) = &entry.method else { continue };
+        let Some(name) = entry.method() else { continue };
         let learning = entry.learning(&data.name)?;
         let config = learning.config(name, &args::Data::default()).called(&entry.name);
         configs.push(config.params(&learning.seeing.params));
@@ -147,15 +172,16 @@ fn on_one(
         let results = judging::run(evaluate, LEVEL, session).with_context(|| data.name.clone())?;
         of_seeds.push((own, results));
     }
-    Ok(Some(of_seeds))
+    let counted = paper::counts(&set)?;
+    Ok(Ok((of_seeds, counted)))
 }
 
 /// One report over all data sets, from their records.
-fn report(experiment: &Experiment, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
+fn report(experiment: &Experiment, paper: &Paper, runs: &[PathBuf], folder: &Path) -> Result<PathBuf> {
     let runs = runs.iter().map(|run| LoadedRun::read(run)).collect::<bagwise::Result<Vec<_>>>()?;
     let options = ReportOptions { hide_ids: false, title: Some(experiment.title.clone()) };
     let path = folder.join(REPORT);
-    save_whole(&path, render(&runs, &options)?.as_bytes())?;
+    save_whole(&path, render_with_paper(&runs, &options, paper)?.as_bytes())?;
     Ok(path)
 }
 
@@ -164,43 +190,68 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// What the runs of all seeds say of each method.
-fn cells(experiment: &Experiment, of_seeds: &[(PathBuf, Evaluation)]) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = Vec::new();
-    for entry in &experiment.method {
-        if entry.method.is_none() {
-            cells.push(Cell::NoMethod);
-            continue;
-        }
-        let mut ours = Ours::default();
-        for (_, results) in of_seeds {
-            let Some(s) = results.verdict.table.iter().find(|s| s.method == entry.name) else { continue };
-            // One seed's spread is over its repeats; that of several is over seeds.
-            match of_seeds.len() {
-                1 => {
-                    ours.values.clone_from(&s.metrics[0].values);
-                    (ours.mean, ours.sd) = (s.metrics[0].mean, s.metrics[0].sd);
-                }
-                _ => ours.values.push(s.metrics[0].mean),
+/// What the runs of all seeds say of each method, in each table.
+fn cells(
+    experiment: &Experiment,
+    tables: &[PrintedTable],
+    of_seeds: &[(PathBuf, Evaluation)],
+) -> Result<Vec<Vec<Cell>>> {
+    let metrics: Vec<Metric> = tables.iter().map(|t| t.metric).collect();
+    let summarised = of_seeds.iter().map(|(_, r)| summarise(&r.records, &r.roster, &metrics, LEVEL));
+    let summarised: Vec<Vec<MethodSummary>> = summarised.collect::<bagwise::Result<_>>()?;
+    let of_table = |t: usize| {
+        let cell = |entry: &Entry| match entry.method() {
+            None => Cell::NoMethod,
+            Some(_) => of_method(entry, t, of_seeds, &summarised),
+        };
+        experiment.method.iter().map(cell).collect()
+    };
+    Ok((0..tables.len()).map(of_table).collect())
+}
+
+/// What the runs of all seeds say of a method, by the metric of table `t`.
+fn of_method(
+    entry: &Entry,
+    t: usize,
+    of_seeds: &[(PathBuf, Evaluation)],
+    summarised: &[Vec<MethodSummary>],
+) -> Cell {
+    let mut ours = Ours::default();
+    let mut widths = Vec::new();
+    for ((_, results), summary) in of_seeds.iter().zip(summarised) {
+        let Some(s) = summary.iter().find(|s| s.method == entry.name) else { continue };
+        let found = &s.metrics[t];
+        // One seed's spread is over its repeats; that of several is over seeds.
+        match of_seeds.len() {
+            1 => {
+                ours.values.clone_from(&found.values);
+                (ours.mean, ours.sd) = (found.mean, found.sd);
             }
-            ours.repeats += results.repeats();
-            ours.limited += s.limited;
-            ours.fits += s.fits;
-            ours.seconds += s.seconds;
-            ours.saw_test_bags |= that_saw_test_bags(&results.records).contains(&entry.name);
-            let judged =
-                |r: &&Record| r.key.method == entry.name && r.key.inner.is_none() && r.key.point.is_empty();
-            for outcome in results.records.iter().filter(judged).map(|r| &r.outcome) {
-                ours.cycled += usize::from(outcome.status == FitStatus::Cycle);
-                ours.rounds += outcome.changed.len();
-            }
+            _ => ours.values.push(found.mean),
         }
-        if of_seeds.len() > 1 {
-            (ours.mean, ours.sd) = mean_and_deviation(&ours.values);
+        widths.extend(found.interval.zip(found.mean).map(|(i, mean)| (mean - i.low, i.high - mean)));
+        ours.repeats += results.repeats();
+        ours.limited += s.limited;
+        ours.fits += s.fits;
+        ours.seconds += s.seconds;
+        ours.saw_test_bags |= that_saw_test_bags(&results.records).contains(&entry.name);
+        let judged =
+            |r: &&Record| r.key.method == entry.name && r.key.inner.is_none() && r.key.point.is_empty();
+        for outcome in results.records.iter().filter(judged).map(|r| &r.outcome) {
+            ours.cycled += usize::from(outcome.status == FitStatus::Cycle);
+            ours.rounds += outcome.changed.len();
         }
-        cells.push(if ours.fits == 0 { Cell::Missing } else { Cell::Ours(ours) });
     }
-    cells
+    if of_seeds.len() > 1 {
+        (ours.mean, ours.sd) = mean_and_deviation(&ours.values);
+    }
+    // More seeds do not make the bags more: the interval is as wide as that of one seed, on average.
+    if widths.len() == of_seeds.len() {
+        let n = widths.len() as f64;
+        let (below, above) = widths.iter().fold((0.0, 0.0), |(b, a), w| (b + w.0 / n, a + w.1 / n));
+        ours.interval = ours.mean.map(|mean| (mean - below, mean + above));
+    }
+    if ours.fits == 0 { Cell::Missing("no result".into()) } else { Cell::Ours(ours) }
 }
 
 /// Mean and standard deviation (n - 1) of the values of seeds; none unless every seed has one.
@@ -212,230 +263,157 @@ fn mean_and_deviation(values: &[Option<f64>]) -> (Option<f64>, Option<f64>) {
     (Some(mean), Some((squares / (count - 1.0)).sqrt()))
 }
 
-/// What came out for a method on a data set.
-enum Cell {
-    /// A result.
-    Ours(Ours),
-    /// The data set is not there.
-    Missing,
-    /// bagwise does not have the method.
-    NoMethod,
-}
-
-/// A result.
-#[derive(Default)]
-struct Ours {
-    /// Of each repeat, or of each seed if there are several.
-    values: Vec<Option<f64>>,
-    mean: Option<f64>,
-    sd: Option<f64>,
-    /// Of all seeds together, as everything below.
-    repeats: usize,
-    limited: usize,
-    /// Of the limited, those that came back to an earlier state.
-    cycled: usize,
-    /// Rounds of alternations.
-    rounds: usize,
-    fits: usize,
-    seconds: f64,
-    saw_test_bags: bool,
-}
-
-impl Ours {
-    fn remark(&self) -> String {
-        let mut remarks = Vec::new();
-        if self.mean.is_none() {
-            remarks.push("no result".to_string());
-        } else if self.limited > 0 {
-            let Ours { limited, cycled, fits, .. } = self;
-            let mut remark = format!(
-                "{limited} of {fits} fits ended at a limit ({}) or in a cycle ({cycled})",
-                limited - cycled
+/// How the data sets were judged, in words.
+fn protocols(experiment: &Experiment) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for data in &experiment.data {
+        if let Ok(judged) = experiment.judged(data) {
+            let several = |n: usize, of: &str| if n > 1 { format!(", {n} {of}") } else { String::new() };
+            let text = format!(
+                "{}{}{}",
+                Protocol::new(judged.protocol, judged.folds, judged.inner),
+                several(judged.repeats, "repeats"),
+                several(judged.seeds, "seeds")
             );
-            if self.rounds > 0 {
-                remark += &format!(", {:.0} rounds on average", self.rounds as f64 / *fits as f64);
+            if !all.contains(&text) {
+                all.push(text);
             }
-            remarks.push(remark);
         }
-        if self.saw_test_bags {
-            remarks.push("saw test bags".into());
-        }
-        remarks.join("; ")
     }
+    all.join("; ")
 }
 
-/// All results, data set by data set and within them in the order of the methods.
+/// All results, table by table, data set by data set and within them in the order of the methods.
 struct Table<'a> {
-    experiment: &'a Experiment,
+    found: Results<'a>,
     metric: Metric,
+    paper: Paper,
     folder: PathBuf,
-    cells: Vec<Cell>,
     report: Option<PathBuf>,
 }
 
 impl Table<'_> {
-    fn unit(&self) -> f64 {
-        if self.experiment.percent { 100.0 } else { 1.0 }
-    }
-
-    /// Mean and deviation in the unit of the printed numbers.
-    fn ours(&self, cell: &Cell) -> (Option<f64>, Option<f64>) {
-        match (cell, self.experiment.measure) {
-            (Cell::Ours(ours), Measure::Metric) => {
-                (ours.mean.map(|m| m * self.unit()), ours.sd.map(|s| s * self.unit()))
-            }
-            (Cell::Ours(ours), Measure::Seconds) => (Some(ours.seconds / ours.repeats as f64), None),
-            _ => (None, None),
-        }
-    }
-
     /// Where the result is to lie, and whether it does.
-    fn expected(&self, data: &Data, method: &Entry, cell: &Cell) -> (Option<[f64; 2]>, Option<bool>) {
+    fn expected(&self, line: &Line<'_>) -> (Option<[f64; 2]>, Option<bool>) {
         // The file was checked when it was read.
-        let expected = self.experiment.expected(method, &data.name).ok().flatten();
+        let expected = self.found.experiment.expected(line.method, &line.data.name).ok().flatten();
         let within = |([low, high], mean): ([f64; 2], f64)| (low..=high).contains(&mean);
-        (expected, expected.zip(self.ours(cell).0).map(within))
-    }
-
-    /// Digits behind the point that printed numbers of this size have.
-    fn digits(&self) -> Digits {
-        let short = self.experiment.percent || self.experiment.measure == Measure::Seconds;
-        Digits::Few(if short { 1 } else { 4 })
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (&Data, &Entry, &Cell)> {
-        let pairs =
-            self.experiment.data.iter().flat_map(|d| self.experiment.method.iter().map(move |m| (d, m)));
-        pairs.zip(&self.cells).map(|((data, method), cell)| (data, method, cell))
+        (expected, expected.zip(line.cell.shown(line.table).0).map(within))
     }
 
     /// Lines that say something: a result, or a printed number without one.
-    fn rows(&self, digits: Digits) -> Rows {
-        let name = match (self.experiment.measure, self.experiment.percent) {
-            (Measure::Seconds, _) => "ours".into(),
-            (_, true) => format!("{} %", self.metric.name()),
-            (_, false) => self.metric.name().into(),
-        };
-        let head = ["data", "method", "printed", &name, "sd", "difference", "reference", "remark", "seconds"];
-        let judged = self.lines().any(|(data, method, cell)| self.expected(data, method, cell).0.is_some());
-        let more = if judged { &["expected", "within"][..] } else { &[] };
-        let mut rows = Rows::new(head[..7].iter().chain(more).chain(&head[7..]).copied());
-        for (data, method, cell) in self.lines() {
-            let printed = method.printed.get(&data.name).copied();
-            let reference = method.reference.get(&data.name).copied();
-            let (mean, sd) = self.ours(cell);
-            let (seconds, remark) = match cell {
-                Cell::Ours(ours) => (Some(ours.seconds), ours.remark()),
-                Cell::Missing => (None, "data not available".into()),
-                Cell::NoMethod if printed.is_none() && reference.is_none() => continue,
-                Cell::NoMethod => (None, "not implemented".into()),
-            };
-            let difference = printed.zip(mean).map(|(p, m)| m - p);
+    fn rows(&self, full: bool) -> Rows {
+        let several = self.found.tables.len() > 1;
+        let judged = self.found.lines().any(|line| self.expected(&line).0.is_some());
+        let mut head = if several { vec!["table"] } else { Vec::new() };
+        head.extend([
+            "data",
+            "method",
+            "printed",
+            "ours",
+            "sd",
+            "interval",
+            "difference",
+            "reference",
+            "verdict",
+        ]);
+        head.extend(judged.then_some(["expected", "within"]).into_iter().flatten());
+        let mut rows = Rows::new(head.into_iter().chain(["remark", "seconds"]));
+        for line in self.found.lines() {
+            let cell = line.cell();
+            if cell.ours.is_none() && cell.printed.is_none() && cell.reference.is_none() {
+                continue;
+            }
+            let digits = if full { Digits::All } else { Digits::Few(paper::digits(line.table)) };
+            let range =
+                |low: f64, high: f64| format!("{} to {}", digits.show(Some(low)), digits.show(Some(high)));
             let signed = |text: String| {
-                if text.starts_with('-') || text.is_empty() { text } else { format!("+{text}") }
+                if full || text.starts_with('-') || text.is_empty() { text } else { format!("+{text}") }
             };
-            let mut row = vec![
-                data.name.clone(),
-                method.name.clone(),
-                digits.show(printed),
-                digits.show(mean),
-                digits.show(sd),
-                if digits == Digits::All { digits.show(difference) } else { signed(digits.show(difference)) },
-                digits.show(reference),
-            ];
+            let mut row = if several { vec![line.table.title.clone()] } else { Vec::new() };
+            row.extend([
+                line.data.name.clone(),
+                line.method.name.clone(),
+                digits.show(cell.printed),
+                digits.show(cell.ours),
+                digits.show(cell.sd),
+                cell.interval.map_or(String::new(), |(low, high)| range(low, high)),
+                signed(digits.show(cell.difference().map(|d| d.0))),
+                digits.show(cell.reference),
+                cell.agreement.as_str().into(),
+            ]);
             if judged {
-                let (expected, within) = self.expected(data, method, cell);
-                let range = |[low, high]: [f64; 2]| {
-                    format!("{} to {}", digits.show(Some(low)), digits.show(Some(high)))
-                };
-                row.push(expected.map_or(String::new(), range));
+                let (expected, within) = self.expected(&line);
+                row.push(expected.map_or(String::new(), |[low, high]| range(low, high)));
                 row.push(within.map_or("", |w| if w { "yes" } else { "no" }).into());
             }
-            row.extend([remark, Digits::Few(1).show(seconds)]);
+            let seconds = match line.cell {
+                Cell::Ours(ours) => Some(ours.seconds),
+                _ => None,
+            };
+            row.extend([cell.remark, Digits::Few(1).show(seconds)]);
             rows.push(row);
         }
         rows
     }
 
-    /// How the data sets were judged, in words.
-    fn protocols(&self) -> String {
-        let mut all: Vec<String> = Vec::new();
-        for data in &self.experiment.data {
-            if let Ok(judged) = self.experiment.judged(data) {
-                let several = |n: usize, of: &str| if n > 1 { format!(", {n} {of}") } else { String::new() };
-                let text = format!(
-                    "{}{}{}",
-                    Protocol::new(judged.protocol, judged.folds, judged.inner),
-                    several(judged.repeats, "repeats"),
-                    several(judged.seeds, "seeds")
-                );
-                if !all.contains(&text) {
-                    all.push(text);
+    fn line(&self, line: &Line<'_>) -> Object {
+        let cell = line.cell();
+        let mut object = Object::default();
+        object.put("table", &line.table.title);
+        object
+            .put("data", &line.data.name)
+            .put("name", &line.method.name)
+            .put("method", line.method.method());
+        object.put("printed", cell.printed).put("spread", &cell.spread).put("reference", cell.reference);
+        let (expected, within) = self.expected(line);
+        object.put("expected", expected).put("within", within);
+        match line.cell {
+            Cell::Ours(ours) => {
+                object.put("saw_test_bags", ours.saw_test_bags);
+                object.put("mean", cell.ours).put("sd", cell.sd).put("interval", cell.interval);
+                if line.table.measure == Measure::Metric {
+                    let unit = if line.table.percent { 100.0 } else { 1.0 };
+                    object.put("values", ours.values.iter().map(|v| v.map(|v| v * unit)).collect::<Vec<_>>());
                 }
+                object.put("repeats", ours.repeats).put("fits", ours.fits).put("limited", ours.limited);
+                object.put("cycled", ours.cycled).put("rounds", ours.rounds);
+                object.put("seconds", ours.seconds).put("status", "done")
             }
-        }
-        all.join("; ")
-    }
-
-    fn markdown(&self) -> String {
-        let mut text =
-            format!("### {}\n\n{}. {}.\n\n", self.experiment.title, self.experiment.source, self.protocols());
-        text += &self.rows(self.digits()).markdown();
-        for note in &self.experiment.notes {
-            text += &format!("\n* {note}");
-        }
-        text.push('\n');
-        text
+            Cell::Missing(_) => object.put("status", "data missing"),
+            Cell::NoMethod => object.put("status", "no such method"),
+        };
+        object.put("verdict", cell.agreement.as_str()).put("remark", cell.remark);
+        object
     }
 }
 
 impl Output for Table<'_> {
     fn json(&self) -> Result<String> {
-        let line = |(data, method, cell): (&Data, &Entry, &Cell)| {
-            let mut object = Object::default();
-            object.put("data", &data.name).put("name", &method.name).put("method", &method.method);
-            object.put("printed", method.printed.get(&data.name));
-            object.put("reference", method.reference.get(&data.name));
-            let (expected, within) = self.expected(data, method, cell);
-            object.put("expected", expected).put("within", within);
-            match cell {
-                Cell::Ours(ours) => {
-                    object.put("saw_test_bags", ours.saw_test_bags);
-                    let (mean, sd) = self.ours(cell);
-                    object.put("mean", mean).put("sd", sd);
-                    if self.experiment.measure == Measure::Metric {
-                        let values = ours.values.iter().map(|v| v.map(|v| v * self.unit()));
-                        object.put("values", values.collect::<Vec<_>>());
-                    }
-                    object.put("repeats", ours.repeats).put("fits", ours.fits).put("limited", ours.limited);
-                    object.put("cycled", ours.cycled).put("rounds", ours.rounds);
-                    object.put("seconds", ours.seconds).put("status", "done")
-                }
-                Cell::Missing => object.put("status", "data missing"),
-                Cell::NoMethod => object.put("status", "no such method"),
-            };
-            object
-        };
+        let experiment = self.found.experiment;
         let mut object = Object::default();
-        object.put("title", &self.experiment.title).put("source", &self.experiment.source);
-        object.put("metric", self.metric).put("percent", self.experiment.percent);
-        object.put("measure", self.experiment.measure);
-        object.put("protocol", self.protocols()).put("notes", &self.experiment.notes);
+        object.put("title", &experiment.title).put("source", &experiment.source);
+        object.put("metric", self.metric).put("percent", experiment.percent);
+        object.put("measure", experiment.measure);
+        object.put("protocol", &self.paper.protocol).put("notes", &experiment.notes);
+        object.put("summary", self.paper.sentence());
         object
-            .put_list("results", self.lines().map(line).collect())
+            .put_list("results", self.found.lines().map(|line| self.line(&line)).collect())
             .put("folder", &self.folder)
             .put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
     fn csv(&self) -> Rows {
-        self.rows(Digits::All)
+        self.rows(true)
     }
 
     fn text(&self, paint: Paint) -> String {
-        let mut text = format!("{}\n{}\n", paint.paint(&self.experiment.title, BOLD), self.protocols());
-        text += &self.rows(self.digits()).to_string();
-        for note in &self.experiment.notes {
+        let experiment = self.found.experiment;
+        let mut text = format!("{}\n{}\n", paint.paint(&experiment.title, BOLD), self.paper.protocol);
+        text += &self.rows(false).to_string();
+        text += &format!("{}\n", self.paper.sentence());
+        for note in &experiment.notes {
             text += &format!("* {note}\n");
         }
         if let Some(report) = &self.report {

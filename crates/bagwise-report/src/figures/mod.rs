@@ -4,6 +4,7 @@ mod convergence;
 mod curves;
 mod gram;
 mod instances;
+mod learning;
 mod parameters;
 mod spread;
 mod time;
@@ -17,6 +18,7 @@ use crate::view::View;
 /// All figures about how good methods are.
 pub(crate) fn quality(page: &mut Markup, view: &View<'_>) {
     page.tag("div", &[("class", "figures")], |page| {
+        learning::write(page, view);
         spread::write(page, view);
         time::write(page, view);
         values::write(page, view);

@@ -354,3 +354,34 @@ fn a_run_refuses_what_its_protocol_would_not_heed() {
         assert_eq!(refused(name, repeats, threshold, given), "", "{}", name.as_str());
     }
 }
+
+#[test]
+fn a_learning_curve_grows_within_each_fold_and_tests_the_same_bags() {
+    let target =
+        Target::from_labels(&(0..60).map(|i| if i % 3 == 0 { "1" } else { "0" }).collect::<Vec<_>>());
+    let bags: Vec<usize> = (0..60).collect();
+    let folds = Splits::Curve(3).outer(pool(&target, None), &bags, 7, 0).unwrap();
+    let whole = Splits::KFold(3).outer(pool(&target, None), &bags, 7, 0).unwrap();
+    assert_eq!(folds.len(), 30);
+    for (i, fold) in folds.iter().enumerate() {
+        let (share, of) = (i / 3 + 1, &whole[i % 3]);
+        assert_eq!((fold.train.len(), &fold.test), (4 * share, &of.test), "fold {i}");
+        assert!(fold.train.iter().all(|bag| of.train.contains(bag)));
+        if share > 1 {
+            assert!(
+                folds[i - 3].train.iter().all(|bag| fold.train.contains(bag)),
+                "the smaller share is inside"
+            );
+        }
+        let positive = fold.train.iter().filter(|&&bag| bag % 3 == 0).count();
+        assert!(positive.abs_diff(fold.train.len() / 3) <= 1, "{positive} of {}", fold.train.len());
+    }
+    assert_eq!(folds[29].train, whole[2].train, "all training bags in the end");
+    // Groups stay whole: a share holds all bags of a group or it is the last one that is cut.
+    let groups = Groups::from_names(&(0..60).map(|i| (i / 2).to_string()).collect::<Vec<_>>());
+    let folds = Splits::Curve(3).outer(pool(&target, Some(&groups)), &bags, 7, 0).unwrap();
+    for fold in &folds {
+        assert!(fold.test.iter().all(|bag| !fold.train.iter().any(|b| b / 2 == bag / 2)));
+    }
+    assert_eq!("curve=4".parse::<Splits>().unwrap().to_string(), "curve=4");
+}

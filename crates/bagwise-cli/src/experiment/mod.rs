@@ -6,6 +6,7 @@
 //! source = "who, what, where, when"
 //! metric = "accuracy"
 //! percent = true                     # printed numbers are in percent (measure = "seconds": they are times of a repeat)
+//! printed = "printed/wmksvm-table-1.csv" # a file of printed numbers, beside this one; column = "accuracy_percent"
 //! tolerance = 2.5                    # how far ours may be from the reference; "20 %" is a share of it
 //! notes = ["what is known to differ, a sentence each"]
 //!
@@ -20,6 +21,10 @@
 //! repeats = 1
 //! data = ["musk1"]
 //!
+//! [[table]]                          # several tables of the same runs, each with the settings above
+//! title = "Table 5: precision"
+//! metric = "precision"
+//!
 //! [[data]]
 //! name = "musk1"                     # as it stands in the tables below
 //! read = "musk1"                     # a path, name or generator; the same as the name if not given
@@ -27,18 +32,24 @@
 //!
 //! [[method]]
 //! name = "WMKSVM"
-//! method = "wmksvm"                  # left out: a method that bagwise does not have, shown as such
+//! method = "wmksvm"                  # left out, or one that bagwise does not have: shown as such
 //! scale = "minmax"
 //! params = { gamma = "2^-5..2^5", c = "100" }
-//! printed = { musk1 = 88.8 }         # by the paper
+//! printed = { musk1 = 88.8 }         # by the paper, if there is no file
+//! incomparable = "why"               # the two numbers do not measure the same; also of [[data]]
 //! reference = { musk1 = 86.8 }       # by an independent implementation
 //! expected = { musk1 = [84, 90] }    # where ours is to lie, if the tolerance does not say it
 //! [method.on.musk2]                  # other settings on one data set
 //! params = { gamma = "2^-6..2^2" }
 //! ```
 
+#[cfg(test)]
+mod held;
+pub(crate) mod printed;
+mod table;
+
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::files::read_bounded;
@@ -50,6 +61,8 @@ use bagwise::{Error, Place, methods};
 use serde::{Deserialize, Serialize};
 
 use crate::learning::{Learning, Seeing};
+pub(crate) use table::PrintedTable;
+use table::TableSettings;
 
 /// A file.
 #[derive(Deserialize)]
@@ -69,11 +82,28 @@ pub(crate) struct Experiment {
     /// What the printed numbers are.
     #[serde(default)]
     pub(crate) measure: Measure,
+    /// The printed numbers, in a file beside this one.
+    printed: Option<PathBuf>,
+    /// What the file calls the numbers of the table.
+    column: Option<String>,
+    /// Numbers of an independent implementation, in a file beside this one.
+    references: Option<PathBuf>,
+    /// Several tables of the same runs.
+    #[serde(default)]
+    table: Vec<TableSettings>,
+    /// Printed ranks over all tables, in a file beside this one.
+    meta_rank: Option<PathBuf>,
+    /// What the paper says of its data, in files beside this one.
+    #[serde(default)]
+    facts: Vec<PathBuf>,
     tolerance: Option<Tolerance>,
     #[serde(default)]
     protocol: Settings,
     #[serde(default)]
     quick: Quick,
+    /// The folder of the file, which names files beside it.
+    #[serde(skip)]
+    folder: PathBuf,
     /// The data sets, in the order of the table.
     pub(crate) data: Vec<Data>,
     /// The methods, in the order of the table.
@@ -160,11 +190,22 @@ pub(crate) struct Data {
     #[serde(default)]
     ignore: Vec<String>,
     task: Option<String>,
+    /// Its name in files of printed numbers, if that differs.
+    printed: Option<String>,
+    /// Why the data cannot be had by anyone.
+    pub(crate) unavailable: Option<String>,
+    /// Why printed numbers cannot be compared with ours.
+    incomparable: Option<String>,
     #[serde(default)]
     protocol: Settings,
 }
 
 impl Data {
+    /// Its name in files of printed numbers.
+    pub(crate) fn printed_name(&self) -> &str {
+        self.printed.as_deref().unwrap_or(&self.name)
+    }
+
     /// What is read.
     pub(crate) fn read(&self) -> &str {
         self.read.as_deref().unwrap_or(&self.name)
@@ -195,8 +236,8 @@ impl Data {
 pub(crate) struct Entry {
     /// Its name in the table.
     pub(crate) name: String,
-    /// Our method; none if there is none.
-    pub(crate) method: Option<String>,
+    /// The name of our method, which may not exist (yet).
+    method: Option<String>,
     scale: Option<String>,
     multiclass: Option<String>,
     #[serde(default)]
@@ -204,12 +245,14 @@ pub(crate) struct Entry {
     /// Other settings on some data sets.
     #[serde(default)]
     on: BTreeMap<String, How>,
+    /// Why printed numbers cannot be compared with ours.
+    incomparable: Option<String>,
     /// What the paper printed.
     #[serde(default)]
-    pub(crate) printed: BTreeMap<String, f64>,
+    printed: BTreeMap<String, f64>,
     /// What an independent implementation reached.
     #[serde(default)]
-    pub(crate) reference: BTreeMap<String, f64>,
+    reference: BTreeMap<String, f64>,
     /// Where ours is to lie, lowest and highest.
     #[serde(default)]
     expected: BTreeMap<String, [f64; 2]>,
@@ -255,6 +298,7 @@ impl Experiment {
         };
         let mut experiment = Experiment::parse(&place.to_string(), &text, quick)?;
         experiment.title = experiment.title.trim().to_string();
+        experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(experiment)
     }
 
@@ -322,15 +366,18 @@ impl Experiment {
             let numbers = entry.printed.keys().chain(entry.reference.keys()).chain(entry.expected.keys());
             on.chain(numbers).try_for_each(is_data)?;
             known.iter().try_for_each(|data| self.expected(entry, data).map(|_| ()))?;
-            if let Some(name) = &entry.method {
-                methods::find(name)?;
-            }
             for how in entry.on.values().chain([&entry.how()]) {
                 how.scale()?;
                 how.scheme()?;
             }
         }
         self.quick.data.iter().flatten().try_for_each(is_data)?;
+        for table in &self.table {
+            table.metric.parse::<Metric>()?;
+            table.data.iter().flatten().try_for_each(is_data)?;
+            let methods = table.incomparable.iter().flat_map(|i| &i.methods);
+            methods.chain(&table.control).try_for_each(is_method)?;
+        }
         self.quick.methods.iter().flatten().chain(self.quick.params.keys()).try_for_each(is_method)?;
         Ok(())
     }
@@ -429,6 +476,16 @@ impl How {
 }
 
 impl Entry {
+    /// Our method; none if there is none of the name.
+    pub(crate) fn method(&self) -> Option<&str> {
+        self.method.as_deref().filter(|name| methods::find(name).is_ok())
+    }
+
+    /// What is wrong with the name of a method that is given and does not exist.
+    pub(crate) fn unknown_method(&self) -> Option<Error> {
+        self.method.as_deref().and_then(|name| methods::find(name).err())
+    }
+
     fn how(&self) -> How {
         How { scale: self.scale.clone(), multiclass: self.multiclass.clone(), params: self.params.clone() }
     }
@@ -451,136 +508,4 @@ impl Entry {
 }
 
 #[cfg(test)]
-mod tests {
-    use bagwise::params::{Grid, WhenUnset};
-
-    use super::*;
-
-    const GOOD: &str = r#"
-title = "t"
-source = "s"
-metric = "accuracy"
-[protocol]
-repeats = 5
-[quick]
-repeats = 1
-data = ["musk1"]
-params = { A = { gamma = "1" } }
-[[data]]
-name = "musk1"
-[[data]]
-name = "images"
-read = "image1000"
-protocol = { name = "half", inner = 2 }
-[[method]]
-name = "A"
-method = "mi-kernel"
-scale = "minmax"
-params = { gamma = "2^-5..2^5", c = "100" }
-printed = { musk1 = 88.0 }
-[method.on.images]
-params = { gamma = "2^0..2^6" }
-[[method]]
-name = "B"
-printed = { images = 82.6 }
-"#;
-
-    #[test]
-    fn settings_of_a_data_set_win_over_common_ones() {
-        let e = Experiment::parse("e.toml", GOOD, false).unwrap();
-        let (musk, images) = (e.judged(&e.data[0]).unwrap(), e.judged(&e.data[1]).unwrap());
-        assert_eq!((musk.protocol, musk.folds, musk.inner, musk.repeats), (ProtocolName::Nested, 10, 5, 5));
-        assert_eq!(
-            (images.protocol, images.folds, images.inner, images.repeats),
-            (ProtocolName::Half, 5, 2, 5)
-        );
-        let on = |data: &str| e.method[0].learning(data).unwrap().seeing.params;
-        assert_eq!(on("musk1"), [("c".into(), "100".into()), ("gamma".into(), "2^-5..2^5".into())]);
-        assert_eq!(on("images")[1].1, "2^0..2^6");
-        assert!(e.method[1].method.is_none());
-    }
-
-    #[test]
-    fn what_is_expected_is_given_or_the_reference_within_the_tolerance() {
-        let with = |line: &str, of_method: &str| {
-            let text = GOOD.replace("[protocol]", &format!("{line}\n[protocol]"));
-            let text = text.replace("printed = { musk1 = 88.0 }", of_method);
-            let e = Experiment::parse("e.toml", &text, false)?;
-            e.expected(&e.method[0], "musk1")
-        };
-        let reference = "reference = { musk1 = 50.0 }";
-        assert_eq!(with("", reference).unwrap(), None);
-        assert_eq!(with("tolerance = 2.5", reference).unwrap(), Some([47.5, 52.5]));
-        assert_eq!(with("tolerance = '20 %'", reference).unwrap(), Some([40.0, 60.0]));
-        let both = format!("{reference}\nexpected = {{ musk1 = [1, 2] }}");
-        assert_eq!(with("tolerance = 2.5", &both).unwrap(), Some([1.0, 2.0]));
-        let refused = |line, of_method| format!("{:#}", with(line, of_method).unwrap_err());
-        assert!(refused("tolerance = 'some'", reference).contains("'20%'"));
-        assert!(refused("", "expected = { musk1 = [2, 1] }").contains("has its low end above its high end"));
-        assert!(refused("", "expected = { musk3 = [1, 2] }").contains("unknown data set 'musk3'"));
-    }
-
-    #[test]
-    fn in_a_hurry_there_is_less_of_everything() {
-        let e = Experiment::parse("e.toml", GOOD, true).unwrap();
-        assert_eq!((e.data.len(), e.judged(&e.data[0]).unwrap().repeats), (1, 1));
-        assert_eq!(e.method[0].learning("musk1").unwrap().seeing.params[1].1, "1");
-    }
-
-    #[test]
-    fn the_published_experiments_name_methods_and_parameters_that_exist() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-        let mut files = 0;
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            for quick in [false, true] {
-                let experiment = Experiment::read(&path, quick).unwrap();
-                for (entry, data) in
-                    experiment.method.iter().flat_map(|m| experiment.data.iter().map(move |d| (m, d)))
-                {
-                    let Some(name) = &entry.method else { continue };
-                    let method = methods::find(name).unwrap();
-                    let learning = entry.learning(&data.name).unwrap();
-                    let regression = data.options().unwrap().task == Task::Regression;
-                    let grid = Grid::new(
-                        name,
-                        method.params(),
-                        &learning.seeing.params,
-                        WhenUnset::Grid,
-                        regression,
-                    );
-                    let grid = grid.unwrap_or_else(|e| panic!("{}, {}: {e}", path.display(), entry.name));
-                    assert!(!grid.points.is_empty());
-                }
-            }
-            files += 1;
-        }
-        assert!(files >= 20, "{files} experiments");
-    }
-
-    #[test]
-    fn slips_are_named() {
-        let refused = |from: &str, to: &str| {
-            let error = Experiment::parse("e.toml", &GOOD.replace(from, to), false).err().unwrap();
-            format!("{error:#}")
-        };
-        assert!(refused("metric = \"accuracy\"", "metric = \"acuracy\"").contains("accuracy"));
-        assert!(refused("mi-kernel", "mi-kernal").contains("did you mean 'mi-kernel'?"));
-        assert!(refused("printed = { musk1", "printed = { musk3").contains("unknown data set 'musk3'"));
-        assert!(refused("data = [\"musk1\"]", "data = [\"musk2\"]").contains("unknown data set 'musk2'"));
-        assert!(refused("\"minmax\"", "\"mimax\"").contains("unknown scaling 'mimax'"));
-        assert!(refused("name = \"B\"", "name = \"A\"").contains("occurs twice"));
-        let sauce = refused("source", "sauce");
-        assert!(
-            sauce.starts_with("e.toml, line 3: unknown field `sauce`, expected one of `title`, "),
-            "{sauce}"
-        );
-        for (from, to) in [("\n[protocol]", "\n[protocol"), ("repeats = 5", "repeats = five")] {
-            let broken = refused(from, to);
-            assert!(broken.starts_with("e.toml, line "), "{broken}");
-            assert!(!broken.contains(char::is_control), "{broken:?}");
-        }
-        assert!(refused("inner = 2", "seeds = 0").contains("images: seeds = 0 would run nothing"));
-        assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
-    }
-}
+mod tests;

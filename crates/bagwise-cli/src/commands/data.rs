@@ -1,0 +1,193 @@
+//! `bagwise data`: the data sets that experiments name, whether they are here, and how to get them.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use bagwise::datasets::{self, KnownSet, Origin};
+
+use crate::experiment::Experiment;
+use crate::output::{Object, Output, Paint, Rows};
+use crate::session::{Outcome, Session};
+
+/// List the data sets that experiments name, and download them from their public sources
+#[derive(clap::Args)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Download data sets, convert and check them, and put them where their names are looked for
+    Get {
+        /// Names of the list
+        #[arg(value_name = "NAME", required_unless_present = "experiment")]
+        names: Vec<String>,
+        /// Every data set that this experiment names and that is not here
+        #[arg(long, value_name = "FILE")]
+        experiment: Option<PathBuf>,
+        /// The file of the source, downloaded by other means
+        #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
+        from: Option<PathBuf>,
+        /// The folder to write to [default: $BAGWISE_DATA, or the folder data here or above]
+        #[arg(long, value_name = "FOLDER")]
+        to: Option<PathBuf>,
+    },
+    /// Compare the data sets that are here with the digests of the list
+    Check {
+        /// Names of the list; all that are here if none is given
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+const HELP: &str = "\
+Sources are public repositories at a fixed commit; downloads are made by curl. Without a network, the error names the file to \
+download elsewhere, which --from then takes. $BAGWISE_MIRROR names another server with the same folders.
+
+Examples:
+  bagwise data
+  bagwise data check musk1";
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    match &args.what {
+        None => {
+            session.print(&List { digests: None, sets: datasets::all().iter().collect() })?;
+            Ok(Outcome::Done)
+        }
+        Some(What::Check { names }) => check(names, session),
+        Some(What::Get { names, experiment, from, to }) => {
+            if names.len() > 1 && from.is_some() {
+                bail!("--from is the file of one data set, and {} are named", names.len());
+            }
+            let mut wanted = names.clone();
+            if let Some(file) = experiment {
+                wanted = missing(&Experiment::read(file, false)?);
+            }
+            let folder = to.clone().unwrap_or_else(datasets::default_folder);
+            let mut failed = Vec::new();
+            for name in &wanted {
+                session.say(&format!("{name}: {}", source(datasets::known(name)?)));
+                match datasets::fetch(name, from.as_deref(), &folder) {
+                    Ok(path) => session.say(&format!("{name}: {}", path.display())),
+                    // One that cannot be had does not keep the others away.
+                    Err(error) if wanted.len() > 1 => failed.push(error),
+                    Err(error) if from.is_none() => bail!("{error}: bagwise data get {name} --from FILE"),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            for error in &failed {
+                session.warn(&error.to_string());
+            }
+            match failed.is_empty() {
+                true => Ok(Outcome::Done),
+                false => bail!("{} of {} data sets could not be had", failed.len(), wanted.len()),
+            }
+        }
+    }
+}
+
+/// The data sets of an experiment that are not here and can be had.
+fn missing(experiment: &Experiment) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for data in experiment.data.iter().filter(|d| d.unavailable.is_none()) {
+        let name = data.read().to_string();
+        if datasets::find(&name).is_some_and(|set| !set.is_here()) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn check(names: &[String], session: &Session) -> Result<Outcome> {
+    let sets: Vec<&KnownSet> = match names.is_empty() {
+        true => datasets::all().iter().filter(|set| set.is_here()).collect(),
+        false => names.iter().map(|name| datasets::known(name)).collect::<bagwise::Result<_>>()?,
+    };
+    let digests = sets.iter().map(|set| set.digest_here()).collect::<bagwise::Result<Vec<_>>>()?;
+    let same = sets.iter().zip(&digests).all(|(set, digest)| set.digest == digest);
+    session.print(&List { digests: Some(digests), sets })?;
+    Ok(if same { Outcome::Done } else { Outcome::FailedFits })
+}
+
+fn source(set: &KnownSet) -> String {
+    match set.origin {
+        Origin::Shipped => "comes with bagwise".into(),
+        Origin::GitHub { .. } => set.url().unwrap_or_default(),
+    }
+}
+
+struct List {
+    /// Of the data that are here, where they were looked at.
+    digests: Option<Vec<String>>,
+    sets: Vec<&'static KnownSet>,
+}
+
+impl List {
+    /// Whether a set is here, and is what it should be.
+    fn state(&self, i: usize) -> &'static str {
+        let set = self.sets[i];
+        match &self.digests {
+            Some(digests) if digests[i] == set.digest => "yes, checked",
+            Some(_) => "differs",
+            None if set.is_here() => "yes",
+            None => "no",
+        }
+    }
+}
+
+impl Output for List {
+    fn json(&self) -> Result<String> {
+        let one = |(i, set): (usize, &&KnownSet)| {
+            let mut object = Object::default();
+            object.put("name", set.name).put("bags", set.bags).put("instances", set.instances);
+            object.put("attributes", set.attributes).put("here", self.state(i)).put("licence", set.licence());
+            object.put("source", source(set)).put("path", set.path()).put("digest", set.digest);
+            object.put("found", self.digests.as_ref().map(|d| &d[i]));
+            object
+        };
+        let list: Vec<Object> = self.sets.iter().enumerate().map(one).collect();
+        Ok(serde_json::to_string_pretty(&list)?)
+    }
+
+    fn csv(&self) -> Rows {
+        let mut rows = Rows::new(["name", "bags", "instances", "attributes", "here", "licence", "source"]);
+        for (i, set) in self.sets.iter().enumerate() {
+            let size = [set.bags, set.instances, set.attributes].map(|n| n.to_string());
+            let mut row = vec![set.name.to_string()];
+            row.extend(size);
+            row.extend([self.state(i).to_string(), set.licence().into(), source(set)]);
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn text(&self, _paint: Paint) -> String {
+        let here = self.sets.iter().filter(|set| set.is_here()).count();
+        let mut text = self.csv().to_string();
+        text += &format!("{here} of {} are here", self.sets.len());
+        text + if here < self.sets.len() { "; bagwise data get NAME downloads one\n" } else { "\n" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_come_along_have_their_digest_and_experiments_name_known_data() {
+        for name in ["musk1", "elephant", "image1000"] {
+            let set = datasets::known(name).unwrap();
+            assert_eq!(set.digest_here().unwrap(), set.digest, "{name}");
+        }
+        let list = List { digests: None, sets: datasets::all().iter().collect() };
+        assert_eq!(list.state(0), "yes");
+        let experiment =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/isk-table-3.toml");
+        // What is here depends on the machine; all of it is known.
+        for name in missing(&Experiment::read(&experiment, false).unwrap()) {
+            assert!(["musk2", "fox", "tiger", "image2000"].contains(&name.as_str()), "{name}");
+        }
+    }
+}

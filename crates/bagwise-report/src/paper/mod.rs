@@ -1,0 +1,220 @@
+//! Tables of a paper, each printed number beside ours: what `bagwise run` is for. The command line fills these in from an
+//! experiment and its runs; here they become a page (`write.rs`, `axis.rs`), Markdown and LaTeX (`text.rs`).
+
+mod axis;
+mod text;
+mod write;
+
+use crate::markup::listed;
+
+/// What a paper printed, beside what came out here.
+#[derive(Clone, Debug, Default)]
+pub struct Paper {
+    /// Authors, title, place.
+    pub source: String,
+    /// How ours were judged.
+    pub protocol: String,
+    /// What is known to differ.
+    pub notes: Vec<String>,
+    /// The tables, in the order of the paper.
+    pub tables: Vec<PaperTable>,
+    /// Ranks over several tables.
+    pub ranks_of_ranks: Vec<PaperSummary>,
+    /// These on an axis, as printed and as they came out.
+    pub axes: Vec<RankAxis>,
+    /// What the paper says of the data.
+    pub facts: Vec<PaperSummary>,
+}
+
+/// One table.
+#[derive(Clone, Debug, Default)]
+pub struct PaperTable {
+    /// Its name in the paper.
+    pub title: String,
+    /// What its numbers are, with their unit.
+    pub quantity: String,
+    /// Digits behind the point.
+    pub digits: usize,
+    /// The data sets.
+    pub data: Vec<String>,
+    /// The methods.
+    pub methods: Vec<String>,
+    /// A cell for each method on the first data set, then on the second, and so on.
+    pub cells: Vec<PaperCell>,
+    /// Averages, ranks, tests over data sets.
+    pub summaries: Vec<PaperSummary>,
+    /// Average ranks on an axis, as printed and as they came out.
+    pub axes: Vec<RankAxis>,
+}
+
+/// One method on one data set.
+#[derive(Clone, Debug, Default)]
+pub struct PaperCell {
+    /// What the paper printed.
+    pub printed: Option<f64>,
+    /// What the paper printed behind it: a deviation, an error or an interval.
+    pub spread: String,
+    /// Ours.
+    pub ours: Option<f64>,
+    /// Its deviation over repeats or seeds.
+    pub sd: Option<f64>,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+    /// What an independent implementation reached.
+    pub reference: Option<f64>,
+    /// What the comparison says.
+    pub agreement: Agreement,
+    /// What is to be known of the cell.
+    pub remark: String,
+}
+
+impl PaperCell {
+    /// Ours minus the printed value, with an interval.
+    pub fn difference(&self) -> Option<(f64, Option<(f64, f64)>)> {
+        let printed = self.printed?;
+        Some((self.ours? - printed, self.interval.map(|(low, high)| (low - printed, high - printed))))
+    }
+}
+
+/// A number that stands for several cells, as printed and as it came out.
+#[derive(Clone, Debug, Default)]
+pub struct PaperSummary {
+    /// Whose it is: a method, or a data set.
+    pub of: String,
+    /// What it is.
+    pub what: String,
+    /// As printed.
+    pub printed: String,
+    /// As it came out; empty if it did not.
+    pub ours: String,
+    /// What is to be known of it.
+    pub remark: String,
+}
+
+/// Average ranks on an axis, with the length by which a rank must differ from the control's (Bonferroni-Dunn).
+#[derive(Clone, Debug)]
+pub struct RankAxis {
+    /// Whose ranks they are.
+    pub title: String,
+    /// Methods and their average ranks.
+    pub ranks: Vec<(String, f64)>,
+    /// The method that the others are compared with.
+    pub control: String,
+    /// The length of the bar.
+    pub length: f64,
+}
+
+/// What comparing a printed value with ours says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Agreement {
+    /// The printed value lies in our interval, which is narrow.
+    Reproduced,
+    /// Ours is higher: the printed value lies below our interval.
+    Above,
+    /// Ours is lower: the printed value lies above our interval.
+    Below,
+    /// The printed value lies in our interval, which is so wide that this says little.
+    TooImprecise,
+    /// The two numbers do not measure the same.
+    NotComparable,
+    /// There is no value of ours.
+    NotRun,
+    /// The paper has no value.
+    #[default]
+    NotPrinted,
+}
+
+impl Agreement {
+    /// Every verdict on a printed value, in the order in which they are counted.
+    pub const ALL: [Agreement; 6] = [
+        Agreement::Reproduced,
+        Agreement::Above,
+        Agreement::Below,
+        Agreement::TooImprecise,
+        Agreement::NotComparable,
+        Agreement::NotRun,
+    ];
+
+    /// Compares a printed value with an interval of ours; `most` is half the width beyond which it says little.
+    pub fn of(printed: f64, interval: Option<(f64, f64)>, most: f64) -> Agreement {
+        match interval {
+            Some((low, _)) if printed < low => Agreement::Above,
+            Some((_, high)) if printed > high => Agreement::Below,
+            Some((low, high)) if (high - low) / 2.0 <= most => Agreement::Reproduced,
+            _ => Agreement::TooImprecise,
+        }
+    }
+
+    /// The verdict in words; nothing if the paper has no value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agreement::Reproduced => "reproduced",
+            Agreement::Above => "above",
+            Agreement::Below => "below",
+            Agreement::TooImprecise => "too imprecise",
+            Agreement::NotComparable => "not comparable",
+            Agreement::NotRun => "not run",
+            Agreement::NotPrinted => "",
+        }
+    }
+}
+
+impl Paper {
+    /// How many printed values there are of each verdict, as a sentence.
+    pub fn sentence(&self) -> String {
+        let cells = || self.tables.iter().flat_map(|t| &t.cells);
+        let printed = cells().filter(|c| c.printed.is_some()).count();
+        if printed == 0 {
+            return "The paper has no numbers for these runs.".into();
+        }
+        let counts: Vec<String> = Agreement::ALL
+            .iter()
+            .map(|a| (cells().filter(|c| c.agreement == *a).count(), a.as_str()))
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        format!("Of {printed} printed values: {}.", listed(&counts))
+    }
+}
+
+impl PaperTable {
+    /// The data set and the method of each cell, with the cell.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &str, &PaperCell)> {
+        let pairs = self.data.iter().flat_map(|d| self.methods.iter().map(move |m| (d, m)));
+        pairs.zip(&self.cells).map(|((d, m), cell)| (d.as_str(), m.as_str(), cell))
+    }
+
+    fn cell(&self, data: usize, method: usize) -> &PaperCell {
+        &self.cells[data * self.methods.len() + method]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_value_is_held_against_our_interval() {
+        let of = |printed, interval| Agreement::of(printed, interval, 3.0);
+        assert_eq!(of(87.0, Some((85.0, 89.0))), Agreement::Reproduced);
+        assert_eq!(of(85.0, Some((85.0, 91.0))), Agreement::Reproduced);
+        assert_eq!(of(84.9, Some((85.0, 91.0))), Agreement::Above);
+        assert_eq!(of(99.0, Some((80.0, 95.0))), Agreement::Below);
+        assert_eq!(of(87.0, Some((80.0, 95.0))), Agreement::TooImprecise);
+        assert_eq!(of(87.0, None), Agreement::TooImprecise);
+    }
+
+    #[test]
+    fn verdicts_are_counted() {
+        let cell = |agreement, printed| PaperCell { agreement, printed, ..PaperCell::default() };
+        let cells = vec![
+            cell(Agreement::Reproduced, Some(1.0)),
+            cell(Agreement::NotRun, Some(1.0)),
+            cell(Agreement::NotPrinted, None),
+            cell(Agreement::Reproduced, Some(1.0)),
+        ];
+        let paper = Paper { tables: vec![PaperTable { cells, ..PaperTable::default() }], ..Paper::default() };
+        assert_eq!(paper.sentence(), "Of 3 printed values: 2 reproduced and 1 not run.");
+        assert_eq!(Paper::default().sentence(), "The paper has no numbers for these runs.");
+    }
+}

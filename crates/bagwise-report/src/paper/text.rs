@@ -1,0 +1,189 @@
+//! The tables of a paper as Markdown and as LaTeX.
+
+use super::{Paper, PaperCell, PaperSummary, PaperTable};
+
+impl Paper {
+    /// Everything as Markdown, below a heading for each table.
+    pub fn markdown(&self, title: &str) -> String {
+        let mut text = format!("### {title}\n\n{}. {}.\n\n{}\n", self.source, self.protocol, self.sentence());
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+        let mut rows = |head: &[&str], rows: Vec<Vec<String>>| {
+            let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
+            text += &format!("\n{}|{}\n", line(&head), "---|".repeat(head.len()));
+            rows.iter().for_each(|row| text += &line(row));
+        };
+        for table in &self.tables {
+            let mut head = HEAD.to_vec();
+            head[3] = &table.quantity;
+            rows(&head, table.shown().map(|(d, m, c)| table.words(d, m, c)).collect());
+            if !table.summaries.is_empty() {
+                rows(&SUMMARY, table.summaries.iter().map(words).collect());
+            }
+        }
+        for list in [&self.ranks_of_ranks, &self.facts] {
+            if !list.is_empty() {
+                rows(&SUMMARY, list.iter().map(words).collect());
+            }
+        }
+        self.notes.iter().for_each(|note| text += &format!("\n* {note}"));
+        text + "\n"
+    }
+
+    /// The tables as LaTeX, one `table` each, for `\usepackage{booktabs}`.
+    pub fn latex(&self) -> String {
+        let mut text = format!("% {}\n% needs \\usepackage{{booktabs}}\n", escaped(&self.source));
+        for table in &self.tables {
+            let columns = "r".repeat(table.data.len());
+            text += &format!(
+                "\\begin{{table}}\n\\caption{{{}: {}; printed value, ours, and the verdict}}\n\\begin{{tabular}}{{l{columns}}}\n\\toprule\n",
+                escaped(&table.title),
+                escaped(&table.quantity)
+            );
+            text += " & ";
+            text += &table.data.iter().map(|d| escaped(d)).collect::<Vec<_>>().join(" & ");
+            text += " \\\\\n\\midrule\n";
+            for (m, method) in table.methods.iter().enumerate() {
+                let cells = (0..table.data.len()).map(|d| {
+                    let cell = table.cell(d, m);
+                    let number = |v: Option<f64>| table.number(v);
+                    let printed = [number(cell.printed), plus_minus(&cell.spread, "$\\pm$")].concat();
+                    match (cell.printed, cell.ours) {
+                        (None, None) => String::new(),
+                        (_, None) => printed,
+                        (None, _) => format!("-- / \\textbf{{{}}}", number(cell.ours)),
+                        _ => format!(
+                            "{printed} / \\textbf{{{}}} ({})",
+                            number(cell.ours),
+                            cell.agreement.as_str()
+                        ),
+                    }
+                });
+                text += &format!("{} & {} \\\\\n", escaped(method), cells.collect::<Vec<_>>().join(" & "));
+            }
+            text += "\\bottomrule\n\\end{tabular}\n\\end{table}\n";
+        }
+        text
+    }
+}
+
+const HEAD: [&str; 9] =
+    ["data", "method", "printed", "ours", "interval", "difference", "reference", "verdict", "remark"];
+const SUMMARY: [&str; 5] = ["of", "what", "printed", "ours", "remark"];
+
+fn words(summary: &PaperSummary) -> Vec<String> {
+    let PaperSummary { of, what, printed, ours, remark } = summary.clone();
+    vec![of, what, printed, ours, remark]
+}
+
+/// A spread behind a number.
+pub(super) fn plus_minus(spread: &str, sign: &str) -> String {
+    match spread.split_once("..") {
+        _ if spread.is_empty() => String::new(),
+        Some((low, high)) => format!(" ({low} to {high})"),
+        None => format!(" {sign} {spread}"),
+    }
+}
+
+/// Text that LaTeX takes as it is.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '\\' => out += "\\textbackslash{}",
+            '~' => out += "\\textasciitilde{}",
+            '^' => out += "\\textasciicircum{}",
+            '\u{2212}' => out += "$-$",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+impl PaperTable {
+    /// Cells that say something: a value of ours, or a printed one.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (&str, &str, &PaperCell)> {
+        self.lines().filter(|(_, _, c)| c.printed.is_some() || c.ours.is_some() || c.reference.is_some())
+    }
+
+    /// A number with the digits of the table; nothing if there is none.
+    pub(super) fn number(&self, value: Option<f64>) -> String {
+        let digits = self.digits;
+        let text = value.map_or(String::new(), |v| format!("{v:.digits$}"));
+        let nothing = text.starts_with('-') && text.bytes().all(|b| b"-0.".contains(&b));
+        if nothing { text[1..].to_string() } else { text }
+    }
+
+    /// A number with its sign.
+    pub(super) fn signed(&self, value: f64) -> String {
+        let text = self.number(Some(value));
+        if text.starts_with('-') { text } else { format!("+{text}") }
+    }
+
+    fn words(&self, data: &str, method: &str, cell: &PaperCell) -> Vec<String> {
+        let ends =
+            |(low, high): (f64, f64)| format!("{} to {}", self.number(Some(low)), self.number(Some(high)));
+        vec![
+            data.into(),
+            method.into(),
+            self.number(cell.printed) + &plus_minus(&cell.spread, "±"),
+            self.number(cell.ours),
+            cell.interval.map_or(String::new(), ends),
+            cell.difference().map_or(String::new(), |(d, _)| self.signed(d)),
+            self.number(cell.reference),
+            cell.agreement.as_str().into(),
+            cell.remark.clone(),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::paper::{Agreement, Paper, PaperCell, PaperTable};
+
+    fn paper() -> Paper {
+        let cell = PaperCell {
+            printed: Some(89.2),
+            spread: "0.6".into(),
+            ours: Some(88.0),
+            interval: Some((86.0, 90.0)),
+            agreement: Agreement::Reproduced,
+            ..PaperCell::default()
+        };
+        let only_printed = PaperCell {
+            printed: Some(83.9),
+            spread: "81.2..85.7".into(),
+            agreement: Agreement::NotRun,
+            ..PaperCell::default()
+        };
+        let table = PaperTable {
+            title: "Table 3".into(),
+            quantity: "accuracy %".into(),
+            digits: 1,
+            data: vec!["a_b".into(), "c".into()],
+            methods: vec!["M & N".into()],
+            cells: vec![cell, only_printed],
+            ..PaperTable::default()
+        };
+        Paper { source: "S".into(), protocol: "nested".into(), tables: vec![table], ..Paper::default() }
+    }
+
+    #[test]
+    fn a_table_becomes_markdown_with_spread_difference_and_verdict() {
+        let text = paper().markdown("T");
+        assert!(
+            text.contains("| a_b | M & N | 89.2 ± 0.6 | 88.0 | 86.0 to 90.0 | -1.2 |  | reproduced |  |\n"),
+            "{text}"
+        );
+        assert!(text.contains("| c | M & N | 83.9 (81.2 to 85.7) |  |  |  |  | not run |  |\n"), "{text}");
+    }
+
+    #[test]
+    fn latex_has_a_row_per_method_and_escapes_names() {
+        let text = paper().latex();
+        assert!(text.contains(" & a\\_b & c \\\\\n\\midrule\n"), "{text}");
+        let row = "M \\& N & 89.2 $\\pm$ 0.6 / \\textbf{88.0} (reproduced) & 83.9 (81.2 to 85.7) \\\\\n";
+        assert!(text.contains(row), "{text}");
+        assert_eq!(text.matches("accuracy \\%").count(), 1);
+    }
+}

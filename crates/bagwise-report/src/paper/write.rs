@@ -1,0 +1,160 @@
+//! The tables of a paper on the page: first the table as the paper has it, each cell with our value and a verdict, then
+//! averages, ranks and tests, and every number in one long table.
+
+use super::text::plus_minus;
+use super::{Agreement, Paper, PaperCell, PaperSummary, PaperTable, RankAxis, axis};
+use crate::markup::{Markup, fixed};
+use crate::table::{Look, TableCell, numbers, table, words};
+
+const LEGEND: &str = "Each cell: the printed value, ours in bold, the difference with its 95 % interval. Reproduced: the \
+                      printed value lies in our interval. Above, below: ours is higher or lower. Too imprecise: it lies in \
+                      our interval, but that is wider than 3 points (a tenth of the value for errors) either way.";
+
+impl Paper {
+    /// What stands at the top of the page.
+    pub(crate) fn write(&self, page: &mut Markup) {
+        page.leaf("p", &[("class", "verdict")], &self.sentence());
+        page.leaf("p", &[("class", "lead")], &format!("{}. Ours: {}.", self.source, self.protocol));
+        if !self.notes.is_empty() {
+            page.tag("ul", &[("class", "notes")], |page| {
+                self.notes.iter().for_each(|note| page.leaf("li", &[], note));
+            });
+        }
+        for (i, table) in self.tables.iter().enumerate() {
+            page.tag("section", &[("id", &format!("table-{i}"))], |page| {
+                page.leaf("h2", &[], &table.title);
+                page.leaf("p", &[("class", "lead")], &format!("{}. {LEGEND}", capital(&table.quantity)));
+                table.matrix(page);
+                summaries(page, "Over all data sets", &table.summaries);
+                axes(page, &table.axes, &format!("axis-{i}"));
+                page.tag("details", &[("class", "numbers")], |page| {
+                    page.leaf("summary", &[], "Every number, with remarks");
+                    table.list(page);
+                });
+            });
+        }
+        summaries(page, "Ranks of ranks", &self.ranks_of_ranks);
+        axes(page, &self.axes, "axis-all");
+        summaries(page, "The data, as described and as they are here", &self.facts);
+    }
+}
+
+fn axes(page: &mut Markup, axes: &[RankAxis], id: &str) {
+    for (i, one) in axes.iter().enumerate() {
+        axis::draw(page, one, &format!("{id}-{i}"));
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or(String::new(), |c| c.to_uppercase().chain(rest).collect())
+}
+
+fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary]) {
+    if list.is_empty() {
+        return;
+    }
+    page.leaf("h3", &[("class", "part")], caption);
+    let columns = [words("of"), words("what"), numbers("printed"), numbers("ours"), words("remark")];
+    let rows = list.iter().map(|s| {
+        let cells = [&s.of, &s.what, &s.printed, &s.ours, &s.remark].map(|text| TableCell::text(text));
+        (String::new(), cells.into())
+    });
+    table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+}
+
+/// How a verdict looks.
+fn class(agreement: Agreement) -> &'static str {
+    match agreement {
+        Agreement::Reproduced => "pill good",
+        Agreement::Above | Agreement::Below => "pill bad",
+        _ => "pill",
+    }
+}
+
+impl PaperTable {
+    /// Methods against data sets, the longer of the two downwards.
+    fn matrix(&self, page: &mut Markup) {
+        let downwards = self.data.len() > self.methods.len();
+        let (rows, across) =
+            if downwards { (&self.data, &self.methods) } else { (&self.methods, &self.data) };
+        let mut columns = vec![words(if downwards { "data set" } else { "method" })];
+        columns.extend(across.iter().map(|name| numbers(name)));
+        let body = rows.iter().enumerate().map(|(r, name)| {
+            let cell = |c: usize| if downwards { self.cell(r, c) } else { self.cell(c, r) };
+            let cells = (0..across.len()).map(|c| self.look(cell(c)));
+            (String::new(), std::iter::once(TableCell::text(name)).chain(cells).collect())
+        });
+        let look = Look { caption: &self.title, class: "paper", ..Look::default() };
+        table(page, look, &columns, body.collect());
+    }
+
+    fn look(&self, cell: &PaperCell) -> TableCell {
+        TableCell::of(|m| {
+            if cell.printed.is_none() && cell.ours.is_none() {
+                return m.text("\u{2013}");
+            }
+            let printed = self.number(cell.printed) + &plus_minus(&cell.spread, "\u{b1}");
+            m.leaf("span", &[], if printed.is_empty() { "\u{2013}" } else { &printed });
+            if cell.ours.is_some() {
+                m.leaf("b", &[], &self.number(cell.ours));
+            }
+            if let Some(text) = cell.difference().map(|d| self.difference(d)) {
+                m.leaf("span", &[("class", "ends")], &text);
+            }
+            if cell.agreement != Agreement::NotPrinted {
+                let attributes = [("class", class(cell.agreement)), ("title", cell.remark.as_str())];
+                m.leaf("span", &attributes, cell.agreement.as_str());
+            }
+        })
+    }
+
+    fn difference(&self, (value, interval): (f64, Option<(f64, f64)>)) -> String {
+        let signed = |v: f64| self.signed(v).replace('-', "\u{2212}");
+        let ends = interval.map(|(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+        signed(value) + &ends.unwrap_or_default()
+    }
+
+    /// Every number in a line of its own.
+    fn list(&self, page: &mut Markup) {
+        let columns = [
+            words("data set"),
+            words("method"),
+            numbers("printed"),
+            words("spread"),
+            numbers("ours"),
+            numbers("sd"),
+            words("interval"),
+            words("difference"),
+            numbers("reference").hint("by an independent implementation"),
+            words("verdict"),
+            words("remark"),
+        ];
+        let ends =
+            |(low, high): (f64, f64)| format!("{} to {}", fixed(low, self.digits), fixed(high, self.digits));
+        let rows = self.shown().map(|(data, method, cell)| {
+            let number = |value| TableCell::number(value, self.digits);
+            let difference = cell.difference();
+            let cells = vec![
+                TableCell::text(data),
+                TableCell::text(method),
+                number(cell.printed),
+                TableCell::text(plus_minus(&cell.spread, "\u{b1}").trim()),
+                number(cell.ours),
+                number(cell.sd),
+                TableCell::text(&cell.interval.map_or(String::new(), ends)),
+                match difference {
+                    Some(found) => TableCell::text(&self.difference(found)).sorted(found.0),
+                    None => TableCell::text(""),
+                },
+                number(cell.reference),
+                TableCell::text(cell.agreement.as_str()),
+                TableCell::text(&cell.remark),
+            ];
+            (String::new(), cells)
+        });
+        let look =
+            Look { caption: &self.title, sortable: true, filter: Some("methods or data"), ..Look::default() };
+        table(page, look, &columns, rows.collect());
+    }
+}

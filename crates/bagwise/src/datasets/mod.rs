@@ -1,0 +1,177 @@
+//! The data sets that experiments name: where each comes from, whether it is here, and how to get it. Most cannot be shipped
+//! with the program. [`fetch`] takes one from its public source at a fixed commit, converts it with the readers of
+//! `bagwise-io`, checks its bags, labels and values against a digest, and puts it where names are looked for.
+//!
+//! Downloading is left to `curl`, which every system that people use has. A client inside the program means a TLS library,
+//! some thirty crates and certificates that age; curl brings all of these, and knows the user's proxy.
+
+mod convert;
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use bagwise_core::{Dataset, Error, Place, Result};
+use bagwise_io::{ReadOptions, Task, is_here, path_of, read};
+use bagwise_judge::content_digest;
+
+use sources::SETS;
+pub use sources::{KnownSet, Origin};
+
+/// A server that has what GitHub has, as `OWNER/REPOSITORY/COMMIT/PATH`.
+const MIRROR: &str = "BAGWISE_MIRROR";
+const GITHUB: &str = "https://raw.githubusercontent.com";
+
+/// Every data set that is known by name.
+pub fn all() -> &'static [KnownSet] {
+    SETS
+}
+
+/// The data set of this name.
+pub fn find(name: &str) -> Option<&'static KnownSet> {
+    SETS.iter().find(|set| set.name == name)
+}
+
+/// The same, or an error that says which there are.
+pub fn known(name: &str) -> Result<&'static KnownSet> {
+    find(name).ok_or_else(|| Error::unknown("data set", name, SETS.iter().map(|set| set.name)))
+}
+
+impl KnownSet {
+    /// Whether there are data of this name.
+    pub fn is_here(&self) -> bool {
+        is_here(self.name)
+    }
+
+    /// The file that has them; none if they are in the program or not here.
+    pub fn path(&self) -> Option<PathBuf> {
+        path_of(self.name)
+    }
+
+    /// Where the source can be downloaded.
+    pub fn url(&self) -> Option<String> {
+        self.url_at(&server())
+    }
+
+    fn url_at(&self, server: &str) -> Option<String> {
+        match self.origin {
+            Origin::Shipped => None,
+            Origin::GitHub { repository, commit, path, .. } => {
+                Some(format!("{}/{repository}/{commit}/{path}", server.trim_end_matches('/')))
+            }
+        }
+    }
+
+    /// How the data are read: labels of some are measurements.
+    fn options(&self) -> ReadOptions {
+        let task = if self.is_regression() { Task::Regression } else { Task::Classification };
+        ReadOptions { task, ..ReadOptions::default() }
+    }
+
+    /// The digest of the data that are here.
+    pub fn digest_here(&self) -> Result<String> {
+        content_digest(&read(self.name, &self.options())?)
+    }
+
+    fn check(&self, data: &Dataset, place: &str) -> Result<()> {
+        let sizes = |bags: usize, instances: usize, width: usize| {
+            format!("{bags} bags, {instances} instances, {width} attributes")
+        };
+        let found = (data.bags.len(), data.bags.instance_count(), data.bags.width());
+        let refuse = |what: String| {
+            let remedy =
+                "the source may have changed or the download be damaged; try again, or take another copy";
+            Err(Error::data(Place::of(place), what, remedy))
+        };
+        if found != (self.bags, self.instances, self.attributes) {
+            let should = sizes(self.bags, self.instances, self.attributes);
+            return refuse(format!(
+                "it has {}, and {} has {should}",
+                sizes(found.0, found.1, found.2),
+                self.name
+            ));
+        }
+        let digest = content_digest(data)?;
+        if digest != self.digest {
+            return refuse(format!(
+                "its bags, labels and values are not those of {} (digest {digest}, not {})",
+                self.name, self.digest
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Gets a data set by name: downloads its source, or takes it from a file of the user's, converts and checks it, and writes
+/// `NAME.csv.gz` into the folder. The path of that file.
+pub fn fetch(name: &str, from: Option<&Path>, folder: &Path) -> Result<PathBuf> {
+    fetch_from(&server(), known(name)?, from, folder)
+}
+
+fn server() -> String {
+    std::env::var(MIRROR).unwrap_or_else(|_| GITHUB.into())
+}
+
+fn fetch_from(server: &str, set: &KnownSet, from: Option<&Path>, folder: &Path) -> Result<PathBuf> {
+    let name = set.name;
+    let url = set.url_at(server).unwrap_or_default();
+    let Origin::GitHub { layout, path, .. } = set.origin else {
+        return Err(Error::data(
+            Place::of(name),
+            "the data set comes with the repository of bagwise, in its folder data",
+            "copy it from there",
+        ));
+    };
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder.display().to_string(), e))?;
+    let target = folder.join(format!("{name}.csv.gz"));
+    // Beside the target, so that nothing is left elsewhere if the program is killed.
+    let ending = path.rsplit_once('.').map_or("txt", |(_, ending)| ending);
+    let loaded = folder.join(format!(".{name}.{}.{ending}", std::process::id()));
+    let source = match from {
+        Some(file) => file.to_path_buf(),
+        None => {
+            let downloaded = download(name, &url, &loaded);
+            downloaded.inspect_err(|_| drop(std::fs::remove_file(&loaded)))?;
+            loaded.clone()
+        }
+    };
+    let place = from.map_or(url, |file| file.display().to_string());
+    let converted = convert::convert(set, layout, &source, &place);
+    let checked = converted.and_then(|data| set.check(&data, &place).map(|()| data));
+    if from.is_none() {
+        drop(std::fs::remove_file(&loaded));
+    }
+    bagwise_io::write(&checked?, &target, None)?;
+    Ok(target)
+}
+
+/// Where a data set goes if nobody says: the folder that is searched first.
+pub fn default_folder() -> PathBuf {
+    if let Some(folder) = std::env::var_os("BAGWISE_DATA") {
+        return folder.into();
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let above = here.ancestors().map(|folder| folder.join("data")).find(|folder| folder.is_dir());
+    above.unwrap_or_else(|| here.join("data"))
+}
+
+fn download(name: &str, url: &str, to: &Path) -> Result<()> {
+    let output = Command::new("curl")
+        .args(["--fail", "--location", "--silent", "--show-error", "--connect-timeout", "20", "--output"])
+        .arg(to)
+        .arg(url)
+        .output();
+    let failed = match output {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "),
+        Err(e) => format!("curl cannot be started: {e}"),
+    };
+    Err(Error::data(
+        Place::of(name),
+        format!("{url} cannot be downloaded ({failed})"),
+        "try again with a network, or download that file by other means and give it",
+    ))
+}
+
+#[cfg(test)]
+mod tests;
