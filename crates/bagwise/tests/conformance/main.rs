@@ -21,6 +21,7 @@ use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_va
 
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
+    let mut failed = Vec::new();
     for classes in [2, 3] {
         // The nearest pairs of bags, which groups of rbf-mip are made by, are of the noise that all bags have here.
         let able = |m: &&&dyn Method| !is_baseline(**m) && m.info().name != "rbf-mip";
@@ -44,23 +45,27 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                 // Half of what sil is told of the positive class is noise, and one instance is enough to be wrong.
                 // Concepts that end after thirty steps are not quite where they would be, which distances to them show.
                 // Of differences from few centres mi-vlad keeps the direction, by which a class that lies between two others
-                // cannot be told from both by one plane.
+                // cannot be told from both by one plane. The instances of mi-wrapper have one plane too.
                 // The instances of mi-boost vote, so that a bag of which half is noise is a tie.
                 let allowed = match method.info().name {
                     "sil" => 12,
                     "mi-boost" => 18,
-                    "dd-svm" => 6,
+                    "mi-wrapper" if classes > 2 => 20,
+                    // Of three draws.
+                    "dd-svm" | "bagging" => 6,
                     "mi-vlad" if scheme == Scheme::OneVsRest => 9,
                     _ => 2,
                 };
-                assert!(
-                    wrong <= allowed,
-                    "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
-                    method.info().name
-                );
+                if wrong > allowed {
+                    failed.push(format!(
+                        "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
+                        method.info().name
+                    ));
+                }
             }
         }
     }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
 
 #[test]
