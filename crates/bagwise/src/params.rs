@@ -36,6 +36,8 @@ pub struct ParamSpec {
     pub regression_only: bool,
     /// True if it has a meaning for classes only. A table may have a name twice: once for classes, once for values.
     pub classes_only: bool,
+    /// Another parameter, and its words without which this one has no meaning: `degree` needs `kernel=poly`.
+    pub only_with: Option<(&'static str, &'static [&'static str])>,
 }
 
 impl ParamSpec {
@@ -51,6 +53,7 @@ impl ParamSpec {
             level,
             regression_only: false,
             classes_only: false,
+            only_with: None,
         }
     }
 
@@ -72,6 +75,11 @@ impl ParamSpec {
     /// For classes only.
     pub const fn for_classes(self) -> ParamSpec {
         ParamSpec { classes_only: true, ..self }
+    }
+
+    /// Only where another parameter is one of these words.
+    pub const fn only_with(self, other: &'static str, words: &'static [&'static str]) -> ParamSpec {
+        ParamSpec { only_with: Some((other, words)), ..self }
     }
 
     /// Whether it has a meaning for real values, or for classes.
@@ -164,6 +172,18 @@ pub struct Point(Vec<(String, Value)>);
 
 /// Methods look parameters up once, where they read a point into types of their own.
 impl Point {
+    /// Without the parameters that have no meaning beside the others, for people to read. Files keep all.
+    pub fn relevant(&self, table: &[ParamSpec]) -> Point {
+        let means_something = |name: &str| {
+            let needs = table.iter().find(|spec| spec.name == name).and_then(|spec| spec.only_with);
+            needs.is_none_or(|(other, words)| match self.find(other) {
+                Some(Value::Word(word)) => words.contains(&word.as_str()),
+                _ => true,
+            })
+        };
+        Point(self.0.iter().filter(|(name, _)| means_something(name)).cloned().collect())
+    }
+
     fn find(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
@@ -466,42 +486,30 @@ mod tests {
     use super::*;
 
     const TABLE: &[ParamSpec] = &[
-        ParamSpec {
-            name: "gamma",
-            help: "width",
-            kind: Kind::Width,
-            default: "1/median",
-            grid: "2^-1..2^1/median",
-            level: GridLevel::Representation,
-            regression_only: false,
-            classes_only: false,
-        },
-        ParamSpec {
-            name: "delta",
-            help: "threshold",
-            kind: Kind::WordOrNumber(&["mean"]),
-            default: "mean",
-            grid: "mean",
-            level: GridLevel::Representation,
-            regression_only: false,
-            classes_only: false,
-        },
-        ParamSpec {
-            name: "c",
-            help: "cost",
-            kind: Kind::Number { above: 0.0 },
-            default: "100",
-            grid: "1,10",
-            level: GridLevel::Solver,
-            regression_only: false,
-            classes_only: false,
-        },
+        ParamSpec::new("gamma", Kind::Width, "1/median", "width").grid("2^-1..2^1/median"),
+        ParamSpec::new("delta", Kind::WordOrNumber(&["mean"]), "mean", "threshold"),
+        ParamSpec::new("c", Kind::Number { above: 0.0 }, "100", "cost").grid("1,10").solver(),
     ];
 
     fn grid(given: &[(&str, &str)], fill: WhenUnset) -> Result<Grid> {
         let given: Vec<(String, String)> =
             given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
         Grid::new("toy", TABLE, &given, fill, false)
+    }
+
+    #[test]
+    fn parameters_that_have_no_meaning_beside_the_others_are_not_shown() {
+        let table = [
+            ParamSpec::new("kernel", Kind::Word(&["rbf", "poly"]), "rbf", ""),
+            ParamSpec::new("degree", Kind::Whole { least: 1, most: 9, words: &[] }, "2", "")
+                .only_with("kernel", &["poly"]),
+        ];
+        let shown = |given: &[(String, String)]| {
+            let grid = Grid::new("toy", &table, given, WhenUnset::Default, false).unwrap();
+            grid.points[0].relevant(&table).to_string()
+        };
+        assert_eq!(shown(&[]), "kernel=rbf");
+        assert_eq!(shown(&[("kernel".into(), "poly".into())]), "kernel=poly degree=2");
     }
 
     #[test]
