@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary};
+use bagwise::run::files::SUMMARY;
 use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, TimePlan};
 use bagwise_report::ReportOptions;
 
@@ -163,7 +164,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         let options = ReportOptions { hide_ids: args.hide_ids, title: None };
         comparison.report = Some(reporting::draw(comparison.folder(), &options, session)?);
     }
-    save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;
+    save_whole(&comparison.folder().join(SUMMARY), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
     Ok(judging::conclude(&results, session))
 }

@@ -5,6 +5,7 @@
 //! A fit that fails is a record that says why, and the others go on.
 
 mod deadline;
+pub mod files;
 mod picture;
 mod reasons;
 mod settings;

@@ -16,6 +16,7 @@ use bagwise_io::save_whole;
 use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
 use serde::{Deserialize, Serialize};
 
+use super::files::{DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, ROSTER};
 use super::settings::{differences, settings};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
@@ -41,12 +42,6 @@ struct Owner {
     #[serde(default)]
     settings: BTreeMap<String, String>,
 }
-
-const OWNER: &str = "run.json";
-const RECORDS: &str = "records.jsonl";
-const PLAN: &str = "plan.json";
-const PREDICTIONS: &str = "predictions.csv";
-const DIFFERENCES: &str = "differences.csv";
 
 /// The records of a run, those of earlier sessions included.
 pub(crate) struct RecordStore {
@@ -91,8 +86,8 @@ impl RecordStore {
         };
         save_whole(&folder.join(OWNER), &json(&owner)?)?;
         save_whole(&folder.join(PLAN), &json(plan)?)?;
-        save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
-        save_whole(&folder.join("roster.json"), &json(&run.roster)?)?;
+        save_whole(&folder.join(FOLDS), &json(&run.folds)?)?;
+        save_whole(&folder.join(ROSTER), &json(&run.roster)?)?;
         Ok(RecordStore { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: Vec::new() })
     }
 
