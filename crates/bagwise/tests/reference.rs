@@ -70,6 +70,15 @@ fn page() -> String {
     page
 }
 
+/// A row that is broken over two lines ends its table.
+#[test]
+fn rows_of_tables_stand_on_one_line() {
+    for line in page().lines() {
+        assert_eq!(line.starts_with('|'), line.ends_with('|'), "{line}");
+        assert!(!line.ends_with('\\'), "{line}");
+    }
+}
+
 /// Parameters that the hand-written table names exist, in every method it names them for.
 #[test]
 fn the_table_of_options_names_parameters_that_exist() {
