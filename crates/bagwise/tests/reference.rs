@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bagwise::judge::{METRICS, Tasks};
 use bagwise::method::Method;
-use bagwise::methods::{self, METHODS};
+use bagwise::methods::{self, by_complexity};
 
 const INTRODUCTION: &str = "\
 # Methods and metrics
@@ -54,7 +54,7 @@ fn capital(text: &str) -> String {
 
 fn page() -> String {
     let mut page = INTRODUCTION.to_string();
-    METHODS.iter().for_each(|method| page += &section(*method));
+    by_complexity().into_iter().for_each(|method| page += &section(method));
     page += OPTIONS;
     page += "\n## Metrics\n\nFor `--optimize`, in records and in JSON.\n\n";
     page += "| name | task | better | definition |\n|---|---|---|---|\n";

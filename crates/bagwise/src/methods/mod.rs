@@ -38,7 +38,7 @@ mod simple_mi;
 mod stacking;
 mod wmksvm;
 
-/// Every method, simple ones first.
+/// Every method. Lists for people are ordered by [`by_complexity`].
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
@@ -71,6 +71,13 @@ pub static METHODS: &[&dyn Method] = &[
     &bagging::METHOD,
     &stacking::METHOD,
 ];
+
+/// Every method, simple ones first: the order in which one is preferred to another that is not clearly worse.
+pub fn by_complexity() -> Vec<&'static dyn Method> {
+    let mut all = METHODS.to_vec();
+    all.sort_by_key(|method| method.info().complexity);
+    all
+}
 
 /// A method by name or alias.
 pub fn find(name: &str) -> Result<&'static dyn Method> {
