@@ -102,7 +102,7 @@ pub(crate) fn lacks(method: &str, offer: Offer) -> Error {
 
 /// A method as other programs see it: command line and Python give it as JSON.
 #[derive(Clone, Debug, Serialize)]
-pub struct Description {
+struct Description {
     name: &'static str,
     aliases: &'static [&'static str],
     title: &'static str,
@@ -128,7 +128,7 @@ struct DescribedParameter {
 }
 
 /// Describes a method.
-pub fn describe(method: &dyn Method) -> Description {
+pub fn describe(method: &dyn Method) -> impl Serialize + use<> {
     let info = method.info();
     let parameter = |p: &ParamSpec| DescribedParameter {
         name: p.name,
