@@ -30,10 +30,10 @@ pub(crate) struct Bagging;
 
 static INFO: Info = Info {
     name: "bagging",
-    title: "mean of a method over bags drawn with replacement",
-    about: "Trains a method several times, each time on as many bags as there are, drawn with replacement (whole groups, where bags \
-            have groups), and takes the mean of the outputs. Bags that a member was not trained on give an out-of-bag estimate, \
-            which fit reports. The member has its default parameters and its own scaling.",
+    title: "the mean of a method over bootstrap samples of the bags",
+    about: "Trains a method several times, each time on a bootstrap sample of the bags (of whole groups, if there are groups), and \
+            averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit reports. The \
+            member uses its default parameters and its own scaling.",
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
     family: "methods over methods",
     complexity: 70,
@@ -55,7 +55,7 @@ static PARAMS: &[ParamSpec] = &[
         "draws",
         Kind::Whole { least: 1, most: 1000, words: &[] },
         "10",
-        "How many times bags are drawn and the member is trained.",
+        "Number of bootstrap samples, each with a model of its own.",
     )
     .solver(),
 ];

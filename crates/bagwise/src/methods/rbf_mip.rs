@@ -34,9 +34,9 @@ const WHY: &str = "distances to many groups of bags decide together";
 
 static INFO: Info = Info {
     name: "rbf-mip",
-    title: "a radial basis function network on groups of near bags",
-    about: "Training bags are joined to groups by the distance of their nearest instances. The features of a bag are \
-            Gaussians of its distance to each group, and the output is a least-squares fit in them.",
+    title: "a radial basis function network on clusters of bags",
+    about: "Training bags are clustered by the distance of their nearest instances. Each feature of a bag is a Gaussian of its \
+            distance to one cluster, and the output is linear in these features, fitted by least squares.",
     reference: "Zhang, Zhou: Adapting RBF neural networks to multi-instance learning, Neural Processing Letters 23, 2006",
     family: "nearest bags",
     complexity: 40,

@@ -548,9 +548,17 @@ fn tables_agree_with_themselves() {
         for name in std::iter::once(&info.name).chain(info.aliases) {
             assert_eq!(methods::find(name).unwrap().info().name, info.name);
         }
+        // What `Info::USUAL` cannot know. A complexity of 0 is that of a constant prediction.
+        for text in [info.name, info.title, info.about, info.family, info.reference] {
+            assert!(!text.is_empty(), "{}: name, title, about, family and reference must be given", info.name);
+        }
+        let constant = info.explains == Explains::Bias;
+        assert_eq!(info.complexity == 0, constant, "{}: its complexity", info.name);
     }
     let mut names: Vec<&str> =
         METHODS.iter().flat_map(|m| m.info().aliases.iter().chain([&m.info().name])).copied().collect();
+    let listed: Vec<u32> = methods::by_complexity().iter().map(|m| m.info().complexity).collect();
+    assert!(listed.is_sorted() && listed.len() == METHODS.len());
     names.sort_unstable();
     let count = names.len();
     names.dedup();
