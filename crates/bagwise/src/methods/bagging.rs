@@ -12,6 +12,7 @@
 //!
 //! Breiman: Bagging predictors, Machine Learning 24, 1996.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::members::{self, CombinedModel, FittedMember, PreparedMember};
@@ -155,15 +156,17 @@ impl BaggingPrepared {
         let units: Vec<Vec<usize>> = match &self.groups {
             None => (0..n).map(|i| vec![i]).collect(),
             Some(groups) => {
-                let mut units: Vec<(u32, Vec<usize>)> = Vec::new();
+                // In the order in which groups appear.
+                let mut units: Vec<Vec<usize>> = Vec::new();
+                let mut unit_of: BTreeMap<u32, usize> = BTreeMap::new();
                 for (i, &bag) in training.bags.iter().enumerate() {
-                    let code = groups.codes[bag];
-                    match units.iter_mut().find(|(other, _)| *other == code) {
-                        Some((_, unit)) => unit.push(i),
-                        None => units.push((code, vec![i])),
+                    let unit = *unit_of.entry(groups.codes[bag]).or_insert(units.len());
+                    if unit == units.len() {
+                        units.push(Vec::new());
                     }
+                    units[unit].push(i);
                 }
-                units.into_iter().map(|(_, unit)| unit).collect()
+                units
             }
         };
         let classes = |counts: &[usize]| {

@@ -36,6 +36,7 @@ mod rbf_mip;
 mod sil;
 mod simple_mi;
 mod stacking;
+mod tlc;
 mod wmksvm;
 
 /// Every method. Lists for people are ordered by [`by_complexity`].
@@ -49,6 +50,7 @@ pub static METHODS: &[&dyn Method] = &[
     &sil::METHOD,
     &bow::METHOD,
     &cce::METHOD,
+    &tlc::METHOD,
     &mi_vlad::METHOD,
     &mi_fv::METHOD,
     &miles::METHOD,
