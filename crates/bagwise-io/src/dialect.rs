@@ -371,8 +371,7 @@ impl Dialect {
             _ => {}
         }
         // Elsewhere points are decimal: programs that write commas or tabs between cells do not group digits by points.
-        let in_doubt =
-            delimiter == b';' && found.is_some_and(|f| f.in_doubt && f.numbers == Numbers::PLAIN);
+        let in_doubt = delimiter == b';' && found.is_some_and(|f| f.in_doubt && f.numbers == Numbers::PLAIN);
         let notes = match notes.split_last() {
             None => Vec::new(),
             Some((last, before)) => {
