@@ -146,6 +146,15 @@ pub(crate) fn evaluate(
                 found.skipped().join(", ")
             ));
         }
+        let thinned: Vec<String> = (found.time.thinned())
+            .map(|m| format!("{} ({} of {} points)", m.method, m.points, m.whole_grid))
+            .collect();
+        if !thinned.is_empty() {
+            warnings.push(format!(
+                "fewer points to choose from, to save time: {}; a larger budget, or values of parameters, give more",
+                thinned.join(", ")
+            ));
+        }
         if !found.incomplete.is_empty() {
             let names: Vec<&str> = found.incomplete.iter().map(|(method, _)| method.as_str()).collect();
             warnings.push(format!(

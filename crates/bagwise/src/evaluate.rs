@@ -94,6 +94,8 @@ pub struct Evaluate<'a> {
     positive: Option<String>,
     probabilities: bool,
     budget: Option<Duration>,
+    nominal_time: Duration,
+    whole_grids: bool,
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
     keep: Keep,
@@ -122,6 +124,8 @@ impl<'a> Evaluate<'a> {
             positive: None,
             probabilities: false,
             budget: None,
+            nominal_time: Duration::from_secs_f64(plan::NOMINAL_TIME),
+            whole_grids: false,
             clock: None,
             time: None,
             keep: Keep::default(),
@@ -248,6 +252,20 @@ impl<'a> Evaluate<'a> {
     /// all; the same call goes on with the same plan.
     pub fn budget(mut self, time: impl Into<Option<Duration>>) -> Evaluate<'a> {
         self.budget = time.into();
+        self
+    }
+
+    /// Where no methods are named, those take part that end within this time on two ordinary cores, instead of ten minutes. Unlike a
+    /// budget it chooses the same on every machine.
+    pub fn nominal_time(mut self, time: Duration) -> Evaluate<'a> {
+        self.nominal_time = time;
+        self
+    }
+
+    /// Whether methods that are named choose from their whole grids, whatever it takes. Otherwise one that would take longer than
+    /// [`METHOD_TIME`](crate::plan::METHOD_TIME) has fewer points; parameters that are given keep all their values.
+    pub fn whole_grids(mut self, whole: bool) -> Evaluate<'a> {
+        self.whole_grids = whole;
         self
     }
 
@@ -417,7 +435,12 @@ impl<'a> Evaluate<'a> {
             return self.repeated(given, entries);
         }
         let Some(budget) = self.budget else {
-            return make(if self.methods.is_empty() { TimeLimit::Nominal } else { TimeLimit::None });
+            let nominal = TimeLimit::Nominal(self.nominal_time.as_secs_f64());
+            return make(match self.methods.is_empty() {
+                true => nominal,
+                false if self.whole_grids || self.methods.iter().any(|m| m.name == ALL) => TimeLimit::None,
+                false => TimeLimit::EachMethod,
+            });
         };
         let asked: Vec<String> = entries.iter().map(|e| format!("{} {:?}", e.name, e.config)).collect();
         let data = data_fingerprint(&self.data)?;
@@ -534,7 +557,7 @@ impl<'a> Evaluate<'a> {
             torn: store.torn().as_deref(),
         })?;
         // Fits are counted here; what goes on inside one would only make a bar flicker.
-        let mut inside = self.ctx.clone();
+        let mut inside = self.ctx.sharing();
         inside.progress = Arc::new(Silent);
         let mut meter = Meter::new(&data.name, &time, &run, &known);
         let folds = meter.folds;

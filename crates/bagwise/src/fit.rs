@@ -157,7 +157,7 @@ impl<'a> Fit<'a> {
             }
             other => other,
         })?;
-        train(&learners, &all, splits, &wanted, &self.ctx)
+        train(&learners, &all, splits, &wanted, &self.ctx.sharing())
     }
 }
 

@@ -376,6 +376,22 @@ pub trait Method: Send + Sync {
         gram_machine_work(share * bags.len() as f64, grid.points.len())
     }
 
+    /// Operations of a search on a share of the bags, besides those of `work` and `machine_work`: made once for every machine and
+    /// every training part, and shared by the methods of a run whose [`search_name`](Method::search_name) is the same.
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// What tells the searches of a grid from those of other methods; nothing if it has none, or several.
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
+    }
+
+    /// True if inner folds have frames of their own although `prepare` does not learn from labels.
+    fn frames_by_fold(&self) -> bool {
+        false
+    }
+
     /// Operations that answer a share of the bags, `new`, by a model of another share, and tell why. By default every new
     /// instance is compared with every known one.
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {

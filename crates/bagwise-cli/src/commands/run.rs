@@ -160,6 +160,7 @@ fn on_one(
         let evaluate = bagwise::compare(&set)
             .baselines(false)
             .methods(configs.clone())
+            .whole_grids(true)
             .protocol(judged.protocol)
             .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
             .inner(judged.inner)

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{WIDTH, Width};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
-use crate::params::{Point, index_in};
+use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 use bagwise_engine::cells::Distance;
@@ -42,6 +42,16 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 
     /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// As [`BagKernel::search_work`].
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// As [`BagKernel::search_name`].
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
+    }
 
     /// As [`BagKernel::needs_besides`].
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate;
@@ -112,6 +122,14 @@ impl<E: Embedding> BagKernel for Embedded<E> {
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.0.work(bags, representations)
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        self.0.search_work(bags, grid, share)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        self.0.search_name(grid)
     }
 
     /// Vectors are compared, not instances: next to nothing.

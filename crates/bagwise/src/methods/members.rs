@@ -45,7 +45,8 @@ pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
 
 /// Multiply-adds of a member's `prepare`.
 pub(super) fn work_of(method: &dyn Method, bags: &Bags) -> f64 {
-    default_grid(method, false).map_or(0.0, |grid| method.work_for(bags, &grid))
+    default_grid(method, false)
+        .map_or(0.0, |grid| method.work_for(bags, &grid) + method.search_work(bags, &grid, 1.0))
 }
 
 /// Memory of some members together.
