@@ -494,3 +494,21 @@ fn predictions_from_elsewhere_take_part_if_folds_bags_and_labels_are_the_same() 
     let message = refused(path, &format!("{compare} --with mine=other.csv -o second"));
     assert!(message.contains("the folder has other predictions of mine"), "{message}");
 }
+
+#[test]
+fn a_model_of_the_first_format_can_still_be_read() {
+    let folder = folder();
+    let path = folder.path();
+    done(path, FIT);
+    let (header, state) = bagwise::model::unpack(&std::fs::read(path.join("m.bagwise")).unwrap()).unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
+    header["format"] = 1.into();
+    header.as_object_mut().unwrap().remove("reading");
+    let training = header["training"].as_object_mut().unwrap();
+    for new in ["class_bags", "groups", "fingerprint", "inner_folds", "methods", "points"] {
+        assert!(training.remove(new).is_some(), "{new}");
+    }
+    std::fs::write(path.join("old.bagwise"), bagwise::model::pack(&header.to_string(), state).unwrap()).unwrap();
+    assert_eq!(scores(path, "predict old.bagwise new.csv --bag mol"), scores(path, "predict m.bagwise new.csv"));
+    assert_eq!(json(path, "show old.bagwise")["format"], 1);
+}
