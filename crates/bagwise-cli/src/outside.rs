@@ -13,7 +13,10 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
     let header = reader.headers().with_context(|| format!("{file}: cannot be read"))?.clone();
     let column = |wanted: &str| header.iter().position(|h| h.trim() == wanted);
     let (Some(bag), Some(fold)) = (column("bag"), column("fold")) else {
-        bail!("{file}: the columns bag and fold are required; found {}", header.iter().collect::<Vec<_>>().join(", "));
+        bail!(
+            "{file}: the columns bag and fold are required; found {}",
+            header.iter().collect::<Vec<_>>().join(", ")
+        );
     };
     let of_classes = |what: &str| -> Option<Vec<usize>> {
         let found: Vec<usize> = classes.iter().filter_map(|c| column(&format!("{what} {c}"))).collect();

@@ -101,7 +101,12 @@ impl Session {
     }
 
     /// Reads labelled bags that a model is judged by: as [`Session::read_for`], with labels of its kind.
-    pub(crate) fn read_labelled_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
+    pub(crate) fn read_labelled_for(
+        &self,
+        model: &Model,
+        name: &str,
+        options: ReadOptions,
+    ) -> Result<Dataset> {
         let options = self.options_for(model, options);
         let task = match (options.task, model.header.classes.is_empty()) {
             (Task::Auto, true) => Task::Regression,

@@ -125,7 +125,8 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
         "predict m.bagwise molecules.csv --bag mol --keep scaffold,conformer --format csv",
     );
     assert!(
-        text(&output.stdout).starts_with("bag,label,score,probability 0,probability 1,nearest,outside,status,scaffold\n")
+        text(&output.stdout)
+            .starts_with("bag,label,score,probability 0,probability 1,nearest,outside,status,scaffold\n")
     );
     assert!(text(&output.stderr).contains("conformer not shown: the output has one row per bag"));
     // The truth beside the answer, under a name of its own; and a model that is compressed.

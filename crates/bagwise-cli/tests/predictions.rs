@@ -117,13 +117,16 @@ fn a_card_tells_where_a_model_comes_from() {
     assert_eq!(card["reading"]["bag"], "mol");
     assert_eq!(card["reading"]["keep"], serde_json::json!(["conformer"]));
     assert!(card["data"]["groups"].as_u64().unwrap() > 1);
-    let classes: u64 = card["data"]["class_bags"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
+    let classes: u64 =
+        card["data"]["class_bags"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
     assert_eq!(classes, 40);
     let bytes = std::fs::read(path.join("m.bagwise")).unwrap();
     let digest: String = bagwise_report::sha256(&bytes).iter().map(|b| format!("{b:02x}")).collect();
     assert_eq!(card["sha256"], digest.as_str());
     let page = text(&done(path, "show m.bagwise").stdout).to_string();
-    for part in ["read with     --bag mol --label active --group scaffold --keep conformer", &digest, "bagwise 0."] {
+    for part in
+        ["read with     --bag mol --label active --group scaffold --keep conformer", &digest, "bagwise 0."]
+    {
         assert!(page.contains(part), "{part}\n{page}");
     }
     // A choice makes the estimate optimistic, and the card says of how much.
@@ -182,6 +185,8 @@ fn every_next_line_works_as_it_is_printed() {
     relabelled(path, "folds.csv", "part", |bag| format!("p{}", bag % 4));
     let spaced = std::fs::read_to_string(path.join("molecules.csv")).unwrap().replace(',', ";");
     std::fs::write(path.join("semi colon.csv"), spaced).unwrap();
+    let new = std::fs::read_to_string(path.join("new.csv")).unwrap().replace(',', ";");
+    std::fs::write(path.join("new semi colon.csv"), new).unwrap();
     let quick = "--methods simple-mi -p simple-mi.c=1 --folds 3 --inner 2 --no-report";
     let runs = [
         format!("compare molecules.csv --bag mol --label active --group scaffold --keep conformer {quick}"),
@@ -204,11 +209,18 @@ fn every_next_line_works_as_it_is_printed() {
         assert!(next.contains(" NEW_DATA"), "{next}");
         // New bags, and those with labels.
         let data = run.split("--").next().unwrap().trim_start_matches("compare ").trim();
-        for new in ["new.csv", data] {
+        // The model remembers the separator, and takes new data to have it too.
+        let unlabelled = if data.starts_with('\'') { "'new semi colon.csv'" } else { "new.csv" };
+        for new in [unlabelled, data] {
             let next = next.replace("NEW_DATA", new);
             let predicted = common::shell(path, &next);
             assert_eq!(predicted.status.code(), Some(0), "{next}\n{}", text(&predicted.stderr));
-            assert_eq!(text(&predicted.stderr).contains("next: "), new == data, "{}", text(&predicted.stderr));
+            assert_eq!(
+                text(&predicted.stderr).contains("next: "),
+                new == data,
+                "{}",
+                text(&predicted.stderr)
+            );
             if new == data {
                 let next = next_of(text(&predicted.stderr));
                 let judged = common::shell(path, &next);
@@ -258,7 +270,9 @@ fn a_saved_model_is_judged_by_labelled_bags_from_elsewhere() {
     let bags: u64 =
         found["calibration"]["bins"].as_array().unwrap().iter().map(|b| b["bags"].as_u64().unwrap()).sum();
     assert_eq!(bags as usize, predictions.len());
-    assert!(std::fs::read_to_string(path.join("judged/report.html")).unwrap().contains("External validation of"));
+    assert!(
+        std::fs::read_to_string(path.join("judged/report.html")).unwrap().contains("External validation of")
+    );
     // The same command again, and a report of the folder.
     assert_eq!(json(path, "evaluate --model m.bagwise even.csv -o judged")["accuracy"], found["accuracy"]);
     done(path, "report judged -o again.html");
@@ -287,7 +301,8 @@ fn sets_and_intervals_have_the_coverage_that_was_asked_for() {
         done(path, &format!("convert {new} new-gauss.csv"));
         let mut reader = csv::Reader::from_path(path.join("new-gauss.csv")).unwrap();
         let rows: Vec<HashMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-        let mut seen: Vec<(String, String)> = rows.iter().map(|r| (r["bag"].clone(), r["label"].clone())).collect();
+        let mut seen: Vec<(String, String)> =
+            rows.iter().map(|r| (r["bag"].clone(), r["label"].clone())).collect();
         seen.dedup();
         seen.into_iter().map(|(_, label)| label).collect()
     };
@@ -298,15 +313,20 @@ fn sets_and_intervals_have_the_coverage_that_was_asked_for() {
         assert!(said.contains("usually holds the truth") && said.contains("1 - 2 alpha"), "{said}");
         let rows: Vec<HashMap<String, String>> =
             csv::Reader::from_reader(&output.stdout[..]).deserialize().map(Result::unwrap).collect();
-        let held = rows.iter().zip(&truth).filter(|(row, t)| row["set"].split('|').any(|c| c == t.as_str())).count();
-        let size: usize = rows.iter().map(|row| row["set"].split('|').filter(|c| !c.is_empty()).count()).sum();
+        let held =
+            rows.iter().zip(&truth).filter(|(row, t)| row["set"].split('|').any(|c| c == t.as_str())).count();
+        let size: usize =
+            rows.iter().map(|row| row["set"].split('|').filter(|c| !c.is_empty()).count()).sum();
         sizes.push(size);
         // Four standard errors of 200 bags, and those of the 80 that were learned from.
         assert!(held as f64 / 200.0 > coverage - 0.2, "{coverage}: {held}");
     }
     assert!(sizes[0] < sizes[1], "{sizes:?}");
     // The rest of the predictions is that of the plain model.
-    assert_eq!(scores(path, &format!("predict sure.bagwise {new}")), scores(path, &format!("predict plain.bagwise {new}")));
+    assert_eq!(
+        scores(path, &format!("predict sure.bagwise {new}")),
+        scores(path, &format!("predict plain.bagwise {new}"))
+    );
     assert_eq!(json(path, "show sure.bagwise")["conformal_folds"], 5);
     let said = refused(path, &format!("predict plain.bagwise {new} --coverage 0.9"));
     assert!(said.contains("bagwise fit --conformal"), "{said}");
@@ -349,7 +369,9 @@ fn explanations_are_about_what_is_predicted() {
         parts.entry(row["bag"].clone()).or_default().push(number(row, "value"));
     }
     let mut negative = 0;
-    for row in table(path, "explain m.bagwise molecules.csv --top 1").iter().filter(|row| row["kind"] == "part") {
+    for row in
+        table(path, "explain m.bagwise molecules.csv --top 1").iter().filter(|row| row["kind"] == "part")
+    {
         let (own, shown) = (&parts[&row["bag"]], number(row, "value"));
         let wanted = match predicted[&row["bag"]] > 0.0 {
             true => own.iter().copied().fold(f64::NEG_INFINITY, f64::max),
@@ -362,7 +384,10 @@ fn explanations_are_about_what_is_predicted() {
     // The bias is 0, and it is said why.
     let output = done(path, "explain m.bagwise new.csv");
     let said = text(&output.stderr).to_string();
-    assert!(said.contains("the bias is 0 because the intercept of the model (") && said.contains("shared"), "{said}");
+    assert!(
+        said.contains("the bias is 0 because the intercept of the model (") && said.contains("shared"),
+        "{said}"
+    );
     let rows = json(path, "explain m.bagwise new.csv");
     let bias = rows.as_array().unwrap().iter().find(|row| row["kind"] == "bias").unwrap();
     assert!(bias["shared_intercept"].is_f64() && bias["value"] == 0.0, "{bias}");
@@ -381,12 +406,18 @@ fn explanations_are_about_what_is_predicted() {
         for prediction in table(path, "predict c.bagwise new.csv") {
             let own: Vec<&HashMap<String, String>> =
                 rows.iter().filter(|row| row["bag"] == prediction["bag"]).collect();
-            assert!(own.iter().all(|row| row["machine"] == format!("{} vs rest", prediction["label"])), "{own:?}");
+            assert!(
+                own.iter().all(|row| row["machine"] == format!("{} vs rest", prediction["label"])),
+                "{own:?}"
+            );
             let sum: f64 = own.iter().map(|row| number(row, "value")).sum();
             assert!((sum - number(&prediction, "score")).abs() < 1e-10, "{sum} {prediction:?}");
         }
         let machines: std::collections::BTreeSet<String> =
-            table(path, "explain c.bagwise new.csv --machines").iter().map(|row| row["machine"].clone()).collect();
+            table(path, "explain c.bagwise new.csv --machines")
+                .iter()
+                .map(|row| row["machine"].clone())
+                .collect();
         assert_eq!(machines.len(), 3, "{scheme}");
     }
 }
@@ -413,7 +444,10 @@ fn explanations_can_be_drawn_on_a_map() {
     assert_eq!(features.len(), 20);
     let (first, ring) = (&features[0], &features[0]["geometry"]["coordinates"][0]);
     assert_eq!(first["geometry"]["type"], "Polygon");
-    assert_eq!((ring[0][0].as_f64().unwrap() + 256.0, ring.as_array().unwrap().len()), (ring[1][0].as_f64().unwrap(), 5));
+    assert_eq!(
+        (ring[0][0].as_f64().unwrap() + 256.0, ring.as_array().unwrap().len()),
+        (ring[1][0].as_f64().unwrap(), 5)
+    );
     assert!(first["properties"]["part"].is_f64() && first["properties"]["site"].is_string(), "{first}");
     done(path, "explain s.bagwise slides.csv -o points.geojson");
     let found: serde_json::Value =
@@ -440,7 +474,10 @@ fn predictions_from_elsewhere_take_part_if_folds_bags_and_labels_are_the_same() 
     let own = |change: &dyn Fn(usize, &str) -> Option<String>| -> String {
         let mut text = format!("{}\n", all.lines().next().unwrap());
         let lines = all.lines().skip(1).filter(|line| line.contains(",mi-kernel,"));
-        lines.enumerate().filter_map(|(i, line)| change(i, line)).for_each(|line| text += &format!("{line}\n"));
+        lines
+            .enumerate()
+            .filter_map(|(i, line)| change(i, line))
+            .for_each(|line| text += &format!("{line}\n"));
         text
     };
     let write = |name: &str, text: String| std::fs::write(path.join(name), text).unwrap();
@@ -472,16 +509,38 @@ fn predictions_from_elsewhere_take_part_if_folds_bags_and_labels_are_the_same() 
     let fold_of = |line: &str| line.split(',').nth(2).unwrap().parse::<usize>().unwrap();
     for (name, text, said) in [
         ("missing", own(&|i, line| (i != 5).then(|| line.to_string())), "has no prediction in fold"),
-        ("twice", own(&|i, line| Some(if i == 5 { format!("{line}\n{line}") } else { line.into() })), "is predicted twice"),
+        (
+            "twice",
+            own(&|i, line| Some(if i == 5 { format!("{line}\n{line}") } else { line.into() })),
+            "is predicted twice",
+        ),
         (
             "folds",
-            own(&|i, line| Some(if i == 5 { cell(line, 2, &((fold_of(line) + 1) % 3).to_string()) } else { line.into() })),
+            own(&|i, line| {
+                Some(if i == 5 { cell(line, 2, &((fold_of(line) + 1) % 3).to_string()) } else { line.into() })
+            }),
             "and this comparison tests it in fold",
         ),
-        ("labels", own(&|i, line| Some(if i == 5 { cell(line, 3, "7") } else { line.into() })), "is 7 in the predictions and"),
-        ("bags", own(&|i, line| Some(if i == 5 { cell(line, 0, "M99") } else { line.into() })), "bag 'M99' is not in molecules.csv"),
-        ("classes", own(&|i, line| Some(if i == 5 { cell(line, 6, "maybe") } else { line.into() })), "is predicted as 'maybe'"),
-        ("numbers", own(&|i, line| Some(if i == 5 { cell(line, 4, "high") } else { line.into() })), "score 'high' is not a finite number"),
+        (
+            "labels",
+            own(&|i, line| Some(if i == 5 { cell(line, 3, "7") } else { line.into() })),
+            "is 7 in the predictions and",
+        ),
+        (
+            "bags",
+            own(&|i, line| Some(if i == 5 { cell(line, 0, "M99") } else { line.into() })),
+            "bag 'M99' is not in molecules.csv",
+        ),
+        (
+            "classes",
+            own(&|i, line| Some(if i == 5 { cell(line, 6, "maybe") } else { line.into() })),
+            "is predicted as 'maybe'",
+        ),
+        (
+            "numbers",
+            own(&|i, line| Some(if i == 5 { cell(line, 4, "high") } else { line.into() })),
+            "score 'high' is not a finite number",
+        ),
         ("methods", all.clone(), "several methods, and none is called 'mine'"),
     ] {
         write(&format!("{name}.csv"), text);
@@ -508,7 +567,11 @@ fn a_model_of_the_first_format_can_still_be_read() {
     for new in ["class_bags", "groups", "fingerprint", "inner_folds", "methods", "points"] {
         assert!(training.remove(new).is_some(), "{new}");
     }
-    std::fs::write(path.join("old.bagwise"), bagwise::model::pack(&header.to_string(), state).unwrap()).unwrap();
-    assert_eq!(scores(path, "predict old.bagwise new.csv --bag mol"), scores(path, "predict m.bagwise new.csv"));
+    std::fs::write(path.join("old.bagwise"), bagwise::model::pack(&header.to_string(), state).unwrap())
+        .unwrap();
+    assert_eq!(
+        scores(path, "predict old.bagwise new.csv --bag mol"),
+        scores(path, "predict m.bagwise new.csv")
+    );
     assert_eq!(json(path, "show old.bagwise")["format"], 1);
 }

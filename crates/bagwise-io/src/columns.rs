@@ -265,7 +265,9 @@ impl ColumnTable<'_> {
         }
         roles.bag = bag.ok_or_else(|| {
             let found = match &options.bag {
-                Some(column) => format!("there is no column '{column}', which the model was trained with as the bag"),
+                Some(column) => {
+                    format!("there is no column '{column}', which the model was trained with as the bag")
+                }
                 None => "there is no column called bag, bag_id or bagid".into(),
             };
             self.error(found, Message::from("name the column of bag ids").with([Setting::Bag]))

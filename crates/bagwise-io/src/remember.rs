@@ -38,9 +38,10 @@ impl ReadOptions {
     pub fn remembered(&self, name: &str) -> ReadOptions {
         let headings = self.headings(Path::new(name));
         let named = |column: &Column| match (column, &headings) {
-            (Column::Number(n), Some(names)) if !names.contains(&n.to_string()) => {
-                names.get(n - 1).filter(|name| !name.is_empty()).map_or(column.clone(), |name| Column::Name(name.clone()))
-            }
+            (Column::Number(n), Some(names)) if !names.contains(&n.to_string()) => names
+                .get(n - 1)
+                .filter(|name| !name.is_empty())
+                .map_or(column.clone(), |name| Column::Name(name.clone())),
             _ => column.clone(),
         };
         let all = |columns: &[Column]| columns.iter().map(named).collect();

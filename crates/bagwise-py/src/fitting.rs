@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::{Model as Trained, Prediction};
 use bagwise::judge::{Metric, Threshold};
 use bagwise::method::Explanation;
 use bagwise::multiclass::{BinaryTask, class_scores};
 use bagwise::{Dataset, Error, Evaluate, Groups, Mat, MethodConfig, Target};
+use bagwise::{Model as Trained, Prediction};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};

@@ -75,7 +75,11 @@ fn summary(data: &Dataset, filled: bool) -> Result<DataSummary> {
         true => Suspicion {
             warning: false,
             kind: f.kind.into(),
-            message: f.message.replacen("are missing", "were missing and are filled by medians of the training bags", 1),
+            message: f.message.replacen(
+                "are missing",
+                "were missing and are filled by medians of the training bags",
+                1,
+            ),
             remedy: String::new(),
         },
         false => Suspicion {

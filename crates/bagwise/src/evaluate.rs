@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, Setting, Silent, SystemClock};
 use bagwise_judge::{
-    FoldPlan, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
-    summarise,
+    FoldPlan, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint,
+    fingerprint, summarise,
 };
 
 use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
@@ -24,7 +24,8 @@ use crate::fold::ResolvedConfig;
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 use crate::run::{
-    Candidate, Deadline, FitStep, Keep, OutsidePrediction, RecordStore, Run, RunPlan, Verdict, kept_plan, until,
+    Candidate, Deadline, FitStep, Keep, OutsidePrediction, RecordStore, Run, RunPlan, Verdict, kept_plan,
+    until,
 };
 
 pub use crate::fold::LEVEL;

@@ -243,9 +243,8 @@ impl Model {
     /// Predictions of bags, given as positions in a data set, as a record keeps them.
     pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> Scored {
         let ModelHeader { classes, tasks, calibration, .. } = &self.header;
-        let code = |p: &Prediction| {
-            classes.iter().position(|c| Some(c) == p.label.as_ref()).map_or(0, |c| c as u32)
-        };
+        let code =
+            |p: &Prediction| classes.iter().position(|c| Some(c) == p.label.as_ref()).map_or(0, |c| c as u32);
         let scores = |p: &Prediction| match tasks.as_slice() {
             [_] => p.outputs.clone(),
             tasks => class_scores(&p.outputs, tasks, classes.len()),
@@ -684,7 +683,8 @@ impl ModelHeader {
 fn added_up<'e>(all: impl Iterator<Item = (f64, &'e Explanation)>) -> Explanation {
     let (mut sum, mut together) = (0.0, Vec::new());
     for (sign, explanation) in all {
-        let (Explanation::Additive { parts: own, .. } | Explanation::Witness { outputs: own, .. }) = explanation;
+        let (Explanation::Additive { parts: own, .. } | Explanation::Witness { outputs: own, .. }) =
+            explanation;
         together.resize(own.len(), 0.0);
         match explanation {
             Explanation::Additive { bias, parts } => {

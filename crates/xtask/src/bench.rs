@@ -12,9 +12,11 @@ const ALL: &[Bench] = &[
         "methods that papers compare with beside Weka and scikit-learn, and their cost at three sizes",
         crate::bench_comparators::run,
     ),
-    ("conformal", "coverage and size of sets and intervals over many draws, beside MAPIE; takes a number of draws", || {
-        crate::bench_conformal::run(&[])
-    }),
+    (
+        "conformal",
+        "coverage and size of sets and intervals over many draws, beside MAPIE; takes a number of draws",
+        || crate::bench_conformal::run(&[]),
+    ),
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
     (
         "embeddings",

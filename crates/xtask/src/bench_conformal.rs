@@ -39,7 +39,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if released(&["bench", "conformal", &draws.to_string()])? {
         return Ok(());
     }
-    let python = venv::python(&["numpy", "scikit-learn", "mapie==1.1.0"])?;
+    let python = venv::python(&["numpy", "scikit-learn", "mapie==1.6.0"])?;
     println!("coverage {COVERAGE}, {FOLDS} folds, {draws} draws; simple-mi with fixed parameters");
     for (name, source) in SETS {
         let mut coverage = Vec::new();
@@ -99,7 +99,11 @@ struct JudgedDraw {
 
 fn judge(train: &Dataset, test: &Dataset, seed: u64) -> Result<JudgedDraw> {
     let ctx = Ctx::seeded(seed);
-    let method = bagwise::method("simple-mi")?.param("embed", "mean").param("kernel", "rbf").param("gamma", "1/median").param("c", 1.0);
+    let method = bagwise::method("simple-mi")?
+        .param("embed", "mean")
+        .param("kernel", "rbf")
+        .param("gamma", "1/median")
+        .param("c", 1.0);
     let model = bagwise::fit(train).method(method).inner(3).conformal(FOLDS).ctx(&ctx).run()?;
     let own = model.fold_predictions(&train.bags, &ctx)?;
     let new = model.fold_predictions(&test.bags, &ctx)?;
@@ -139,7 +143,8 @@ fn beside(python: &std::path::Path, given: &serde_json::Value) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("given.json");
     std::fs::write(&file, serde_json::to_vec(given)?)?;
-    let output = program(python, &[]).arg(root().join("crates/xtask/peers/conformal.py")).arg(&file).output()?;
+    let output =
+        program(python, &[]).arg(root().join("crates/xtask/peers/conformal.py")).arg(&file).output()?;
     ensure!(output.status.success(), "MAPIE: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout)?.trim().parse().context("what MAPIE said")
 }

@@ -236,7 +236,12 @@ impl Comparison<'_> {
         let own = |name: &str| candidates.iter().any(|c| c.name == name);
         let taken = match own(verdict.recommended()) {
             true => verdict.recommended(),
-            false => verdict.table.iter().map(|line| line.method.as_str()).find(|name| own(name)).unwrap_or(BASELINE),
+            false => verdict
+                .table
+                .iter()
+                .map(|line| line.method.as_str())
+                .find(|name| own(name))
+                .unwrap_or(BASELINE),
         };
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args

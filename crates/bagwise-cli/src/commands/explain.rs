@@ -324,7 +324,12 @@ impl Coordinates {
                     names[0]
                 );
             };
-            let number = |(row, text): (usize, &String)| match text.trim().parse::<f64>().ok().filter(|v| v.is_finite()) {
+            let number = |(row, text): (usize, &String)| match text
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|v| v.is_finite())
+            {
                 Some(value) => Ok(value),
                 None => {
                     let bag = data.bags.bag_of_row(row);
@@ -451,7 +456,9 @@ impl Output for Parts<'_> {
             measurements.put(line.kind, line.value);
             properties.put_object("measurements", measurements);
             self.kept(line).for_each(|(name, value)| {
-                if !["bag", "instance", "machine", "kind", "part", "predicted", "measurements"].contains(&name.as_str()) {
+                if !["bag", "instance", "machine", "kind", "part", "predicted", "measurements"]
+                    .contains(&name.as_str())
+                {
                     properties.put(name, value);
                 }
             });

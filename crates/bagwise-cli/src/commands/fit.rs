@@ -136,7 +136,9 @@ impl Output for Fitted<'_> {
         object.put("seed", training.seed).put("classes", &header.classes);
         object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
         object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
-        object.put("nested_value", training.nested_value).put("conformal_folds", self.model.conformal_folds());
+        object
+            .put("nested_value", training.nested_value)
+            .put("conformal_folds", self.model.conformal_folds());
         object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
         object.put("out_of_bag", Some(self.model.out_of_bag()).filter(|values| !values.is_empty()));

@@ -91,7 +91,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let asked = if args.read.keep.is_empty() { remembered } else { &args.read.keep };
     let (kept, uneven): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
         data.kept.iter().filter(|k| among(asked, k)).partition(|k| is_of_bags(k, &data));
-    let answers = Answers { model: &model, predictions: &predictions, covered: covered.as_ref(), data: &data, kept };
+    let answers =
+        Answers { model: &model, predictions: &predictions, covered: covered.as_ref(), data: &data, kept };
     match &args.output {
         Some(path) => session.write(&answers, path)?,
         None => session.print(&answers)?,

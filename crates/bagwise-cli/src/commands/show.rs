@@ -35,7 +35,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Model::load(&args.model)?;
     let bytes = read_bounded(&args.model, "a model", u64::MAX)?;
     let digest: String = sha256(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    session.print(&Card { model: &model, file: args.model.display().to_string(), bytes: bytes.len(), digest })?;
+    session.print(&Card {
+        model: &model,
+        file: args.model.display().to_string(),
+        bytes: bytes.len(),
+        digest,
+    })?;
     Ok(Outcome::Done)
 }
 
@@ -61,7 +66,8 @@ impl Card<'_> {
             let range = header.training.range.map(|(low, high)| format!(" from {low} to {high}"));
             return format!("numbers{}", range.unwrap_or_default());
         }
-        let bags = |at: usize| header.training.class_bags.get(at).map_or(String::new(), |n| format!(" ({n} bags)"));
+        let bags =
+            |at: usize| header.training.class_bags.get(at).map_or(String::new(), |n| format!(" ({n} bags)"));
         let classes: Vec<String> =
             header.classes.iter().enumerate().map(|(at, class)| format!("{class}{}", bags(at))).collect();
         let positive = match header.classes.len() {
@@ -74,7 +80,8 @@ impl Card<'_> {
     fn data(&self) -> String {
         let training = &self.header().training;
         let groups = training.groups.map_or(String::new(), |n| format!(", {n} groups"));
-        let filled = if self.header().transform.fills_gaps() { ", missing values filled by medians" } else { "" };
+        let filled =
+            if self.header().transform.fills_gaps() { ", missing values filled by medians" } else { "" };
         format!("{}: {} bags, {} instances{groups}{filled}", training.data, training.bags, training.instances)
     }
 
@@ -92,7 +99,9 @@ impl Card<'_> {
         };
         let of = match (training.points, training.methods) {
             (0 | 1, _) => String::new(),
-            (points, 0 | 1) => format!("; optimistic, because the best of {points} parameter combinations was taken"),
+            (points, 0 | 1) => {
+                format!("; optimistic, because the best of {points} parameter combinations was taken")
+            }
             (points, methods) => format!(
                 "; optimistic, because the best of {points} parameter combinations of {methods} methods was taken"
             ),
@@ -115,7 +124,8 @@ impl Card<'_> {
         let names: Vec<&str> = features.iter().take(FEW_COLUMNS).map(|f| f.name.as_str()).collect();
         let more = if features.len() > FEW_COLUMNS { ", …" } else { "" };
         let categories = features.iter().filter(|f| f.is_categorical()).count();
-        let categories = if categories > 0 { format!(", {categories} of them categories") } else { String::new() };
+        let categories =
+            if categories > 0 { format!(", {categories} of them categories") } else { String::new() };
         format!("{} features{categories}: {}{more}", features.len(), names.join(", "))
     }
 
@@ -182,7 +192,9 @@ impl Output for Card<'_> {
         let training = &header.training;
         let mut data = Object::default();
         data.put("name", &training.data).put("bags", training.bags).put("instances", training.instances);
-        data.put("groups", training.groups).put("class_bags", &training.class_bags).put("range", training.range);
+        data.put("groups", training.groups)
+            .put("class_bags", &training.class_bags)
+            .put("range", training.range);
         data.put("fingerprint", &training.fingerprint);
         let mut estimate = Object::default();
         estimate.put("metric", &training.chosen_by).put("value", training.inner_value);

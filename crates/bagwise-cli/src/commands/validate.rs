@@ -36,7 +36,8 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
     }
     let model = Model::load(asked.model)?;
     let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;
-    if was_trained_on(&model, &data)? {
+    let known = was_trained_on(&model, &data)?;
+    if known {
         session.warn("the model was trained on exactly these bags, so its values are optimistic");
     }
     let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;
@@ -44,6 +45,7 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
         model: asked.model,
         header: &model,
         data: asked.data,
+        known,
         calibration: Reliability::of(&found)?,
         found: &found,
         report: None,
@@ -114,6 +116,8 @@ struct Validated<'a> {
     model: &'a Path,
     header: &'a Model,
     data: &'a str,
+    /// Whether these are the bags that it was trained on.
+    known: bool,
     found: &'a Evaluation,
     calibration: Option<Reliability>,
     report: Option<PathBuf>,
@@ -138,10 +142,11 @@ impl Output for Validated<'_> {
         let mut object = Object::default();
         object.put("model", self.model).put("method", &self.header.header.method).put("data", self.data);
         object.put("trained_on", &self.header.header.training.data).put("bags", roster.bags.len());
-        object.put("groups", roster.groups.as_ref().map(|g| {
-            g.iter().collect::<std::collections::BTreeSet<_>>().len()
-        }));
-        object.put("optimized", plan.metric).put("level", verdict.level);
+        object.put(
+            "groups",
+            roster.groups.as_ref().map(|g| g.iter().collect::<std::collections::BTreeSet<_>>().len()),
+        );
+        object.put("optimized", plan.metric).put("level", verdict.level).put("optimistic", self.known);
         for m in &verdict.best().metrics {
             object.put_object(m.metric.name(), metric_json(m));
         }
@@ -170,11 +175,12 @@ impl Output for Validated<'_> {
         let Evaluation { verdict, roster, .. } = self.found;
         let line = verdict.best();
         let mut page = format!(
-            "{} ({}) on {}: {} bags that it was not trained on\n\n",
+            "{} ({}) on {}: {} bags{}\n\n",
             paint.paint(&self.model.display().to_string(), BOLD),
             self.header.header.method,
             self.data,
-            roster.bags.len()
+            roster.bags.len(),
+            if self.known { " that it was trained on" } else { "" }
         );
         page += &self.rows(Digits::Few(4), shown(line).map(|(_, m)| m)).to_string();
         let unit = if roster.groups.is_some() { "groups" } else { "bags" };

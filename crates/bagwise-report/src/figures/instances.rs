@@ -21,7 +21,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         // The table has at least one method that looks at instances; none of them can tell.
         if view.verdict.table.iter().any(|line| line.method != BASELINE) {
             page.leaf("h3", &[("class", "part")], "The instances that decided");
-            let told = "No method here explains its predictions by instance; bagwise methods lists those that can.";
+            let told =
+                "No method here explains its predictions by instance; bagwise methods lists those that can.";
             page.leaf("p", &[("class", "lead")], told);
         }
         return;

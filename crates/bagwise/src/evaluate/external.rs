@@ -121,7 +121,8 @@ pub fn was_trained_on(model: &Model, data: &Dataset) -> Result<bool> {
 /// same.
 pub fn calibration_line(pairs: &[(f64, bool)]) -> Option<(f64, f64)> {
     const EDGE: f64 = 1e-6;
-    let odds: Vec<f64> = pairs.iter().map(|(p, _)| p.clamp(EDGE, 1.0 - EDGE)).map(|p| (p / (1.0 - p)).ln()).collect();
+    let odds: Vec<f64> =
+        pairs.iter().map(|(p, _)| p.clamp(EDGE, 1.0 - EDGE)).map(|p| (p / (1.0 - p)).ln()).collect();
     let hits = pairs.iter().filter(|p| p.1).count();
     if hits == 0 || hits == pairs.len() || odds.windows(2).all(|w| w[0] == w[1]) {
         return None;

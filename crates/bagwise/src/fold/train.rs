@@ -189,9 +189,10 @@ pub fn train(
         instances: train.iter().map(|&b| data.bags.rows(b).len()).sum(),
         class_bags: class_bags(&truth),
         range: range(&truth),
-        groups: data.groups.as_ref().map(|g| {
-            train.iter().map(|&b| g.codes[b]).collect::<std::collections::BTreeSet<u32>>().len()
-        }),
+        groups: data
+            .groups
+            .as_ref()
+            .map(|g| train.iter().map(|&b| g.codes[b]).collect::<std::collections::BTreeSet<u32>>().len()),
         // Of the bags that were learned from, and no others.
         fingerprint: match train.len() == data.bags.len() {
             true => bagwise_judge::data_fingerprint(data)?,

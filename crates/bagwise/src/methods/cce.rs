@@ -369,7 +369,8 @@ impl Predictor for CceModel {
     }
 
     fn shared_intercepts(&self) -> Option<Vec<f64>> {
-        let mean = |k: usize| self.members.iter().map(|m| m.biases[k]).sum::<f64>() / self.members.len() as f64;
+        let mean =
+            |k: usize| self.members.iter().map(|m| m.biases[k]).sum::<f64>() / self.members.len() as f64;
         Some((0..self.outputs()).map(mean).collect())
     }
 

@@ -109,7 +109,8 @@ impl Conformal {
             }
             folds.push(Model::from_parts(fold.clone(), &state.nested(&format!("fold{k}")))?);
         }
-        let bag = |i: usize| CalibrationBag { fold: fold[i], group: group[i], class: class[i], score: score[i] };
+        let bag =
+            |i: usize| CalibrationBag { fold: fold[i], group: group[i], class: class[i], score: score[i] };
         Ok(Conformal { folds, grouped: header.grouped, bags: (0..fold.len()).map(bag).collect() })
     }
 
@@ -159,7 +160,9 @@ impl WeighedScores {
                 .folds
                 .iter()
                 .zip(of_folds)
-                .flat_map(|(own, value)| own.iter().map(move |(score, weight)| (sign * value + score, *weight)))
+                .flat_map(|(own, value)| {
+                    own.iter().map(move |(score, weight)| (sign * value + score, *weight))
+                })
                 .collect();
             ends.sort_by(|a, b| a.0.total_cmp(&b.0));
             let mut sum = 0.0;
@@ -198,11 +201,19 @@ impl Model {
 
     /// For each bag, whether each class belongs to the set that covers the truth with probability `coverage` in practice, and
     /// with `1 - 2 (1 - coverage)` by proof; `per_class` in each class, otherwise over all.
-    pub fn predict_sets(&self, bags: &Bags, coverage: f64, per_class: bool, ctx: &Ctx) -> Result<Vec<Vec<bool>>> {
+    pub fn predict_sets(
+        &self,
+        bags: &Bags,
+        coverage: f64,
+        per_class: bool,
+        ctx: &Ctx,
+    ) -> Result<Vec<Vec<bool>>> {
         let conformal = self.ready_for(coverage, per_class)?;
         let classes = self.header.classes.len();
         if classes == 0 {
-            return Err(Error::Invalid("the model predicts numbers, so there are intervals and no sets".into()));
+            return Err(Error::Invalid(
+                "the model predicts numbers, so there are intervals and no sets".into(),
+            ));
         }
         let scores: Vec<WeighedScores> = match per_class {
             true => (0..classes).map(|c| conformal.scores(Some(c))).collect(),
@@ -221,7 +232,9 @@ impl Model {
     pub fn predict_intervals(&self, bags: &Bags, coverage: f64, ctx: &Ctx) -> Result<Vec<(f64, f64)>> {
         let conformal = self.ready_for(coverage, false)?;
         if !self.header.classes.is_empty() {
-            return Err(Error::Invalid("the model predicts classes, so there are sets and no intervals".into()));
+            return Err(Error::Invalid(
+                "the model predicts classes, so there are sets and no intervals".into(),
+            ));
         }
         let scores = conformal.scores(None);
         let said = conformal.predictions(bags, ctx)?;
@@ -238,7 +251,8 @@ impl Model {
         let units = conformal.scores(None).units as f64;
         let folds = conformal.folds.len() as f64;
         // Barber et al., theorem 4.
-        let few = (2.0 * (1.0 - 1.0 / folds) / (units / folds + 1.0)).min((1.0 - folds / units) / (folds + 1.0));
+        let few =
+            (2.0 * (1.0 - 1.0 / folds) / (units / folds + 1.0)).min((1.0 - folds / units) / (folds + 1.0));
         let proven = (1.0 - 2.0 * (1.0 - coverage) - few.max(0.0)).max(0.0);
         let of = if conformal.grouped { "a bag of a new group" } else { "a new bag" };
         let each = if per_class { ", in each class" } else { "" };
@@ -248,14 +262,20 @@ impl Model {
              (1 - 2 alpha{})",
             100.0 * coverage,
             100.0 * proven,
-            if few > 0.005 { format!(", less {few:.2} because there are few bags in a fold") } else { String::new() }
+            if few > 0.005 {
+                format!(", less {few:.2} because there are few bags in a fold")
+            } else {
+                String::new()
+            }
         ))
     }
 
     /// The folds, if they were kept and there are enough bags or groups for this coverage.
     fn ready_for(&self, coverage: f64, per_class: bool) -> Result<&Conformal> {
         if !(coverage > 0.0 && coverage < 1.0) {
-            return Err(Error::Invalid(format!("coverage {coverage} is not between 0 and 1; use a value such as 0.9")));
+            return Err(Error::Invalid(format!(
+                "coverage {coverage} is not between 0 and 1; use a value such as 0.9"
+            )));
         }
         let Some(conformal) = &self.conformal else {
             return Err(Error::refused(
@@ -277,7 +297,9 @@ impl Model {
             let least = (1.0 / (1.0 - coverage) - 1.0 - ROUNDING).ceil();
             let most = *units as f64 / (*units + 1) as f64;
             return Err(Error::refused(
-                format!("coverage {coverage} needs at least {least} {what}, and the model was trained on {units}"),
+                format!(
+                    "coverage {coverage} needs at least {least} {what}, and the model was trained on {units}"
+                ),
                 Message::from(format!("ask for at most {:.3}", (1000.0 * most).floor() / 1000.0))
                     .with([Setting::Coverage])
                     .or("train on more"),
@@ -299,7 +321,8 @@ mod tests {
     use super::*;
 
     fn scores(bags: &[(usize, usize, f64)]) -> WeighedScores {
-        let bag = |&(fold, group, score): &(usize, usize, f64)| CalibrationBag { fold, group, class: 0, score };
+        let bag =
+            |&(fold, group, score): &(usize, usize, f64)| CalibrationBag { fold, group, class: 0, score };
         let mut size = vec![0usize; bags.len()];
         bags.iter().for_each(|b| size[b.1] += 1);
         let mut folds = vec![Vec::new(); 2];

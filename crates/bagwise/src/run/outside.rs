@@ -31,7 +31,9 @@ pub struct OutsidePrediction {
 impl Run<'_> {
     /// The records of a method from elsewhere, one for each fold; an error that says which bag does not fit.
     pub(crate) fn outside_records(&self, name: &str, rows: &[OutsidePrediction]) -> Result<Vec<Record>> {
-        let refuse = |found: String, remedy: &str| Err(Error::refused(format!("{name}: {found}"), Message::from(remedy)));
+        let refuse = |found: String, remedy: &str| {
+            Err(Error::refused(format!("{name}: {found}"), Message::from(remedy)))
+        };
         let mut position: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, bag) in self.roster.bags.iter().enumerate() {
             position.insert(bag, at);
@@ -39,11 +41,19 @@ impl Run<'_> {
         let mut of_bag: BTreeMap<(usize, usize, usize), &OutsidePrediction> = BTreeMap::new();
         for row in rows {
             let Some(&bag) = position.get(row.bag.as_str()) else {
-                return refuse(format!("bag '{}' is not in {}", row.bag, self.data.name), "predict the bags of these data");
+                return refuse(
+                    format!("bag '{}' is not in {}", row.bag, self.data.name),
+                    "predict the bags of these data",
+                );
             };
             let Some(folds) = self.folds.repeats.get(row.repeat) else {
                 return refuse(
-                    format!("bag '{}' is of repeat {}, and there are {} repeats", row.bag, row.repeat, self.folds.repeats.len()),
+                    format!(
+                        "bag '{}' is of repeat {}, and there are {} repeats",
+                        row.bag,
+                        row.repeat,
+                        self.folds.repeats.len()
+                    ),
                     "count repeats from 0, and predict all of them",
                 );
             };
@@ -62,7 +72,10 @@ impl Run<'_> {
             }
             self.check_actual(name, bag, row)?;
             if of_bag.insert((row.repeat, row.fold, bag), row).is_some() {
-                return refuse(format!("bag '{}' is predicted twice in fold {}", row.bag, row.fold), "keep one of the two");
+                return refuse(
+                    format!("bag '{}' is predicted twice in fold {}", row.bag, row.fold),
+                    "keep one of the two",
+                );
             }
         }
         let mut records = Vec::new();
@@ -78,7 +91,8 @@ impl Run<'_> {
                     );
                 }
                 let own: Vec<&OutsidePrediction> = own.into_iter().flatten().collect();
-                let judged = FoldResult { scored: self.scored(name, &fold.test, &own)?, ..FoldResult::default() };
+                let judged =
+                    FoldResult { scored: self.scored(name, &fold.test, &own)?, ..FoldResult::default() };
                 let key = Key {
                     data: self.data.name.clone(),
                     method: name.into(),
@@ -111,7 +125,10 @@ impl Run<'_> {
             return Ok(());
         }
         Err(Error::refused(
-            format!("{name}: the label of bag '{}' is {actual} in the predictions and {here} in {}", row.bag, self.data.name),
+            format!(
+                "{name}: the label of bag '{}' is {actual} in the predictions and {here} in {}",
+                row.bag, self.data.name
+            ),
             Message::from("use predictions for the same labels"),
         ))
     }
@@ -119,7 +136,10 @@ impl Run<'_> {
     /// What was said of the bags of a fold, as a record keeps it.
     fn scored(&self, name: &str, bags: &[usize], rows: &[&OutsidePrediction]) -> Result<Scored> {
         let lacks = |row: &OutsidePrediction, what: &str| {
-            Error::refused(format!("{name}: bag '{}' has no {what}", row.bag), Message::from("add it, for every bag"))
+            Error::refused(
+                format!("{name}: bag '{}' has no {what}", row.bag),
+                Message::from("add it, for every bag"),
+            )
         };
         let Truth::Classes { names, .. } = &self.roster.truth else {
             let value = |row: &&OutsidePrediction| -> Result<f64> {
@@ -129,7 +149,11 @@ impl Run<'_> {
             let scores = rows.iter().map(value).collect::<Result<_>>()?;
             return Ok(Scored { bags: bags.to_vec(), labels: None, scores, probabilities: None });
         };
-        let width = |values: &[f64]| values.is_empty() || values.len() == names.len() || values.len() == 1 && self.roster.positive.is_some();
+        let width = |values: &[f64]| {
+            values.is_empty()
+                || values.len() == names.len()
+                || values.len() == 1 && self.roster.positive.is_some()
+        };
         for row in rows {
             if !width(&row.scores) || !width(&row.probabilities) {
                 return Err(lacks(row, "score or probability for each class"));
@@ -154,7 +178,8 @@ impl Run<'_> {
                 ([], _) => Err(lacks(row, "predicted class")),
                 ([value], Some(positive)) => Ok(if *value > middle { positive } else { 1 - positive }),
                 (values, _) => {
-                    let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a)));
+                    let best =
+                        (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a)));
                     Ok(best.unwrap_or(0) as u32)
                 }
             }
@@ -162,7 +187,10 @@ impl Run<'_> {
         let probabilities = rows.iter().all(|row| !row.probabilities.is_empty());
         let labels: Vec<u32> = rows.iter().map(label).collect::<Result<_>>()?;
         // Without scores bags are compared by probabilities, and without these by their classes.
-        let score = |(row, label): (&&OutsidePrediction, &u32)| match (row.scores.is_empty(), row.probabilities.is_empty()) {
+        let score = |(row, label): (&&OutsidePrediction, &u32)| match (
+            row.scores.is_empty(),
+            row.probabilities.is_empty(),
+        ) {
             (false, _) => row.scores.clone(),
             (true, false) => row.probabilities.clone(),
             (true, true) => (0..names.len() as u32).map(|c| f64::from(u8::from(c == *label))).collect(),
