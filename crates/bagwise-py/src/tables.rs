@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bagwise::io::{Column, ReadOptions};
-use bagwise::methods::{METHODS, describe};
+use bagwise::methods::{by_complexity, describe};
 use bagwise::{CarriedColumn, Dataset, Error, Groups, Target, may_be_measurements, undecided_target};
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -128,7 +128,7 @@ impl Reading {
         };
         let Some(remembered) = &self.remembered else { return Ok(options) };
         let remembered: ReadOptions = serde_json::from_str(remembered)
-            .map_err(|e| bagwise::Error::Invalid(format!("what the model remembers: {e}")))?;
+            .map_err(|e| Error::Invalid(format!("what the model remembers: {e}")))?;
         Ok(options.recall(&remembered))
     }
 }
@@ -199,7 +199,7 @@ pub(crate) fn write(
 /// The registry, as JSON.
 #[pyfunction]
 pub(crate) fn methods() -> PyResult<String> {
-    let all: Vec<_> = METHODS.iter().map(|m| describe(*m)).collect();
+    let all: Vec<_> = by_complexity().into_iter().map(describe).collect();
     serde_json::to_string(&all).map_err(|e| exception(Error::Invalid(format!("the registry: {e}"))))
 }
 

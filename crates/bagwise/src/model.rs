@@ -65,7 +65,7 @@ pub struct ModelHeader {
     /// Outputs from here on are the positive class; above 0 if not given.
     pub threshold: Option<f64>,
     /// What is usual in training.
-    pub familiarity: Familiarity,
+    pub(crate) familiarity: Familiarity,
     /// What it was trained on.
     pub training: TrainingSummary,
     /// How the data were read: columns and dialect, so that new data need no options.

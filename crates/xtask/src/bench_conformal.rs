@@ -143,8 +143,10 @@ fn beside(python: &std::path::Path, given: &serde_json::Value) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("given.json");
     std::fs::write(&file, serde_json::to_vec(given)?)?;
-    let output =
-        program(python, &[]).arg(root().join("crates/xtask/peers/conformal.py")).arg(&file).output()?;
+    let output = program(python, &["-W", "ignore"])
+        .arg(root().join("crates/xtask/peers/conformal.py"))
+        .arg(&file)
+        .output()?;
     ensure!(output.status.success(), "MAPIE: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout)?.trim().parse().context("what MAPIE said")
 }

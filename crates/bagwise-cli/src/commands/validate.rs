@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Metric, MetricSummary, Truth};
 use bagwise::model::Model;
+use bagwise::run::files::SUMMARY;
 use bagwise::{Evaluation, calibration_line, labelled_like, validate, was_trained_on};
 use bagwise_report::{Context, ReportOptions};
 
@@ -64,7 +65,7 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
             title: Some(format!("External validation of {} on {}", asked.model.display(), asked.data)),
         };
         result.report = Some(reporting::draw(folder, &options, session)?);
-        save_whole(&folder.join("summary.json"), result.json()?.as_bytes())?;
+        save_whole(&folder.join(SUMMARY), result.json()?.as_bytes())?;
     }
     session.print(&result)?;
     Ok(Outcome::Done)
