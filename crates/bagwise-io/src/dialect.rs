@@ -35,6 +35,15 @@ impl std::str::FromStr for Encoding {
 }
 
 impl Encoding {
+    /// As it is written in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Utf8 => "utf-8",
+            Encoding::Utf16 => "utf-16",
+            Encoding::Windows1252 => "cp1252",
+        }
+    }
+
     /// What the first bytes of a file say.
     pub(crate) fn of(head: &[u8]) -> Encoding {
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {

@@ -591,6 +591,12 @@ pub trait Predictor: Send + Sync {
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
 
+    /// For each output the constant that its parts contain, shared among the instances of a bag by weight (equally where all
+    /// weigh the same); nothing if no constant is shared.
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The instances that stand for training bags, if the method chooses such.
     fn representatives(&self) -> &[Representative] {
         &[]

@@ -262,6 +262,18 @@ pub struct TimePlan {
 }
 
 impl TimePlan {
+    /// The plan of a run that trains nothing.
+    pub(crate) fn nothing() -> TimePlan {
+        TimePlan {
+            request: String::new(),
+            time: None,
+            measured: false,
+            speed: 1.0,
+            methods: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// What all methods take, in seconds of a nominal core.
     pub fn core_seconds(&self) -> f64 {
         self.methods.iter().map(|m| m.seconds).sum()

@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_comparators;
+mod bench_conformal;
 mod bench_dd;
 mod bench_embeddings;
 mod bench_estimates;

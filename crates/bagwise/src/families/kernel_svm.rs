@@ -415,6 +415,10 @@ impl Predictor for KernelModel {
         Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
     }
 
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        Some(self.biases.clone())
+    }
+
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
         self.bank.graphs(bags, ctx)
     }

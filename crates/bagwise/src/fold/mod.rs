@@ -10,6 +10,7 @@ mod train;
 mod tune;
 
 pub use answers::Answers;
+pub(crate) use answers::decisive;
 pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;

@@ -277,6 +277,22 @@ impl Predictor for CombinedModel {
         Ok(all.into_iter().map(|sums| sums.into_iter().map(explained).collect()).collect())
     }
 
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        let mut all = vec![0.0; self.biases.len()];
+        let mut some = false;
+        for (m, models) in self.members.iter().enumerate() {
+            let mut first = 0;
+            for model in models {
+                for (j, own) in model.shared_intercepts().into_iter().flatten().enumerate() {
+                    all[first + j] += self.weights.get(first + j, m) * own;
+                    some = true;
+                }
+                first += model.outputs();
+            }
+        }
+        some.then_some(all)
+    }
+
     fn out_of_bag(&self) -> &[f64] {
         &self.out_of_bag
     }
