@@ -216,3 +216,58 @@ pub(super) fn thinned(values: Vec<Value>, default: Option<&Value>, level: u32) -
     let kept = |(i, value)| (usize::abs_diff(i, middle) % step == 0).then_some(value);
     values.into_iter().enumerate().filter_map(kept).collect()
 }
+
+/// A list of numbers of one unit, ascending, each the same multiple of the one before it.
+pub(super) struct Ladder<'v> {
+    values: Vec<&'v Value>,
+    ratio: f64,
+}
+
+impl<'v> Ladder<'v> {
+    /// The distinct values of a list; nothing if they are fewer than three, or not of one ratio and unit.
+    pub(super) fn of(all: impl Iterator<Item = &'v Value>) -> Option<Ladder<'v>> {
+        let mut values: Vec<&Value> = Vec::new();
+        all.for_each(|value| {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        });
+        let sizes: Vec<f64> = values.iter().map(|v| magnitude(v)).collect::<Option<_>>()?;
+        let one_unit = values.windows(2).all(|w| std::mem::discriminant(w[0]) == std::mem::discriminant(w[1]));
+        let fraction = values.iter().any(|v| matches!(v, Value::Fraction(..)));
+        if sizes.len() < 3 || !one_unit || fraction || sizes.iter().any(|s| *s <= 0.0) {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
+        let ratio = sizes[order[1]] / sizes[order[0]];
+        let even = order.windows(2).all(|w| (sizes[w[1]] / sizes[w[0]] / ratio - 1.0).abs() < 1e-9);
+        even.then(|| Ladder { values: order.into_iter().map(|i| values[i]).collect(), ratio })
+    }
+
+    /// For a value at an end: its neighbour inside, and the direction outwards.
+    pub(super) fn at_end(&self, value: &Value) -> Option<(&'v Value, i32)> {
+        let last = self.values.len() - 1;
+        match self.values.iter().position(|v| *v == value)? {
+            0 => Some((self.values[1], -1)),
+            at if at == last => Some((self.values[last - 1], 1)),
+            _ => None,
+        }
+    }
+
+    /// So many steps from a value.
+    pub(super) fn beyond(&self, value: &Value, steps: i32) -> Value {
+        let moved = |v: f64| {
+            let exact = v * self.ratio.powi(steps);
+            // Powers of ten stay what a user would write: 0.01, not 0.010000000000000002.
+            format!("{exact:.12e}").parse().unwrap_or(exact)
+        };
+        match value {
+            Value::Number(v) => Value::Number(moved(*v)),
+            Value::OverMedian(v) => Value::OverMedian(moved(*v)),
+            Value::OverWidth(v) => Value::OverWidth(moved(*v)),
+            Value::TimesMedian(v) => Value::TimesMedian(moved(*v)),
+            other => other.clone(),
+        }
+    }
+}
