@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use bagwise_core::{Error, Result};
 
 pub use value::Value;
-use value::{Ladder, check, magnitude, parse_value, parse_values, thinned};
+use value::{check, magnitude, parse_value, parse_values, thinned};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -310,8 +310,6 @@ pub struct Grid {
     pub points: Vec<Point>,
     /// Indices of points that agree in all representation parameters, by first appearance.
     pub groups: Vec<Vec<usize>>,
-    /// Parameters whose list is that of the method's table: it may go on beyond its ends where the best point stands at one.
-    pub grows: Vec<&'static str>,
 }
 
 /// What stands in for a parameter the user did not give.
@@ -365,7 +363,6 @@ impl Grid {
             }
         }
         let mut points = vec![Vec::new()];
-        let mut grows = Vec::new();
         for spec in table {
             if !spec.applies(regression) {
                 let here = table.iter().any(|s| s.name == spec.name && s.applies(regression));
@@ -389,9 +386,6 @@ impl Grid {
             {
                 values = thinned(values, parse_values(spec, method, spec.default)?.first(), level);
             }
-            if fill != WhenUnset::Default && given.iter().all(|(name, _)| name != spec.name) {
-                grows.push(spec.name);
-            }
             points = points
                 .into_iter()
                 .flat_map(|point| {
@@ -408,10 +402,10 @@ impl Grid {
                 return Err(Error::param(method, spec.name, format!("the grid has more than {MOST} points")));
             }
         }
-        Ok(Grid { grows, ..Grid::of(table, points.into_iter().map(Point).collect()) })
+        Ok(Grid::of(table, points.into_iter().map(Point).collect()))
     }
 
-    /// The grid of given points, which does not grow.
+    /// The grid of given points.
     pub fn of(table: &[ParamSpec], points: Vec<Point>) -> Grid {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (i, point) in points.iter().enumerate() {
@@ -420,50 +414,7 @@ impl Grid {
                 None => groups.push(vec![i]),
             }
         }
-        Grid { points, groups, grows: Vec::new() }
-    }
-
-    /// Points that continue the lists at whose end the point `best` stands, for every parameter that may grow and whose next
-    /// value inside it `beats`: its name and up to three points, from the end outwards. Lists continue by their ratio, if they
-    /// have one.
-    pub fn beyond(
-        &self,
-        method: &str,
-        table: &[ParamSpec],
-        best: usize,
-        beats: impl Fn(usize) -> bool,
-    ) -> Vec<(String, Vec<Point>)> {
-        /// More than this, and the table's list is wrong.
-        const STEPS: i32 = 3;
-        let point = &self.points[best];
-        let mut lines = Vec::new();
-        for (at, (name, value)) in point.0.iter().enumerate() {
-            let Some(spec) = table.iter().find(|s| s.name == name && self.grows.contains(&s.name)) else {
-                continue;
-            };
-            // Whole numbers are sizes, and what they cost grows with them.
-            if matches!(spec.kind, Kind::Whole { .. }) {
-                continue;
-            }
-            let Some(list) = Ladder::of(self.points.iter().filter_map(|p| p.find(name))) else { continue };
-            let with = |value: &Value| {
-                let mut other = point.clone();
-                other.0[at].1 = value.clone();
-                other
-            };
-            let Some((inside, outwards)) = list.at_end(value) else { continue };
-            let neighbour = with(inside);
-            if !self.points.iter().position(|p| *p == neighbour).is_some_and(&beats) {
-                continue;
-            }
-            let steps = (1..=STEPS).map(|step| list.beyond(value, outwards * step));
-            let allowed = steps.take_while(|v| check(spec, method, v).is_ok());
-            let points: Vec<Point> = allowed.map(|v| with(&v)).collect();
-            if !points.is_empty() {
-                lines.push((name.clone(), points));
-            }
-        }
-        lines
+        Grid { points, groups }
     }
 
     /// Parameters in which `point` sits at an end of three or more numbers: the best value may lie outside.

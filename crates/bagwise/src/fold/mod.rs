@@ -6,7 +6,6 @@
 //! that what is judged is what is delivered.
 
 mod answers;
-mod grow;
 mod train;
 mod tune;
 
@@ -117,12 +116,8 @@ pub struct Machines(pub Vec<Option<SolvedFit>>);
 
 /// What inner folds chose.
 pub struct Tuned {
-    /// Index of the best point of the grid.
+    /// Index of the point in the grid.
     pub best: usize,
-    /// The chosen point: the best of the grid, or a better one beyond its end.
-    pub point: Point,
-    /// The metric of the chosen point.
-    pub value: Option<f64>,
     /// The metric of each point, over all inner test bags together.
     pub values: Vec<Option<f64>>,
     /// Outputs of the chosen point for the training bags, each from the inner fold that tested it.
@@ -463,7 +458,7 @@ impl<'a> TrainingTask<'a> {
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
     pub fn refit(&self, tuned: &mut Tuned, train: &[usize], ctx: &Ctx) -> Result<Refit> {
-        let point = &tuned.point;
+        let point = &self.setup.grid.points[tuned.best];
         let frame = match tuned.frame.take() {
             Some(frame) => frame,
             None => self.frame(train, std::slice::from_ref(point), ctx)?,

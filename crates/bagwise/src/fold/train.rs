@@ -188,7 +188,7 @@ pub fn train(
         instances: train.iter().map(|&b| data.bags.rows(b).len()).sum(),
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
-        inner_value: learned.tuned.value.filter(|_| !inner.is_empty()),
+        inner_value: learned.tuned.values[learned.tuned.best].filter(|_| !inner.is_empty()),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
         unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::grow::GrownPoint;
 use super::{FoldScope, MANY_MACHINES, Machines, PreparedFold, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::method::draws_on_all;
@@ -15,7 +14,7 @@ use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
 impl TrainingTask<'_> {
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner folds together, ties to the first point. Default lists go on where they end too early ([`super::grow`]).
+    /// inner folds together, ties to the first point.
     pub fn tune(
         &self,
         train: &[usize],
@@ -77,24 +76,8 @@ impl TrainingTask<'_> {
                 best = i;
             }
         }
-        // The optimistic protocol repeats papers, whose grids are what they are.
-        let grows = frames == FoldScope::PerPart && summary.is_none() && !inner.is_empty();
-        let growth = match grows {
-            true => {
-                let judge = |outputs: &Mat| self.judge(&truth, outputs, metric, &folds, ctx);
-                Some(self.grow((best, &values), by_fold, (train, inner, metric), judge, ctx)?)
-            }
-            false => None,
-        };
-        let tried = growth.as_ref().map_or(&[][..], |g| &g.tried);
-        // An end beyond which nothing is better is not one at which the search ended.
-        let ends = grid.edges(&grid.points[best]).into_iter().filter(|name| tried.iter().all(|t| t != name));
-        let mut on_edge: Vec<String> = ends.map(String::from).collect();
-        if let Some(GrownPoint { point, value, out_of_fold, still_rising }) = growth.and_then(|g| g.better) {
-            on_edge.extend(still_rising);
-            return Ok(Tuned { best, point, value: Some(value), values, out_of_fold, on_edge, frame: None });
-        }
         let mut frame = kept.filter(|f| f.points.contains(&grid.points[best]));
+        let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
         let mut out_of_fold = out_of_fold.swap_remove(best).expect("the best was tried");
         if summary.is_some() {
             // Together with the points that it was solved along with, so that its outputs are those that were judged.
@@ -115,38 +98,22 @@ impl TrainingTask<'_> {
             };
             out_of_fold = outputs.swap_remove(at);
         }
-        let (point, value) = (grid.points[best].clone(), values[best]);
-        Ok(Tuned { best, point, value, values, out_of_fold, on_edge, frame })
+        Ok(Tuned { best, values, out_of_fold, on_edge, frame })
     }
 
     /// The points that have a meaning for the training bags, and for those of every one of `folds`; all if none has,
     /// so that the method can say why.
     fn admitted(&self, train: &[usize], folds: &[Fold]) -> Vec<usize> {
-        let points = &self.setup.grid.points;
-        let admitted: Vec<usize> =
-            (0..points.len()).filter(|&i| self.admits(&points[i], train, folds)).collect();
-        if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
-    }
-
-    /// Whether a point has a meaning for the training bags, and for those of every one of `folds`.
-    pub(super) fn admits(&self, point: &Point, train: &[usize], folds: &[Fold]) -> bool {
         let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
-        let fewest = || folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
-        let drawn_from = match draws_on_all(point) {
+        let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
+        let points = &self.setup.grid.points;
+        let drawn_from = |point: &Point| match draws_on_all(point) {
             true => self.bags.instance_count(),
-            false => fewest().unwrap_or(0),
+            false => fewest.unwrap_or(0),
         };
-        self.setup.method.admits(point, drawn_from)
-    }
-
-    /// How many representations fit the memory budget together, for these training bags.
-    pub(super) fn together(&self, own: &Bags, ctx: &Ctx) -> usize {
-        let mut needs = self.setup.method.needs(own);
-        if self.setup.method.learns_labels() {
-            // Every machine has something prepared of its own.
-            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
-        }
-        needs.together(ctx.memory)
+        let fits = |&i: &usize| self.setup.method.admits(&points[i], drawn_from(&points[i]));
+        let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
+        if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
     }
 
     /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
@@ -158,7 +125,12 @@ impl TrainingTask<'_> {
         }
         // Of the training bags alone: not even the size of a test bag may reach what is computed.
         let own = self.bags.select(train);
-        let together = self.together(&own, ctx);
+        let mut needs = self.setup.method.needs(&own);
+        if self.setup.method.learns_labels() {
+            // Every machine has something prepared of its own.
+            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
+        }
+        let together = needs.together(ctx.memory);
         if grid.groups.len() <= together {
             return (vec![points.to_vec()], Some(own));
         }
@@ -194,7 +166,7 @@ impl TrainingTask<'_> {
 
     /// Out-of-fold outputs of every point of a frame that serves all inner folds, or the [summary](Self::summary) of them
     /// for a metric.
-    pub(super) fn cross_fit(
+    fn cross_fit(
         &self,
         frame: &PreparedFold,
         train: &[usize],
@@ -239,7 +211,7 @@ impl TrainingTask<'_> {
 
     /// The same where labels are learned from: every inner fold has a frame of its own. Here tested bags are new to the
     /// frame, and points that agree on its bags may differ on them.
-    pub(super) fn cross_fit_by_fold(
+    fn cross_fit_by_fold(
         &self,
         points: &[Point],
         train: &[usize],

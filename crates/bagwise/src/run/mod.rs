@@ -135,8 +135,6 @@ struct Configuration<'a> {
 struct SetupText<'a> {
     method: &'a str,
     points: &'a [Point],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    grows: &'a [&'static str],
     scale: &'a str,
     scheme: crate::multiclass::Scheme,
     balanced: bool,
@@ -181,7 +179,6 @@ impl<'a> Run<'a> {
         let describe = |setup: &'a ResolvedConfig| SetupText {
             method: setup.method.info().name,
             points: &setup.grid.points,
-            grows: &setup.grid.grows,
             scale: setup.scale.name(),
             scheme: setup.scheme,
             balanced: setup.balanced,
@@ -314,8 +311,8 @@ impl<'a> Run<'a> {
             ctx,
         )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
-        judged.parameters = parameters(learner, &learned.tuned.point, learners.len() > 1);
-        judged.inner = learned.tuned.value.filter(|_| self.trains_inner);
+        judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
+        judged.inner = learned.tuned.values[learned.tuned.best].filter(|_| self.trains_inner);
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
         if !learned.threshold_met {
@@ -357,8 +354,8 @@ impl<'a> Run<'a> {
                         Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks, ctx)?;
                     let outputs = tuned.out_of_fold.gather(&fold.test);
                     let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
-                    judged.parameters = parameters(learner, &tuned.point, learners.len() > 1);
-                    judged.inner = tuned.value;
+                    judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
+                    judged.inner = tuned.values[tuned.best];
                     judged.on_edge = tuned.on_edge.clone();
                     Ok(judged)
                 }
@@ -480,8 +477,8 @@ fn failed(message: String) -> FitOutcome {
 }
 
 /// The parameters of a point; with the method's name where it was one of several.
-fn parameters(learner: &TrainingTask<'_>, point: &Point, named: bool) -> BTreeMap<String, serde_json::Value> {
-    let mut all = point.to_map();
+fn parameters(learner: &TrainingTask<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
+    let mut all = learner.setup.grid.points[best].to_map();
     if named {
         all.insert("method".into(), learner.setup.method.info().name.into());
     }
