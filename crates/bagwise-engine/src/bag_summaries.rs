@@ -61,13 +61,7 @@ pub fn summaries_to(new: &Bags, kept: &Bags, kinds: &[BagSummary], ctx: &Ctx) ->
     between(new, kept, false, kinds, ctx)
 }
 
-fn between(
-    rows: &Bags,
-    cols: &Bags,
-    symmetric: bool,
-    kinds: &[BagSummary],
-    ctx: &Ctx,
-) -> Result<Vec<Mat>> {
+fn between(rows: &Bags, cols: &Bags, symmetric: bool, kinds: &[BagSummary], ctx: &Ctx) -> Result<Vec<Mat>> {
     reserve(rows.len() * kinds.len(), cols.len(), ctx)?;
     let columns = PackedBags::new(cols, rows.instances())?;
     let found: Vec<(Range<usize>, Vec<PairValues>)> = tile_groups(rows)
@@ -135,9 +129,7 @@ fn of_group(
     let (count, all) = (columns.bags.len(), columns.bags.instance_count());
     let instances = rows.offsets()[group.start]..rows.offsets()[group.end];
     let own = owners(rows, &group);
-    let means = |euclid: bool| {
-        kinds.iter().any(|k| k.summary == PairSummary::MeanMean && k.euclid == euclid)
-    };
+    let means = |euclid: bool| kinds.iter().any(|k| k.summary == PairSummary::MeanMean && k.euclid == euclid);
     let needs_minima = kinds.iter().any(|k| k.summary != PairSummary::MeanMean);
     let sized = |needed: bool, length: usize, value: f64| vec![value; if needed { length } else { 0 }];
     let mut of_new = sized(needs_minima, instances.len() * count, f64::INFINITY);
@@ -205,8 +197,7 @@ mod tests {
 
     fn kinds() -> Vec<BagSummary> {
         let mut all = Vec::new();
-        for summary in
-            [PairSummary::MinMin, PairSummary::MeanMin, PairSummary::MaxMin, PairSummary::MeanMean]
+        for summary in [PairSummary::MinMin, PairSummary::MeanMin, PairSummary::MaxMin, PairSummary::MeanMean]
         {
             for direction in [SummaryDirection::To, SummaryDirection::From, SummaryDirection::Both] {
                 all.extend([false, true].map(|euclid| BagSummary { summary, direction, euclid }));

@@ -32,7 +32,7 @@ pub struct TransportPlan {
 
 /// The cheapest way to move the uniform distribution on the rows to that on the columns of a matrix of finite costs.
 pub fn transport(costs: &Mat, ctx: &Ctx) -> Result<TransportPlan> {
-    let mut tree = Tree::new(costs);
+    let mut tree = BasisTree::new(costs);
     tree.start();
     tree.pivot_until_optimal(ctx)?;
     Ok(tree.plan())
@@ -99,7 +99,7 @@ fn between(rows: &Bags, cols: &Bags, symmetric: bool, euclid: bool, ctx: &Ctx) -
 const NONE: u32 = u32::MAX;
 
 /// A basis: a spanning tree of senders `0..m` and receivers `m..m + n`, hung from sender 0.
-struct Tree<'c> {
+struct BasisTree<'c> {
     costs: &'c Mat,
     m: usize,
     n: usize,
@@ -125,12 +125,12 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-impl<'c> Tree<'c> {
-    fn new(costs: &'c Mat) -> Tree<'c> {
+impl<'c> BasisTree<'c> {
+    fn new(costs: &'c Mat) -> BasisTree<'c> {
         let (m, n) = (costs.rows(), costs.cols());
         let common = gcd(m, n);
         let nodes = m + n;
-        Tree {
+        BasisTree {
             costs,
             m,
             n,

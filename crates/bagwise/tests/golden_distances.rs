@@ -103,8 +103,7 @@ fn earth_movers_distances_and_kernels_are_those_of_another_program() {
         for (width, known) in case["emd_kernel"].as_object().unwrap() {
             let given = [("gamma".to_string(), format!("{width}/median"))];
             let points = Grid::new("emd", emd.params(), &given, WhenUnset::Default, false).unwrap().points;
-            let prepared =
-                emd.prepare(Arc::new(bags.clone()), &points, &Scope::of(&train), &ctx).unwrap();
+            let prepared = emd.prepare(Arc::new(bags.clone()), &points, &Scope::of(&train), &ctx).unwrap();
             let gram = prepared.gram(0, &ctx).unwrap().unwrap();
             all_close(gram, &mat(known), &format!("{} gamma={width}/median", case["name"]));
             let new = prepared.against(0, &bags, &ctx).unwrap().unwrap();

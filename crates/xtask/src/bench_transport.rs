@@ -132,7 +132,10 @@ fn write(folder: &std::path::Path, name: &str, bags: &Bags) -> Result<()> {
     std::fs::write(folder.join(format!("{name}.values")), values)?;
     let sizes = (0..bags.len()).map(|b| bags.rows(b).len());
     let numbers = std::iter::once(bags.width()).chain(sizes).map(|v| v as i64);
-    std::fs::write(folder.join(format!("{name}.sizes")), numbers.flat_map(i64::to_le_bytes).collect::<Vec<u8>>())?;
+    std::fs::write(
+        folder.join(format!("{name}.sizes")),
+        numbers.flat_map(i64::to_le_bytes).collect::<Vec<u8>>(),
+    )?;
     Ok(())
 }
 

@@ -14,9 +14,7 @@
 
 use std::sync::Arc;
 
-use crate::families::kernel_svm::{
-    BagKernel, CrossKernel, Grams, InstanceKernel, KernelSvm, ReferenceBags,
-};
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, KernelSvm, ReferenceBags};
 use crate::families::svm;
 use crate::families::width::{WIDTH, Width, usual};
 use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State};

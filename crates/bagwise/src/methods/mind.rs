@@ -2,7 +2,7 @@
 //!
 //! With the distance `e(x, z) = |x - z|^2` of instances, or its root (`metric`), coordinate B of a bag A is one number for all
 //! pairs (`summary`): the mean over x in A of `min over z in B of e(x, z)` (meanmin), the largest (maxmin) or the least (minmin) of
-//! these minima, or the mean of all pairs (meanmean). `direction` is from A to B, from B to A, or the mean of both. Columns are
+//! these minima, or the mean of all pairs (meanmean). `direction` is from A to B, from B to A, or the mean of both. DistanceColumns are
 //! brought to mean 0 and variance 1 over the training bags and divided by the root of their number, so that a cost means the
 //! same for few bags and for many; then a Gaussian or linear kernel. The distance of a training bag to itself, 0, stays in.
 //!
@@ -86,10 +86,10 @@ static PARAMS: &[ParamSpec] = &[
 #[derive(Clone)]
 pub(crate) struct MindParams {
     kind: BagSummary,
-    columns: Option<Arc<Columns>>,
+    columns: Option<Arc<DistanceColumns>>,
 }
 
-struct Columns {
+struct DistanceColumns {
     bags: Arc<Bags>,
     mean: Vec<f64>,
     /// What a column is multiplied with.
@@ -104,14 +104,14 @@ impl PartialEq for MindParams {
 }
 
 impl MindParams {
-    fn columns(&self) -> &Columns {
+    fn columns(&self) -> &DistanceColumns {
         self.columns.as_ref().expect("columns are learned before bags are mapped")
     }
 }
 
-impl Columns {
+impl DistanceColumns {
     /// From the distances of training bags to each other, training bags in the rows `train`.
-    fn learn(bags: &Arc<Bags>, distances: &Mat, train: &[usize]) -> Columns {
+    fn learn(bags: &Arc<Bags>, distances: &Mat, train: &[usize]) -> DistanceColumns {
         let n = train.len() as f64;
         let column = |c: usize| train.iter().map(move |&b| distances.get(b, c));
         let mean: Vec<f64> = (0..distances.cols()).map(|c| column(c).sum::<f64>() / n).collect();
@@ -122,7 +122,7 @@ impl Columns {
             if spread > 0.0 { 1.0 / (spread * n.sqrt()) } else { 0.0 }
         };
         let factor = (0..distances.cols()).map(factor).collect();
-        Columns { bags: Arc::clone(bags), mean, factor }
+        DistanceColumns { bags: Arc::clone(bags), mean, factor }
     }
 
     /// Distances as coordinates.
@@ -187,7 +187,7 @@ impl Embedding for Mind {
         let distances =
             if all { summaries(&kept, &kinds, ctx)? } else { summaries_to(bags, &kept, &kinds, ctx)? };
         let learned = params.iter_mut().zip(distances).map(|(params, distances)| {
-            let columns = Columns::learn(&kept, &distances, scope.train);
+            let columns = DistanceColumns::learn(&kept, &distances, scope.train);
             let vectors = columns.standardise(distances);
             params.columns = Some(Arc::new(columns));
             vectors
@@ -249,7 +249,7 @@ impl Embedding for Mind {
     }
 
     fn save(&self, params: &MindParams, state: &mut State) {
-        let Columns { bags, mean, factor } = params.columns();
+        let DistanceColumns { bags, mean, factor } = params.columns();
         let mut kept = State::default();
         kept.put_bags(bags).expect("kept bags are in memory");
         state.nest("kept", kept);
@@ -260,12 +260,12 @@ impl Embedding for Mind {
     fn load(&self, params: &mut MindParams, state: &State) -> Result<()> {
         let bags = Arc::new(state.nested("kept").bags()?);
         let (mean, factor) = (state.vector("mean", bags.len())?, state.vector("factor", bags.len())?);
-        params.columns = Some(Arc::new(Columns { bags, mean, factor }));
+        params.columns = Some(Arc::new(DistanceColumns { bags, mean, factor }));
         Ok(())
     }
 }
 
-fn check_width(columns: &Columns, bags: &Bags) -> Result<()> {
+fn check_width(columns: &DistanceColumns, bags: &Bags) -> Result<()> {
     match (columns.bags.width(), bags.width()) {
         (kept, new) if kept == new => Ok(()),
         (kept, new) => Err(refuse(format!("it keeps bags of {kept} columns, these have {new}"))),
