@@ -9,7 +9,7 @@ fn no_two_types_have_the_same_name() {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in LIBRARY {
         for file in rust_files(&crates().join(name).join("src")) {
-            if file.ends_with("tests.rs") {
+            if file.to_string_lossy().ends_with("tests.rs") {
                 continue;
             }
             let text = std::fs::read_to_string(&file).expect("a source file is readable");
@@ -26,6 +26,21 @@ fn no_two_types_have_the_same_name() {
         .map(|(name, files)| format!("{name}: {}", files.join(", ")))
         .collect();
     assert!(twice.is_empty(), "give each type a name of its own:\n{}", twice.join("\n"));
+}
+
+/// What users of the library meet is small enough to be known. A type that other crates do not need is `pub(crate)`.
+#[test]
+fn public_types_are_few() {
+    const MOST: usize = 90;
+    let mut public: Vec<String> = Vec::new();
+    for file in rust_files(&crates().join("bagwise/src")) {
+        let text = std::fs::read_to_string(&file).expect("a source file is readable");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        public.extend(code.lines().filter(|line| line.trim_start().starts_with("pub ")).filter_map(type_in));
+    }
+    println!("{} public types in bagwise", public.len());
+    assert!(public.len() > 50, "only {}: the test does not see them", public.len());
+    assert!(public.len() <= MOST, "{} public types, at most {MOST}: {}", public.len(), public.join(", "));
 }
 
 #[test]
