@@ -64,6 +64,7 @@ const ALL: &[Bench] = &[
         crate::bench_python::measure,
     ),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),
+    ("transport", "earth mover's distances of bags beside POT", crate::bench_transport::run),
 ];
 
 /// Runs the measurement that is named.

@@ -15,6 +15,7 @@ mod bench_net;
 mod bench_pairs;
 mod bench_python;
 mod bench_svm;
+mod bench_transport;
 mod browser;
 mod digests;
 mod foreign;

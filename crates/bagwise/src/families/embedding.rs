@@ -2,7 +2,7 @@
 //!
 //! A method of this family says what the vector of a bag is, perhaps by what it learned from training bags. Grams,
 //! comparison with new bags, saving and loading are here. Points with the same vectors share a pass for all widths, and
-//! a method may share more among its points (`learn_all`, `vectors_of_all`).
+//! a method may share more among its points (`learn_all`, `vectors_of_all`, `learn_vectors`).
 
 use std::sync::Arc;
 
@@ -80,6 +80,18 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         params.iter().map(|params| self.vectors(params, bags, ctx)).collect()
     }
 
+    /// Learns for several points, and gives the vectors of the bags that it learns from. What both need is computed once here.
+    fn learn_vectors(
+        &self,
+        params: &mut [Self::Params],
+        bags: &Bags,
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        self.learn_all(params, bags, scope, ctx)?;
+        self.vectors_of_all(params, bags, ctx)
+    }
+
     /// The columns of bags whose vectors are so long.
     fn columns(&self, params: &Self::Params, length: usize) -> usize;
 
@@ -154,8 +166,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
             kind_of.push(index_in(&mut kinds, self.0.read(point)?, |a, b| a == b));
         }
         let linear = points.iter().map(|p| self.0.is_linear(p)).collect::<Result<Vec<_>>>()?;
-        self.0.learn_all(&mut kinds, &bags, scope, ctx)?;
-        let vectors = self.0.vectors_of_all(&kinds, &bags, ctx)?;
+        let vectors = self.0.learn_vectors(&mut kinds, &bags, scope, ctx)?;
         let mut all: Vec<Option<EmbeddedBags<E>>> = points.iter().map(|_| None).collect();
         for (kind, (learned, vectors)) in kinds.into_iter().zip(vectors).enumerate() {
             let alike: Vec<usize> = (0..points.len()).filter(|&i| kind_of[i] == kind).collect();
