@@ -11,7 +11,7 @@ use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, metric_json, shown};
+use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::reporting;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     methods: Vec<String>,
     /// Make a plan for this time, such as 90s, 10m or 2h, at the speed of this machine, and stop when it is up; the same
     /// command goes on
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "shard")]
     budget: Option<Duration>,
     /// Repeat the plan of another run: the plan.json in its folder
     #[arg(long, value_name = "FILE", conflicts_with = "budget")]
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     /// In the report, show bag numbers instead of names, and hide groups and kept columns
     #[arg(long, conflicts_with = "no_report")]
     hide_ids: bool,
+    #[command(flatten)]
+    sharding: Sharding,
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
@@ -66,6 +68,7 @@ impl Args {
             output,
             no_report: false,
             hide_ids: false,
+            sharding: Sharding::default(),
             judging: Judging::default(),
             learning: Learning::default(),
             choosing: Choosing::default(),
@@ -83,10 +86,15 @@ of one method, use -p METHOD.KEY=VALUE.
 Which methods end within ten minutes follows from the size of the data, not from the clock, so that the same command \
 does the same everywhere. What is left out is said; --methods all leaves out nothing.
 
+--shard 3/7 does a seventh of the fits, on any machine that sees the folder. A shard that was killed goes on with the same command. \
+When all shards are done, the same command without --shard joins their records and writes the tables; `bagwise slurm` prints a \
+script that does all of this on a cluster.
+
 Examples:
   bagwise compare musk1
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
-  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
+  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two
+  bagwise compare musk1 --methods mi-kernel --shard 1/7 -o musk1-cut";
 
 /// Compare all methods on the built-in Musk1 data, as bagwise does without arguments
 #[derive(clap::Args, Default)]
@@ -150,6 +158,10 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         .keep(keep)
         .params(&args.learning.seeing.params)
         .ctx(&ctx);
+    if let Some(shard) = args.sharding.shard {
+        let folder = args.output.clone().unwrap_or_else(|| folder_of(name));
+        return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
+    }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let mut comparison = Comparison::new(&results, args, name)?;
     reporting::add(comparison.folder(), |known| {

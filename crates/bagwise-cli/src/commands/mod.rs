@@ -16,4 +16,5 @@ pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod slurm;
 pub(crate) mod votes;
