@@ -102,9 +102,19 @@ impl Session {
 
     /// Reads bags that a model is to answer for: the columns it learned from, by name; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
+        self.read(name, &self.options_for(model, options))
+    }
+
+    /// How such bags are read.
+    pub(crate) fn options_for(&self, model: &Model, options: ReadOptions) -> ReadOptions {
         let features = model.header.features.iter().map(|f| f.name.clone()).collect();
         let allow_missing = options.allow_missing || model.header.transform.fills_gaps();
-        self.read(name, &ReadOptions { unlabelled: true, features, allow_missing, ..options })
+        ReadOptions { unlabelled: true, features, allow_missing, seed: self.ctx.seed, ..options }
+    }
+
+    /// The format of results, and whether CSV is made safe for spreadsheets.
+    pub(crate) fn format(&self) -> (Format, bool) {
+        (self.format, self.csv_safe)
     }
 
     /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
@@ -155,7 +165,7 @@ impl Session {
         self.clear_progress();
     }
 
-    fn clear_progress(&self) {
+    pub(crate) fn clear_progress(&self) {
         if let Some(shown) = &self.shown {
             shown.clear();
         }

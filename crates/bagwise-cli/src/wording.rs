@@ -23,6 +23,7 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Budget => "--budget".into(),
         Setting::Protocol(name) => format!("--protocol {name}"),
         Setting::InputFormat => "--input-format".into(),
+        Setting::ReadWhole => "--stream=never".into(),
         Setting::Header => "--header".into(),
         Setting::NoHeader => "--no-header".into(),
         Setting::Delimiter => "--delimiter".into(),
@@ -64,6 +65,7 @@ mod tests {
             Setting::Budget,
             Setting::Protocol("nested"),
             Setting::InputFormat,
+            Setting::ReadWhole,
             Setting::Header,
             Setting::NoHeader,
             Setting::Delimiter,
@@ -82,11 +84,13 @@ mod tests {
             Setting::Categorical(Some("a b".into())),
         ];
         let cli = crate::Cli::command();
-        let verbs: Vec<_> =
-            cli.get_subcommands().filter(|v| ["evaluate", "compare"].contains(&v.get_name())).collect();
+        let verbs: Vec<_> = cli
+            .get_subcommands()
+            .filter(|v| ["evaluate", "compare", "predict"].contains(&v.get_name()))
+            .collect();
         for setting in settings {
             let option = option(&setting);
-            let name = option.split(' ').next().unwrap();
+            let name = option.split([' ', '=']).next().unwrap();
             let options = verbs.iter().flat_map(|verb| verb.get_arguments());
             let exists = cli.get_arguments().chain(options).any(|a| {
                 let long = a.get_long().map(|l| format!("--{l}"));

@@ -13,6 +13,7 @@ use bagwise::model::Model;
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
+use crate::streaming::{Streaming, Target, each_piece};
 
 /// Show which instances drove each prediction
 #[derive(clap::Args)]
@@ -52,6 +53,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["graph", "concepts", "representatives", "trace", "rules"])]
     votes: bool,
     #[command(flatten)]
+    streaming: Streaming,
+    #[command(flatten)]
     read: Data,
 }
 
@@ -78,9 +81,12 @@ With --rules: a row per rule of mi-boost. An instance whose attribute is at or b
 With --votes: a row per bag and training bag that votes for it (twice if each is among the nearest of the other), with the \
 instances that are nearest to each other and what the vote adds to the decision value.
 
+With --stream, the data are read in pieces, and rows are printed as they come, as by bagwise predict.
+
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv
+  bagwise explain m.bagwise new.csv --bag mol --stream --format csv > streamed-parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Model::load(&args.model)?;
@@ -119,24 +125,33 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         GraphFormat::of(path)?;
         session.check_output(path, OutputKind::Graphs, &[data, &args.model.to_string_lossy()])?;
     }
-    let data = session.read_for(&model, data, args.read.read_options())?;
+    let options = args.read.read_options();
+    // Graphs and votes are written as a whole.
     if args.votes {
+        let data = session.read_for(&model, data, options)?;
         session.print(&super::votes::VoteTable::of(&model, &data, args.top, &session.ctx)?)?;
         return Ok(Outcome::Done);
     }
-    let explanations = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
-    if let Some(path) = &args.graph {
-        let graphs = model.graphs(&data.bags, &session.ctx)?;
-        write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
-        session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
-    }
-    let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
-        // Not every pooling has one.
-        true => model.attention(&data.bags, &session.ctx).unwrap_or_default(),
-        false => Vec::new(),
-    };
-    let rows = rows(&explanations, &attention, args.top);
-    session.print(&Parts { model: &model, data: &data, rows })?;
+    let in_pieces = args.graph.is_none() && args.streaming.is_on(data, &options)?;
+    let has_attention = methods::find(&model.header.method)?.info().has(Offer::Attention);
+    Target::stdout().write(session, |sink| {
+        each_piece(&model, data, options, in_pieces, session, |data| {
+            let explanations =
+                model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+            if let Some(path) = &args.graph {
+                let graphs = model.graphs(&data.bags, &session.ctx)?;
+                write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
+                session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
+            }
+            let attention = match has_attention {
+                // Not every pooling has one.
+                true => model.attention(&data.bags, &session.ctx).unwrap_or_default(),
+                false => Vec::new(),
+            };
+            let rows = rows(&explanations, &attention, args.top);
+            sink.push(&Parts { model: &model, data: &data, rows })
+        })
+    })?;
     Ok(Outcome::Done)
 }
 
@@ -256,8 +271,8 @@ impl Output for Parts<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
-        self.table(Digits::Few(6)).to_string()
+    fn text_rows(&self) -> Rows {
+        self.table(Digits::Few(6))
     }
 }
 

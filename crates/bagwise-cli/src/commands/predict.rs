@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
 use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows, beside};
+use crate::output::{Digits, Object, Output, Rows, beside};
 use crate::session::{Outcome, Session};
+use crate::streaming::{Streaming, Target, each_piece};
 
 /// Predict the labels of new bags with a saved model
 #[derive(clap::Args)]
@@ -22,6 +23,10 @@ pub(crate) struct Args {
     #[arg(value_name = "DATA")]
     data: String,
     #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    streaming: Streaming,
+    #[command(flatten)]
     read: Data,
 }
 
@@ -31,41 +36,68 @@ similarity to the nearest training bag (nearest), the fraction of values outside
 status. unfamiliar means that the bag resembles no training bag, so the prediction is a guess. Columns given with \
 --keep are shown if they have one value per bag, as `given NAME` if the output already has a column NAME.
 
+With --stream, the data are read in pieces, and memory does not grow with them: CSV (also compressed), Parquet and folders of .npy \
+files. CSV and JSON are written as they come; a table for people is printed at the end. The results are the same. The rows of a bag \
+must be adjacent: a bag that comes back later is an error.
+
 Examples:
   bagwise predict musk1.bagwise musk1
-  bagwise predict m.bagwise new.csv --bag mol --format csv > predictions.csv";
+  bagwise predict m.bagwise new.csv --bag mol --format csv > predictions.csv
+  bagwise predict m.bagwise new.csv --bag mol --stream -o streamed.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    args.target.check(&[&args.data, &args.model.to_string_lossy()], session)?;
     let model = Model::load(&args.model)?;
-    let data = session.read_for(&model, &args.data, args.read.read_options())?;
-    let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
-    let strange = predictions.iter().filter(|p| !p.familiar).count();
-    // Coordinates and the like that a format keeps by itself are not asked for here.
-    let asked = |kept: &&CarriedColumn| {
-        let is = |column: &Column| match column {
-            Column::Name(name) => *name == kept.name,
-            Column::Number(_) => true,
-        };
-        args.read.keep.iter().any(is)
-    };
-    let (kept, uneven): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
-        data.kept.iter().filter(asked).partition(|k| is_of_bags(k, &data));
-    session.print(&Answers { model: &model, predictions: &predictions, data: &data, kept })?;
+    let options = args.read.read_options();
+    let in_pieces = args.streaming.is_on(&args.data, &options)?;
+    let (mut bags, mut strange) = (0, 0);
+    let mut uneven: Vec<String> = Vec::new();
+    args.target.write(session, |sink| {
+        each_piece(&model, &args.data, options, in_pieces, session, |data| {
+            let predictions =
+                model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+            bags += predictions.len();
+            strange += predictions.iter().filter(|p| !p.familiar).count();
+            let kept = data.kept.iter().filter(|kept| args.asks_for(kept));
+            let (kept, mixed): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
+                kept.partition(|k| is_of_bags(k, &data));
+            // Which columns there are is said before it is known what comes.
+            if let (Some(column), true) = (mixed.first(), in_pieces) {
+                bail!(
+                    "{}: the column {} cannot be kept: the output has one row per bag, and the value differs within a bag; \
+                     leave it out, or use bagwise explain, which prints one row per instance",
+                    data.name,
+                    column.name
+                );
+            }
+            uneven.extend(mixed.iter().map(|k| k.name.clone()));
+            sink.push(&Answers { model: &model, predictions: &predictions, data: &data, kept })
+        })
+    })?;
     if !uneven.is_empty() {
-        let names: Vec<&str> = uneven.iter().map(|k| k.name.as_str()).collect();
         session.warn(&format!(
             "{} not shown: the output has one row per bag, and the value differs within a bag; bagwise explain prints one \
              row per instance",
-            names.join(", ")
+            uneven.join(", ")
         ));
     }
     if strange > 0 {
         session.warn(&format!(
-            "{strange} of {} bags are unfamiliar: they resemble no training bag, so their predictions are guesses",
-            predictions.len()
+            "{strange} of {bags} bags are unfamiliar: they resemble no training bag, so their predictions are guesses"
         ));
     }
     Ok(Outcome::Done)
+}
+
+impl Args {
+    /// Coordinates and the like that a format keeps by itself are not asked for here.
+    fn asks_for(&self, kept: &CarriedColumn) -> bool {
+        let is = |column: &Column| match column {
+            Column::Name(name) => *name == kept.name,
+            Column::Number(_) => true,
+        };
+        self.read.keep.iter().any(is)
+    }
 }
 
 /// True if all instances of a bag have the same value.
@@ -187,7 +219,7 @@ impl Output for Answers<'_> {
         self.rows(Digits::All, Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
-        self.rows(Digits::Few(4), Digits::Few(3)).to_string()
+    fn text_rows(&self) -> Rows {
+        self.rows(Digits::Few(4), Digits::Few(3))
     }
 }

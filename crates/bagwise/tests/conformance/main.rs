@@ -2,6 +2,7 @@
 
 mod alone;
 mod options;
+mod pieces;
 mod toys;
 
 use bagwise::Precision;
