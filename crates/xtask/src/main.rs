@@ -16,6 +16,7 @@ mod bench_python;
 mod bench_svm;
 mod browser;
 mod digests;
+mod engines;
 mod foreign;
 mod fuzz;
 mod golden;
