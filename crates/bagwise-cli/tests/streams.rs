@@ -19,7 +19,7 @@ fn prepared() -> tempfile::TempDir {
         "fit synthetic:gauss?bags=60&features=4 --method isk -p t=20 -p psi=8 -p c=1 -o m.bagwise",
     );
     for name in ["t.csv", "t.csv.gz", "t.parquet"] {
-        done(home.path(), &format!("convert {data} -o {name}"));
+        done(home.path(), &format!("convert {data} {name}"));
     }
     home
 }
