@@ -85,8 +85,7 @@ With --stream, the data are read in pieces, and rows are printed as they come, a
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
-  bagwise explain mi.bagwise musk1 --format csv > parts.csv
-  bagwise explain m.bagwise new.csv --bag mol --stream --format csv > streamed-parts.csv";
+  bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Model::load(&args.model)?;

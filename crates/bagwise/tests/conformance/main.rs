@@ -2,7 +2,6 @@
 
 mod alone;
 mod options;
-mod pieces;
 mod toys;
 
 use bagwise::Precision;
