@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bagwise._native import __version__
 
 if TYPE_CHECKING:
-    from bagwise import arrow, datasets
+    from bagwise import datasets
     from bagwise._answers import Explanation, Explanations, Predictions
     from bagwise._bags import Bags, BagsLike
     from bagwise._base import BagClassifier, BagEstimator, BagRegressor
@@ -103,7 +103,6 @@ __all__ = [
     "PerInstance",
     "Predictions",
     "__version__",
-    "arrow",
     "compare",
     "convert",
     "datasets",
@@ -148,8 +147,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("arrow", "datasets"):
-        return importlib.import_module(f"bagwise.{name}")
+    if name == "datasets":
+        return importlib.import_module("bagwise.datasets")
     if name in __all__:
         # Estimators are all in one place.
         found = getattr(importlib.import_module(f"bagwise.{_WHERE.get(name, '_estimators')}"), name)

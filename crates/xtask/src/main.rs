@@ -16,7 +16,6 @@ mod bench_python;
 mod bench_svm;
 mod browser;
 mod digests;
-mod engines;
 mod foreign;
 mod fuzz;
 mod golden;
@@ -29,6 +28,7 @@ mod steps;
 mod test;
 mod venv;
 mod weka;
+mod weka_labels;
 mod wheel;
 
 use std::process::ExitCode;
