@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
-use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, TimePlan, human_bytes};
+use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, Shard, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
 
@@ -50,6 +50,16 @@ pub(crate) struct Judging {
     /// Let named methods choose from all points of their grids, however long it takes
     #[arg(long)]
     whole_grids: bool,
+}
+
+/// Which part of a run to do.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Shards")]
+pub(crate) struct Sharding {
+    /// Do part I of N of the fits, such as 3/7, in the folder shard-I-of-N of the output folder; the same command without
+    /// --shard joins the parts
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
 }
 
 impl Judging {
@@ -153,6 +163,39 @@ fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
 /// Runs an evaluation, shows how it goes, and leaves in its folder what a report needs to know. A run that is stopped says
 /// how to go on.
 pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Result<Evaluation> {
+    watched(evaluate, level, 1, session, |evaluate| evaluate.run())
+}
+
+/// The same for one shard, of which nothing can be said but that it is done. `folder` is that of the whole run.
+pub(crate) fn run_shard(
+    evaluate: Evaluate<'_>,
+    shard: Shard,
+    level: f64,
+    folder: &Path,
+    session: &Session,
+) -> Result<Outcome> {
+    let records = watched(evaluate, level, shard.of(), session, |evaluate| evaluate.run_shard(shard))?;
+    session.say(&format!(
+        "shard {shard}: {} fits are done, in {}; when all shards are done, run the same command without --shard",
+        records.len(),
+        shard.folder(folder).display()
+    ));
+    let failed = records.iter().filter(|r| !r.succeeded()).count();
+    if failed == 0 {
+        return Ok(Outcome::Done);
+    }
+    session.warn(&format!("{failed} of {} fits failed", records.len()));
+    Ok(Outcome::FailedFits)
+}
+
+/// Does what `go` does with the evaluation, which is one of `parts`, and shows how it goes.
+fn watched<T>(
+    evaluate: Evaluate<'_>,
+    level: f64,
+    parts: usize,
+    session: &Session,
+    go: impl FnOnce(Evaluate<'_>) -> bagwise::Result<T>,
+) -> Result<T> {
     let data = evaluate.data();
     session.warn_of_leaks(data)?;
     let size = format!(
@@ -177,7 +220,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
                 session.say(&format!(
                     "{size}; {methods}, {}; about {}",
                     plan.protocol,
-                    human_seconds(time.seconds())
+                    human_seconds(time.seconds() / parts as f64)
                 ));
                 say_plan(time, "--methods", session);
                 if let Some(file) = torn {
@@ -216,7 +259,7 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
         }
         Ok(())
     };
-    let outcome = evaluate.watch(watch).run();
+    let outcome = go(evaluate.watch(watch));
     if let (Err(bagwise::Error::Cancelled), (done, total)) = (&outcome, *lock(&kept)) {
         session.say(&format!("{done} of {total} fits are saved; run the same command again to resume"));
     }

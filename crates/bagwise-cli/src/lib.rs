@@ -13,6 +13,7 @@ mod paper;
 mod progress;
 mod reporting;
 mod session;
+mod streaming;
 mod wording;
 
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     compare, completions, convert, data, embed, evaluate, explain, fit, gram, inspect, methods, predict,
-    report, run, show,
+    report, run, show, slurm,
 };
 use session::{Outcome, Session};
 
@@ -64,6 +65,7 @@ enum Verb {
     Convert(convert::Args),
     Gram(gram::Args),
     Embed(embed::Args),
+    Slurm(slurm::Args),
     Completions(completions::Args),
 }
 
@@ -109,6 +111,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
         Some(Verb::Embed(args)) => embed::run(args, &session),
+        Some(Verb::Slurm(args)) => slurm::run(args),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

@@ -32,9 +32,13 @@ pub(crate) trait Output {
     fn geojson(&self) -> Result<String> {
         anyhow::bail!("this result has no coordinates; --format geojson is for bagwise explain")
     }
-    /// For people. The rows of `csv`, unless there is something better.
+    /// The rows for people: those of `csv`, unless they are rounded.
+    fn text_rows(&self) -> Rows {
+        self.csv()
+    }
+    /// For people. The rows, unless there is something better.
     fn text(&self, _paint: Paint) -> String {
-        self.csv().to_string()
+        self.text_rows().to_string()
     }
 }
 
@@ -140,12 +144,18 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// As CSV; `safe` disarms what a spreadsheet would take for a formula.
-    fn to_csv(&self, safe: bool) -> Result<Vec<u8>> {
+    /// Adds the rows of a table with the same columns.
+    pub(crate) fn append(&mut self, more: Rows) {
+        debug_assert_eq!(self.header, more.header);
+        self.rows.extend(more.rows);
+    }
+
+    /// As CSV, with the header or without; `safe` disarms what a spreadsheet would take for a formula.
+    pub(crate) fn to_csv(&self, safe: bool, header: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let is_formula =
             |cell: &str| cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
-        for row in std::iter::once(&self.header).chain(&self.rows) {
+        for row in header.then_some(&self.header).into_iter().chain(&self.rows) {
             let disarmed = |cell: &String| if is_formula(cell) { format!("'{cell}") } else { cell.clone() };
             match safe {
                 true => writer.write_record(row.iter().map(disarmed))?,
@@ -189,7 +199,7 @@ pub(crate) fn print(result: &impl Output, format: Format, csv_safe: bool) -> Res
 pub(crate) fn bytes(result: &impl Output, format: Format, csv_safe: bool) -> Result<Vec<u8>> {
     Ok(match format {
         Format::Table => printable(&result.text(Paint::stdout())).into_bytes(),
-        Format::Csv => result.csv().to_csv(csv_safe)?,
+        Format::Csv => result.csv().to_csv(csv_safe, true)?,
         Format::Json => (result.json()? + "\n").into_bytes(),
         Format::Geojson => (result.geojson()? + "\n").into_bytes(),
     })
@@ -332,7 +342,7 @@ mod tests {
         let mut rows = Rows::new(["a", "b"]);
         rows.push(vec!["x,y".into(), "say \"hi\"".into()]);
         assert_eq!(
-            String::from_utf8(rows.to_csv(false).unwrap()).unwrap(),
+            String::from_utf8(rows.to_csv(false, true).unwrap()).unwrap(),
             "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n"
         );
     }

@@ -119,7 +119,12 @@ impl Session {
     /// Reads bags that a model is to answer for: the columns it learned from, by name, as it remembers them where nothing
     /// else is said; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
-        self.read(name, &ReadOptions { unlabelled: true, ..self.options_for(model, options) })
+        self.read(name, &self.unlabelled_options_for(model, options))
+    }
+
+    /// How such bags are read.
+    pub(crate) fn unlabelled_options_for(&self, model: &Model, options: ReadOptions) -> ReadOptions {
+        ReadOptions { unlabelled: true, seed: self.ctx.seed, ..self.options_for(model, options) }
     }
 
     /// Options with what a model remembers, and the columns that it needs.
@@ -131,6 +136,11 @@ impl Session {
         };
         let allow_missing = options.allow_missing || model.header.transform.fills_gaps();
         ReadOptions { features, allow_missing, ..options }
+    }
+
+    /// The format of results, and whether CSV is made safe for spreadsheets.
+    pub(crate) fn format(&self) -> (Format, bool) {
+        (self.format, self.csv_safe)
     }
 
     /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
@@ -199,7 +209,7 @@ impl Session {
         self.clear_progress();
     }
 
-    fn clear_progress(&self) {
+    pub(crate) fn clear_progress(&self) {
         if let Some(shown) = &self.shown {
             shown.clear();
         }

@@ -25,6 +25,7 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Budget => "--budget".into(),
         Setting::Protocol(name) => format!("--protocol {name}"),
         Setting::InputFormat => "--input-format".into(),
+        Setting::ReadWhole => "--stream=never".into(),
         Setting::Header => "--header".into(),
         Setting::NoHeader => "--no-header".into(),
         Setting::Delimiter => "--delimiter".into(),
@@ -68,6 +69,7 @@ mod tests {
             Setting::Budget,
             Setting::Protocol("nested"),
             Setting::InputFormat,
+            Setting::ReadWhole,
             Setting::Header,
             Setting::NoHeader,
             Setting::Delimiter,
@@ -90,7 +92,8 @@ mod tests {
         let verbs: Vec<_> = cli.get_subcommands().filter(|v| known.contains(&v.get_name())).collect();
         for setting in settings {
             let option = option(&setting);
-            let name = option.strip_prefix("bagwise fit ").unwrap_or(&option).split(' ').next().unwrap();
+            let name =
+                option.strip_prefix("bagwise fit ").unwrap_or(&option).split([' ', '=']).next().unwrap();
             let options = verbs.iter().flat_map(|verb| verb.get_arguments());
             let exists = cli.get_arguments().chain(options).any(|a| {
                 let long = a.get_long().map(|l| format!("--{l}"));

@@ -64,6 +64,8 @@ pub enum Setting {
     InstanceLabel,
     /// Columns that are carried along.
     Keep,
+    /// That data are read as a whole, not in pieces.
+    ReadWhole,
     /// That a file which bagwise did not write may be replaced.
     Overwrite,
     /// Columns that are left out: this one, or those that the message is about.

@@ -13,6 +13,7 @@ use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
 use super::columns::{self, Roles};
 use super::doubt::{self, LeftOut};
+use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
@@ -108,6 +109,26 @@ impl Values {
                 if let (Some(all), Some(more)) = (self.with_gaps(), more.with_gaps()) {
                     all.append(more);
                 }
+            }
+        }
+    }
+
+    /// Takes off the entries from `at` on.
+    pub(crate) fn split_off(&mut self, at: usize) -> Values {
+        match self {
+            Values::Numbers(v) => Values::Numbers(v.split_off(at)),
+            Values::Whole(v) => Values::Whole(v.split_off(at)),
+            Values::Gaps(v) => Values::Gaps(v.split_off(at)),
+            Values::Texts { texts, codes } => {
+                let (mut own, mut known) = (Vec::new(), HashMap::new());
+                let rest = codes.split_off(at).into_iter().map(|code| {
+                    *known.entry(code).or_insert_with(|| {
+                        own.push(texts[code as usize].clone());
+                        own.len() as u32 - 1
+                    })
+                });
+                let codes = rest.collect();
+                Values::Texts { texts: own, codes }
             }
         }
     }
@@ -217,6 +238,8 @@ impl Arrays<'_> {
             group: roles.group.map(column).transpose()?,
             instance_label: roles.instance_label.map(column).transpose()?,
             kept: (roles.keep.iter().map(|&c| Ok((names[c].clone(), column(c)?)))).collect::<Result<_>>()?,
+            first: 0,
+            seen: None,
         };
         let Roles { features, categorical, mut warnings, .. } = roles;
         if !self.unused.is_empty() {
@@ -427,6 +450,10 @@ pub(crate) struct FeatureTable<'a> {
     pub(crate) group: Option<Cow<'a, Values>>,
     pub(crate) instance_label: Option<Cow<'a, Values>>,
     pub(crate) kept: Vec<(String, Cow<'a, Values>)>,
+    /// Rows of the file before these.
+    pub(crate) first: usize,
+    /// The bags of earlier pieces, where the file is read in pieces.
+    pub(crate) seen: Option<SeenBags>,
 }
 
 /// Bytes that a bag id, label or group may have: they are compared row by row.
@@ -479,13 +506,14 @@ impl FeatureTable<'_> {
             let found = "bag ids beyond 2^53 are rounded in double precision, so different ids may have become the same";
             warnings.push(format!("{found}; store them as integers or text").into());
         }
-        let mut book = BagBuilder::new(source, options).counting("row");
+        let mut book = BagBuilder::new(source, options).counting("row").after(self.seen.clone());
         for row in 0..instances.rows() {
             let (label, group) =
                 (self.label.as_ref().map(|v| v.text(row)), self.group.as_ref().map(|v| v.text(row)));
             let id = self.bag.text(row);
             let id = if self.bag.number(row).is_some_and(f64::is_nan) { "" } else { id.trim() };
-            book.row(row as u64 + 1, id, label.as_deref().map(str::trim), group.as_deref().map(str::trim))?;
+            let number = (self.first + row) as u64 + 1;
+            book.row(number, id, label.as_deref().map(str::trim), group.as_deref().map(str::trim))?;
         }
         let is_bad = |v: f64| if options.allow_missing { v.is_infinite() } else { !v.is_finite() };
         let cols = instances.cols().max(1);
@@ -503,7 +531,7 @@ impl FeatureTable<'_> {
                 Instances::F32(m) => m.get(row, column).is_infinite(),
                 _ => false,
             };
-            let place = Place::of(format!("{source}, row {}", row + 1));
+            let place = Place::of(format!("{source}, row {}", self.first + row + 1));
             let id = shown(id.as_bytes());
             return Err(if infinite {
                 Error::data(

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::doubt::{self, LeftOut, one_spelling};
+use super::stream::{SeenBags, comes_back};
 use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
@@ -37,6 +38,8 @@ pub(crate) struct BagBuilder {
     of_row: Vec<u32>,
     /// Bags whose rows are interrupted by other bags, with the first line where that shows.
     scattered: Option<(u32, u64)>,
+    /// The bags that went by, where a file is read in pieces: none may come back then.
+    seen: Option<SeenBags>,
 }
 
 /// What stands beside the features of a row, in file order.
@@ -60,7 +63,13 @@ impl BagBuilder {
             bags: Vec::new(),
             of_row: Vec::new(),
             scattered: None,
+            seen: None,
         }
+    }
+
+    /// The same behind the bags of earlier pieces; bags do not come back then.
+    pub(crate) fn after(self, seen: Option<SeenBags>) -> BagBuilder {
+        BagBuilder { seen, ..self }
     }
 
     /// The same for data without lines.
@@ -71,6 +80,11 @@ impl BagBuilder {
     /// Number of rows so far.
     pub(crate) fn rows(&self) -> usize {
         self.of_row.len()
+    }
+
+    /// True if a row of this bag would go on with the last one.
+    pub(crate) fn goes_on(&self, bag: &str) -> bool {
+        self.of_row.last().is_some_and(|&last| self.bags[last as usize].id == bag)
     }
 
     /// Adds a row: its line in the file, its bag, and the bag's label and group if the table has them.
@@ -93,6 +107,7 @@ impl BagBuilder {
         let code = match last {
             Some(last) if self.bags[last as usize].id == bag => last,
             _ => match self.codes.get(bag) {
+                Some(_) if self.seen.is_some() => return Err(self.returned(line, bag)),
                 Some(&code) => {
                     self.scattered.get_or_insert((code, line));
                     code
@@ -143,11 +158,20 @@ impl BagBuilder {
                     .with([Setting::Task("classification")]),
             ));
         }
+        if self.seen.as_ref().is_some_and(|seen| !seen.begin(bag)) {
+            return Err(self.returned(line, bag));
+        }
         let code = self.bags.len() as u32;
         self.bags.push(Entry { id: bag.into(), label: label.into(), group: group.into(), line });
         self.codes.insert(bag.into(), code);
         self.of_row.push(code);
         Ok(())
+    }
+
+    /// A bag comes back whose rows were handed out, or that other bags interrupt.
+    fn returned(&self, line: u64, bag: &str) -> Error {
+        let (found, remedy) = comes_back(bag);
+        self.error(line, found, remedy)
     }
 
     fn error(&self, line: u64, found: String, remedy: impl Into<Message>) -> Error {

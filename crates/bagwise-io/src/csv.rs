@@ -20,6 +20,7 @@ use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::dialect::{Dialect, Encoding, Numbers, Told, Transcode};
+use super::stream::{SeenBags, TakePiece};
 use super::text::{MAX_ROW, Markers, Parsed, check_head, is_missing, shown, too_long, utf8, wrong};
 use super::{Column, ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{CarriedColumn, Dataset, Error, FeatureKind, Message, Place, Result, Setting, Target};
@@ -44,6 +45,22 @@ impl Reader for Csv {
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
         read(&path.display().to_string(), compress::open(path)?, options, has_tabs(path))
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn read_pieces(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+        piece: usize,
+        take: TakePiece<'_>,
+    ) -> Result<()> {
+        let source = path.display().to_string();
+        let mut rows = rows(&source, compress::open(path)?, options, has_tabs(path))?;
+        pieces(&source, &mut rows, options, piece, Some(SeenBags::default()), take)
     }
 }
 
@@ -285,7 +302,27 @@ pub(super) fn first_rows(
     Ok(Some(table))
 }
 
+/// Reads all rows into one data set.
 fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let mut all = None;
+    let mut keep = |data: Dataset| {
+        all = Some(data);
+        Ok(())
+    };
+    pieces(source, rows, options, usize::MAX, None, &mut keep)?;
+    all.ok_or_else(|| Error::Invalid(format!("{source}: the table has no rows")))
+}
+
+/// Reads rows into pieces of whole bags, at least `piece` rows each but for the last. `seen` are the bags that went by; if
+/// there is none, bags may come back, and there is one piece.
+fn pieces(
+    source: &str,
+    rows: &mut CsvRows<'_>,
+    options: &ReadOptions,
+    piece: usize,
+    seen: Option<SeenBags>,
+    take: TakePiece<'_>,
+) -> Result<()> {
     if !rows.next()? {
         return Err(Error::data(
             Place::of(source),
@@ -319,11 +356,13 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
         None => format!("f{}", position + 1),
     };
     let content = |is: bool| if is { CellContent::Categories } else { CellContent::Any };
-    let declared =
-        features.iter().enumerate().zip(categorical).map(|((i, &c), is)| (name_of(c, i), content(is)));
-    let mut cells = FeatureCells::new(source, declared.collect(), options, rows.numbers);
-    let mut book = BagBuilder::new(source, options);
-    let mut beside = SideColumns {
+    let declared: Vec<(String, CellContent)> = (features.iter().enumerate().zip(categorical))
+        .map(|((i, &c), is)| (name_of(c, i), content(is)))
+        .collect();
+    let numbers = rows.numbers;
+    let new_cells = || FeatureCells::new(source, declared.clone(), options, numbers);
+    let new_book = || BagBuilder::new(source, options).after(seen.clone());
+    let new_beside = || SideColumns {
         kept: keep
             .iter()
             .map(|&c| CarriedColumn {
@@ -333,6 +372,7 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
             .collect(),
         instance_labels: instance_label.map(|_| Vec::new()),
     };
+    let (mut cells, mut book, mut beside) = (new_cells(), new_book(), new_beside());
 
     let mut more = names.is_none() || rows.next()?;
     while more {
@@ -342,6 +382,13 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
         }
         let line = rows.line;
         let id = rows.text(bag)?.trim();
+        if book.rows() >= piece && !book.goes_on(id) {
+            let book = std::mem::replace(&mut book, new_book());
+            let beside = std::mem::replace(&mut beside, new_beside());
+            let (instances, features, found) = std::mem::replace(&mut cells, new_cells()).finish()?;
+            let said = std::mem::take(&mut warnings);
+            take(book.finish(instances, features, &found, beside, options, Vec::new(), said)?)?;
+        }
         let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
         // A label may be a number of this dialect.
         let label = text(label)?.map(|text| rows.numbers.plain(text.as_bytes()).unwrap_or(text.into()));
@@ -366,7 +413,7 @@ fn assemble(source: &str, rows: &mut CsvRows<'_>, options: &ReadOptions) -> Resu
         ));
     }
     let (instances, features, found) = cells.finish()?;
-    book.finish(instances, features, &found, beside, options, Vec::new(), warnings)
+    take(book.finish(instances, features, &found, beside, options, Vec::new(), warnings)?)
 }
 
 /// The headings, if the row just read holds them.

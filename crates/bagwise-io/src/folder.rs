@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::assemble::{BagBuilder, SideColumns};
 use super::npy::{NpyHeader, read_at};
+use super::stream::TakePiece;
 use super::{ReadOptions, Reader, compress, labels};
 use bagwise_core::files::require_regular;
 use bagwise_core::{
@@ -36,6 +37,32 @@ impl Reader for Folder {
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset> {
         read(path, options)
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    /// The numbers are not in memory anyway, so that the bags are only divided.
+    fn read_pieces(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+        rows: usize,
+        take: TakePiece<'_>,
+    ) -> Result<()> {
+        let mut data = read(path, options)?;
+        let (mut start, mut warnings) = (0, std::mem::take(&mut data.warnings));
+        for bag in 0..data.bags.len() {
+            let held = data.bags.rows(bag).end - data.bags.rows(start).start;
+            if held >= rows || bag + 1 == data.bags.len() {
+                let mut piece = data.select(&(start..=bag).collect::<Vec<_>>());
+                piece.warnings = std::mem::take(&mut warnings);
+                take(piece)?;
+                start = bag + 1;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -32,6 +32,7 @@ mod replace;
 pub mod save;
 mod sketch;
 mod sparse;
+mod stream;
 mod synthetic;
 mod text;
 mod zip;
@@ -45,9 +46,10 @@ pub use bagwise_core::files;
 pub use builtin::builtin_names;
 pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use npy::write_npy;
-pub use npz_sparse::write_npz;
+pub use npz_sparse::{MapSpool, write_npz};
 pub use replace::{GRAPHS_MARK, OutputKind, check_output};
 pub use sketch::{ColumnSketch, TableSketch, sketch};
+pub use stream::{PIECE, TakePiece, can_stream, read_pieces};
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};
 
 /// A column of a table, as the user names it.
@@ -193,6 +195,20 @@ pub trait Reader: Sync {
     fn recognises(&self, path: &Path, head: &[u8]) -> bool;
     /// Reads the file.
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Dataset>;
+    /// True if [`Reader::read_pieces`] can read it.
+    fn streams(&self) -> bool {
+        false
+    }
+    /// Reads the file in pieces of whole bags, of about `rows` instances.
+    fn read_pieces(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+        _rows: usize,
+        take: TakePiece<'_>,
+    ) -> Result<()> {
+        take(self.read(path, options)?)
+    }
 }
 
 /// A format that can be written. Files appear whole or not at all.

@@ -1,40 +1,123 @@
 //! A sparse matrix as `.npz`, as `scipy.sparse.load_npz` reads it: the arrays format, shape, data, indices and indptr, and
 //! `bags`, the names of its rows, which `numpy.load` reads.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use super::arrays::Values;
 use super::npz::{array, values};
 use super::replace::MAP_MARK;
 use super::save;
 use super::zip::Pack;
+use bagwise_core::files::{explain_write, folder_of};
 use bagwise_core::{Csr, Error, Place, Result};
 
 /// Writes sparse rows and their names, whole or not at all.
 pub fn write_npz(path: &Path, rows: &Csr, names: &[String]) -> Result<()> {
-    if i32::try_from(rows.nnz()).is_err() {
-        return Err(Error::data(
-            Place::of(path.display().to_string()),
-            format!("{} entries exceed the range of SciPy's indices", rows.nnz()),
-            "map fewer bags at a time, or with a smaller psi or t",
-        ));
-    }
+    check_entries(path, rows.nnz())?;
     save::whole(path, |out| {
+        let layout = MapLayout { cols: rows.cols(), indptr: rows.indptr(), names };
+        let data =
+            |out: &mut dyn Write| rows.values().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()));
+        let indices =
+            |out: &mut dyn Write| rows.indices().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()));
+        layout.write(out, data, indices)
+    })
+}
+
+/// SciPy's indices are 32 bits wide.
+fn check_entries(path: &Path, entries: usize) -> Result<()> {
+    if i32::try_from(entries).is_ok() {
+        return Ok(());
+    }
+    Err(Error::data(
+        Place::of(path.display().to_string()),
+        format!("{entries} entries exceed the range of SciPy's indices"),
+        "map fewer bags at a time, or with a smaller psi or t",
+    ))
+}
+
+/// What an archive has besides its entries.
+struct MapLayout<'m> {
+    cols: usize,
+    /// Where each row starts, and the end.
+    indptr: &'m [usize],
+    names: &'m [String],
+}
+
+impl MapLayout<'_> {
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        data: impl Fn(&mut dyn Write) -> io::Result<()>,
+        indices: impl Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (rows, entries) = (self.names.len(), self.indptr.last().copied().unwrap_or(0));
         let mut pack = Pack::new(out);
         array(&mut pack, "format", "|S3", &[], 3, |out| out.write_all(b"csr"))?;
-        values(&mut pack, "shape", &Values::Whole(vec![rows.rows() as i64, rows.cols() as i64]))?;
-        array(&mut pack, "data", "<f8", &[rows.nnz()], 8, |out| {
-            rows.values().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
+        values(&mut pack, "shape", &Values::Whole(vec![rows as i64, self.cols as i64]))?;
+        array(&mut pack, "data", "<f8", &[entries], 8, data)?;
+        array(&mut pack, "indices", "<i4", &[entries], 4, indices)?;
+        array(&mut pack, "indptr", "<i4", &[rows + 1], 4, |out| {
+            self.indptr.iter().try_for_each(|&v| out.write_all(&(v as i32).to_le_bytes()))
         })?;
-        array(&mut pack, "indices", "<i4", &[rows.nnz()], 4, |out| {
-            rows.indices().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-        })?;
-        array(&mut pack, "indptr", "<i4", &[rows.rows() + 1], 4, |out| {
-            rows.indptr().iter().try_for_each(|&v| out.write_all(&(v as i32).to_le_bytes()))
-        })?;
-        values(&mut pack, "bags", &Values::texts(names.to_vec()))?;
+        values(&mut pack, "bags", &Values::texts(self.names.to_vec()))?;
         pack.finish(MAP_MARK)
-    })
+    }
+}
+
+/// The same file from rows that come in pieces. Entries wait on the disk, in files without a name beside the output.
+pub struct MapSpool {
+    path: PathBuf,
+    data: File,
+    indices: File,
+    cols: usize,
+    indptr: Vec<usize>,
+    names: Vec<String>,
+}
+
+impl MapSpool {
+    /// Nothing yet, to be written to `path`.
+    pub fn new(path: &Path) -> Result<MapSpool> {
+        let spool = || tempfile::tempfile_in(folder_of(path)).map_err(|e| explain_write(path, e));
+        let (data, indices) = (spool()?, spool()?);
+        Ok(MapSpool { path: path.into(), data, indices, cols: 0, indptr: vec![0], names: Vec::new() })
+    }
+
+    /// Adds rows and their names.
+    pub fn push(&mut self, rows: &Csr, names: &[String]) -> Result<()> {
+        let before = self.entries();
+        check_entries(&self.path, before + rows.nnz())?;
+        self.cols = rows.cols();
+        self.indptr.extend(rows.indptr()[1..].iter().map(|end| before + end));
+        self.names.extend_from_slice(names);
+        let data: Vec<u8> = rows.values().iter().flat_map(|v| v.to_le_bytes()).collect();
+        let indices: Vec<u8> = rows.indices().iter().flat_map(|v| v.to_le_bytes()).collect();
+        let written = self.data.write_all(&data).and_then(|()| self.indices.write_all(&indices));
+        written.map_err(|e| explain_write(&self.path, e))
+    }
+
+    /// Rows, columns and entries so far.
+    pub fn size(&self) -> (usize, usize, usize) {
+        (self.names.len(), self.cols, self.entries())
+    }
+
+    fn entries(&self) -> usize {
+        self.indptr.last().copied().unwrap_or(0)
+    }
+
+    /// Writes the file, whole or not at all.
+    pub fn finish(self) -> Result<()> {
+        let copy = |mut file: &File, out: &mut dyn Write| {
+            file.seek(SeekFrom::Start(0))?;
+            io::copy(&mut file, out).map(drop)
+        };
+        let layout = MapLayout { cols: self.cols, indptr: &self.indptr, names: &self.names };
+        save::whole(&self.path, |out| {
+            layout.write(out, |out| copy(&self.data, out), |out| copy(&self.indices, out))
+        })
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +182,17 @@ mod tests {
             assert!(String::from_utf8_lossy(&file[..from]).contains(header), "{name}");
             assert_eq!(file[from..], data, "{name}");
         }
+        // Rows that come one after the other make the same file.
+        let mut spool = MapSpool::new(&path).unwrap();
+        let mut first = Csr::empty(7);
+        first.push_row([(1, 0.5), (6, 0.25)]);
+        spool.push(&first, &["é1".into()]).unwrap();
+        let mut second = Csr::empty(7);
+        second.push_row([(0, 2.0)]);
+        spool.push(&second, &["b".into()]).unwrap();
+        assert_eq!(spool.size(), (2, 7, 3));
+        spool.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
         // The same map makes the same file.
         write_npz(&path, &rows, &["é1".into(), "b".into()]).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);

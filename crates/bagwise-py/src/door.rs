@@ -147,6 +147,7 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::GivenFolds => "folds=[…], one entry per bag".into(),
         Setting::Protocol(name) => format!("protocol=\"{name}\""),
         Setting::InputFormat => "format=NAME".into(),
+        Setting::ReadWhole => "read(...)".into(),
         Setting::Header => "header=True".into(),
         Setting::NoHeader => "header=False".into(),
         Setting::Delimiter => "delimiter=TEXT".into(),

@@ -73,6 +73,31 @@ impl LoadedRun {
         Ok(LoadedRun { records, roster, context })
     }
 
+    /// Adds the records of another shard of the same run.
+    pub fn join(&mut self, other: LoadedRun) -> Result<()> {
+        for record in other.records {
+            match self.records.iter().find(|r| r.key == record.key) {
+                None => self.records.push(record),
+                // The same fit takes another time in another shard.
+                Some(own) if (Record { seconds: record.seconds, ..own.clone() }) == record => {}
+                Some(_) => {
+                    return Err(Error::Invalid(format!(
+                        "two shards have different results for {}; use the files of one run",
+                        record.key
+                    )));
+                }
+            }
+        }
+        self.records.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(())
+    }
+
+    /// The number of folds, over all repeats, that the run in a folder has.
+    pub fn folds(folder: &Path) -> Result<usize> {
+        let plan: FoldPlan = json(&folder.join("folds.json"))?;
+        Ok(plan.repeats.iter().map(Vec::len).sum())
+    }
+
     /// The metric that decides.
     pub fn metric(&self) -> Metric {
         let numbers = matches!(self.roster.truth, Truth::Values(_));

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, Setting, Silent, SystemClock};
 use bagwise_judge::{
-    FoldPlan, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint,
-    fingerprint, summarise,
+    FoldPlan, GroundTruth, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold,
+    data_fingerprint, fingerprint, summarise,
 };
 
 use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
@@ -24,8 +24,8 @@ use crate::fold::ResolvedConfig;
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 use crate::run::{
-    Candidate, Deadline, FitStep, Keep, OutsidePrediction, RecordStore, Run, RunPlan, Verdict, kept_plan,
-    until,
+    Candidate, Deadline, FitStep, Keep, OutsidePrediction, RecordStore, Run, RunPlan, Shard, Verdict,
+    kept_plan, until,
 };
 
 pub use crate::fold::LEVEL;
@@ -555,98 +555,24 @@ impl<'a> Evaluate<'a> {
         Ok(())
     }
 
-    /// Judges every method on every fold, except for what was judged before.
+    /// Judges every method on every fold, except for what was judged before, by this run or by its shards.
     pub fn run(mut self) -> Result<Evaluation> {
         let started = Instant::now();
         let mut watch = self.watch.take();
         let mut tell = |event: &Event<'_>| watch.as_mut().map_or(Ok(()), |watch| watch(event));
-        let clock = self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::since(started)));
-        let plan = self.plan()?;
-        let entries = self.entries()?;
-        if self.one && entries.len() > 1 {
-            return Err(Error::Invalid("evaluate takes one method; use compare for several".into()));
-        }
-        let time = self.time_plan_of(&entries, &plan, &*clock)?;
-        let candidates = self.candidates(&time, &entries)?;
-        check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
-        let data: &Dataset = &self.data;
-        let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
-        // Before any work.
-        let mut outside = Vec::new();
-        for (name, predictions) in &self.outside {
-            check_outside_name(name, &candidates, &outside)?;
-            outside.extend(run.outside_records(name, predictions)?);
-        }
-        let mut store = RecordStore::open(&self.keep, &run, &time)?;
-        let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);
-        let known: HashSet<Key> = store.records().filter(trained).map(|r| r.key.clone()).collect();
-        // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
-        let earlier: f64 = store.records().map(|r| r.seconds).sum();
-        let (total, done) = (run.len(), known.len());
-        let folder = store.folder.clone();
-        tell(&Event::Started {
-            data,
-            candidates: &candidates,
-            plan: &plan,
-            done,
-            total,
-            time: &time,
-            folder: folder.as_deref(),
-            torn: store.torn().as_deref(),
-        })?;
-        // Fits are counted here; what goes on inside one would only make a bar flicker.
-        let mut inside = self.ctx.sharing();
-        inside.progress = Arc::new(Silent);
-        let mut meter = Meter::new(&data.name, &time, &run, &known);
-        let folds = meter.folds;
-        let deadline = self.budget.map(|at| Deadline { clock: Arc::clone(&clock), at });
-        let mut step = |step: FitStep<'_>| {
-            let record = match step {
-                FitStep::Begins(key) => {
-                    self.ctx.progress.run(&meter.at(&key.method));
-                    return Ok(());
-                }
-                FitStep::Done(record) => *record,
-            };
-            store.append(record.clone())?;
-            let (done, own) = meter.add(&record);
-            if done == total {
-                self.ctx.progress.run(&meter.at(&record.key.method));
-            }
-            tell(&Event::Fitted { record: &record, done, total })?;
-            if own == folds {
-                let of_method = store.records().filter(|r| r.key.method == record.key.method);
-                let own: Vec<Record> = of_method.cloned().collect();
-                let table = summarise(&own, &run.roster, &[plan.metric], self.level)?;
-                table.iter().try_for_each(|line| tell(&Event::Judged { line }))?;
-            }
-            match &deadline {
-                Some(deadline) if deadline.passed() && done < total => Err(Error::Cancelled),
-                _ => Ok(()),
-            }
-        };
-        until(deadline.as_ref(), &inside, |inside| {
-            run.execute_steps(&|key| known.contains(key), &mut step, inside)
-        })?;
-        for record in &outside {
-            let before = store.records().find(|r| r.key == record.key).map(|r| r.scored == record.scored);
-            match before {
-                None => store.append(record.clone())?,
-                Some(true) => {}
-                Some(false) => {
-                    return Err(Error::Invalid(format!(
-                        "the folder has other predictions of {}; use the same ones, another name or a new folder",
-                        record.key.method
-                    )));
-                }
-            }
-        }
-        let (roster, fold_plan) = (run.roster, run.folds);
+        let Fits { plan, candidates, time, roster, folds, store, known, earlier, total, of_method } =
+            self.fits(None, started, &mut tell)?;
         let mut records = store.sorted();
         // Those of a method that takes no part this time stay in the folder.
-        records.retain(|r| trained(&r) || outside.iter().any(|o| o.key == r.key));
+        let takes_part = |r: &Record| {
+            let name = &r.key.method;
+            candidates.iter().any(|c| c.name == *name)
+                || self.outside.iter().any(|(outside, _)| outside == name)
+        };
+        records.retain(takes_part);
         let fits = |method: &str| records.iter().filter(|r| r.key.method == method).count();
-        let short = |c: &Candidate| Some((c.name.clone(), fits(&c.name))).filter(|(_, fits)| *fits < folds);
+        let short =
+            |c: &Candidate| Some((c.name.clone(), fits(&c.name))).filter(|(_, fits)| *fits < of_method);
         let incomplete: Vec<(String, usize)> = candidates.iter().filter_map(short).collect();
         records.retain(|r| incomplete.iter().all(|(method, _)| *method != r.key.method));
         if records.is_empty() {
@@ -668,14 +594,143 @@ impl<'a> Evaluate<'a> {
             candidates,
             records,
             roster,
-            folds: fold_plan,
+            folds,
             time,
             incomplete,
             elapsed,
             folder,
-            resumed: !known.is_empty(),
+            resumed: known > 0,
         };
         tell(&Event::Finished { data: &self.data, evaluation: &evaluation })?;
         Ok(evaluation)
     }
+
+    /// Does the fits of one shard, except for those that it has done before, and returns its records. Nothing can be said of
+    /// the methods before all shards are done: [`Evaluate::run`] then takes over their records.
+    pub fn run_shard(mut self, shard: Shard) -> Result<Vec<Record>> {
+        if self.budget.is_some() {
+            return Err(Error::Invalid(
+                "a time budget follows the speed of one machine, and shards run on several; make the plan first, and \
+                 repeat it in every shard"
+                    .into(),
+            ));
+        }
+        let mut watch = self.watch.take();
+        let mut tell = |event: &Event<'_>| watch.as_mut().map_or(Ok(()), |watch| watch(event));
+        Ok(self.fits(Some(shard), Instant::now(), &mut tell)?.store.sorted())
+    }
+
+    /// Every fit of the run, or of a shard, that is not there already.
+    fn fits(
+        &self,
+        shard: Option<Shard>,
+        started: Instant,
+        tell: &mut dyn FnMut(&Event<'_>) -> Result<()>,
+    ) -> Result<Fits> {
+        let clock = self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::since(started)));
+        let plan = self.plan()?;
+        let entries = self.entries()?;
+        if self.one && entries.len() > 1 {
+            return Err(Error::Invalid("evaluate takes one method; use compare for several".into()));
+        }
+        let time = self.time_plan_of(&entries, &plan, &*clock)?;
+        let candidates = self.candidates(&time, &entries)?;
+        check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
+        let data: &Dataset = &self.data;
+        let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
+        // Before any work.
+        let mut outside = Vec::new();
+        for (name, predictions) in &self.outside {
+            check_outside_name(name, &candidates, &outside)?;
+            outside.extend(run.outside_records(name, predictions)?);
+        }
+        let mut store = match shard {
+            None => RecordStore::open(&self.keep, &run, &time)?,
+            Some(shard) => RecordStore::open_shard(&self.keep, shard, &run, &time)?,
+        };
+        let wanted = shard.map(|shard| run.keys_of(shard));
+        let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);
+        let known: HashSet<Key> = store.records().filter(trained).map(|r| r.key.clone()).collect();
+        // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
+        let earlier: f64 = store.records().map(|r| r.seconds).sum();
+        let (total, done) = (wanted.as_ref().map_or(run.len(), HashSet::len), known.len());
+        let folder = store.folder.clone();
+        tell(&Event::Started {
+            data,
+            candidates: &candidates,
+            plan: &plan,
+            done,
+            total,
+            time: &time,
+            folder: folder.as_deref(),
+            torn: store.torn().as_deref(),
+        })?;
+        // Fits are counted here; what goes on inside one would only make a bar flicker.
+        let mut inside = self.ctx.sharing();
+        inside.progress = Arc::new(Silent);
+        let mut meter = Meter::new(&data.name, &time, &run, total, &known);
+        let of_method = meter.folds;
+        let deadline = self.budget.map(|at| Deadline { clock: Arc::clone(&clock), at });
+        let mut step = |step: FitStep<'_>| {
+            let record = match step {
+                FitStep::Begins(key) => {
+                    self.ctx.progress.run(&meter.at(&key.method));
+                    return Ok(());
+                }
+                FitStep::Done(record) => *record,
+            };
+            store.append(record.clone())?;
+            let (done, own) = meter.add(&record);
+            if done == total {
+                self.ctx.progress.run(&meter.at(&record.key.method));
+            }
+            tell(&Event::Fitted { record: &record, done, total })?;
+            if own == of_method {
+                let of_method = store.records().filter(|r| r.key.method == record.key.method);
+                let own: Vec<Record> = of_method.cloned().collect();
+                let table = summarise(&own, &run.roster, &[plan.metric], self.level)?;
+                table.iter().try_for_each(|line| tell(&Event::Judged { line }))?;
+            }
+            match &deadline {
+                Some(deadline) if deadline.passed() && done < total => Err(Error::Cancelled),
+                _ => Ok(()),
+            }
+        };
+        let elsewhere = |key: &Key| wanted.as_ref().is_some_and(|wanted| !wanted.contains(key));
+        until(deadline.as_ref(), &inside, |inside| {
+            run.execute_steps(&|key| known.contains(key) || elsewhere(key), &mut step, inside)
+        })?;
+        // Shards train; what comes from elsewhere joins them.
+        for record in outside.iter().filter(|_| shard.is_none()) {
+            let before = store.records().find(|r| r.key == record.key).map(|r| r.scored == record.scored);
+            match before {
+                None => store.append(record.clone())?,
+                Some(true) => {}
+                Some(false) => {
+                    return Err(Error::Invalid(format!(
+                        "the folder has other predictions of {}; use the same ones, another name or a new folder",
+                        record.key.method
+                    )));
+                }
+            }
+        }
+        let (roster, folds, known) = (run.roster, run.folds, known.len());
+        Ok(Fits { plan, candidates, time, roster, folds, store, known, earlier, total, of_method })
+    }
+}
+
+/// A run whose fits are done.
+struct Fits {
+    plan: RunPlan,
+    candidates: Vec<Candidate>,
+    time: TimePlan,
+    roster: GroundTruth,
+    folds: FoldPlan,
+    store: RecordStore,
+    /// Fits that were there already, and the seconds that they took.
+    known: usize,
+    earlier: f64,
+    total: usize,
+    /// Fits that a method has when all are done.
+    of_method: usize,
 }

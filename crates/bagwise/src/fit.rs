@@ -206,10 +206,11 @@ impl<'a> Fit<'a> {
         let mut said: Vec<Option<Prediction>> = vec![None; bags];
         for (k, fold) in folds.iter().enumerate() {
             self.ctx.progress.step("models of folds", k as u64, folds.len() as u64);
-            let own = train(learners, &fold.train, splits, wanted, &self.ctx.sharing()).map_err(|e| match e {
-                Error::Cancelled => Error::Cancelled,
-                e => Error::Invalid(format!("fold {} of {} that are kept: {e}", k + 1, folds.len())),
-            })?;
+            let own =
+                train(learners, &fold.train, splits, wanted, &self.ctx.sharing()).map_err(|e| match e {
+                    Error::Cancelled => Error::Cancelled,
+                    e => Error::Invalid(format!("fold {} of {} that are kept: {e}", k + 1, folds.len())),
+                })?;
             let answers = own.predict_with(&self.data.bags.select(&fold.test), &self.ctx)?;
             for (&bag, answer) in fold.test.iter().zip(answers) {
                 let (class, score) = match target {

@@ -70,7 +70,7 @@ pub use fit::Fit;
 pub use gram::{feature_map, gram};
 pub use model::{Model, Prediction};
 pub use plan::TimePlan;
-pub use run::Keep;
+pub use run::{Keep, Shard};
 
 /// What most programs need: `use bagwise::prelude::*`.
 pub mod prelude {

@@ -13,7 +13,7 @@ use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, metric_json, shown};
+use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
 use crate::outside;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     methods: Vec<String>,
     /// Plan for this much time (such as 90s, 10m or 2h) at the speed of this machine, and stop when it is up; run the same
     /// command again to continue
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "shard")]
     budget: Option<Duration>,
     /// Repeat the plan of another run: the plan.json in its folder
     #[arg(long, value_name = "FILE", conflicts_with = "budget")]
@@ -54,6 +54,8 @@ pub(crate) struct Args {
     hide_ids: bool,
     #[arg(skip)]
     demo: bool,
+    #[command(flatten)]
+    sharding: Sharding,
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
@@ -77,6 +79,7 @@ impl Args {
             no_report: false,
             hide_ids: false,
             demo: true,
+            sharding: Sharding::default(),
             judging: Judging::default(),
             learning: Learning::default(),
             choosing: Choosing::default(),
@@ -100,10 +103,15 @@ Folds, bags and, if there is a column actual, labels are checked. The same seed 
 Whether a method finishes within ten minutes is estimated from the size of the data, not measured, so the same command runs \
 the same methods on every machine. compare prints what it leaves out; --methods all runs everything.
 
+--shard 3/7 does a seventh of the fits, on any machine that sees the folder. A shard that was killed goes on with the same command. \
+When all shards are done, the same command without --shard joins their records and writes the tables; `bagwise slurm` prints a \
+script that does all of this on a cluster.
+
 Examples:
   bagwise compare musk1
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
-  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
+  bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two
+  bagwise compare musk1 --methods mi-kernel --shard 1/7 -o musk1-cut";
 
 /// Compare quick methods on the built-in Musk1 data, as bagwise does without arguments
 #[derive(clap::Args, Default)]
@@ -180,6 +188,10 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         .ctx(&ctx);
     for (name, path) in &args.with {
         evaluate = evaluate.outside(name, outside::read(name, path, &classes)?);
+    }
+    if let Some(shard) = args.sharding.shard {
+        let folder = args.output.clone().unwrap_or_else(|| folder_of(name));
+        return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let mut comparison = Comparison::new(&results, args, name)?;

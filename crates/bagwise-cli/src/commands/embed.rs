@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::io::{OutputKind, write_npz};
+use bagwise::io::{MapSpool, OutputKind, write_npz};
 use bagwise::model::Model;
 
 use crate::args::Data;
 use crate::learning::Seeing;
 use crate::session::{Outcome, Session};
+use crate::streaming::{Streaming, each_piece};
 
 /// Write a sparse feature vector for every bag
 #[derive(clap::Args)]
@@ -27,6 +28,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE.npz")]
     output: PathBuf,
     #[command(flatten)]
+    streaming: Streaming,
+    #[command(flatten)]
     seeing: Seeing,
     #[command(flatten)]
     read: Data,
@@ -36,7 +39,7 @@ const HELP: &str = "\
 The output is a sparse matrix with one row per bag, in the order of the data. scipy.sparse.load_npz(FILE) reads it; \
 numpy.load(FILE)['bags'] contains the bag names. Rows have length 1, and their inner products are the kernel matrix. Scaling and \
 partitionings are learned from the bags of DATA. To map test bags in the same way as training bags, fit a model first and pass it \
-with --model.
+with --model; with --stream, they are then read in pieces, and memory does not grow with the data.
 
 Examples:
   bagwise embed musk1 --method isk -p psi=64 -p epsilon=11/20 --output e.npz
@@ -47,15 +50,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let inputs: Vec<&str> = [args.data.as_str()].into_iter().chain(model.as_deref()).collect();
     session.check_output(&args.output, OutputKind::FeatureMap, &inputs)?;
     let mut options = args.read.read_options();
-    let (map, names, how) = match (&args.model, &args.method) {
+    let ((rows, cols, entries), how) = match (&args.model, &args.method) {
         (Some(path), _) => {
             let model = Model::load(path)?;
-            let data = session.read_for(&model, &args.data, options)?;
-            let map = model.map(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
-            let how = format!("as {} does", path.display());
-            (map, data.bags.ids().to_vec(), how)
+            let in_pieces = args.streaming.is_on(&args.data, &options)?;
+            let mut spool = MapSpool::new(&args.output)?;
+            each_piece(&model, &args.data, options, in_pieces, session, |data| {
+                let map = model.map(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+                Ok(spool.push(&map, data.bags.ids())?)
+            })?;
+            let size = spool.size();
+            spool.finish()?;
+            (size, format!("as {} does", path.display()))
         }
         (None, Some(method)) => {
+            if args.streaming.is_asked_for() {
+                bail!(
+                    "--stream needs a --model: partitionings that are learned from the data need all of them"
+                );
+            }
             options.unlabelled = true;
             let data = session.read(&args.data, &options)?;
             let (setup, point) = args.seeing.single(method, &data, &args.read)?;
@@ -71,17 +84,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             )
             .map_err(|e| e.of_data(&data.name))?;
             let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
-            (map, data.bags.ids().to_vec(), how)
+            write_npz(&args.output, &map, data.bags.ids())?;
+            ((map.rows(), map.cols(), map.nnz()), how)
         }
         (None, None) => bail!("give a method or a model"),
     };
-    write_npz(&args.output, &map, &names)?;
-    session.say(&format!(
-        "wrote {}: {} x {}, {} entries, {how}",
-        args.output.display(),
-        map.rows(),
-        map.cols(),
-        map.nnz()
-    ));
+    session.say(&format!("wrote {}: {rows} x {cols}, {entries} entries, {how}", args.output.display()));
     Ok(Outcome::Done)
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::Evaluation;
 use bagwise::io::save_whole;
 use bagwise::judge::{MethodSummary, MetricSummary, Resampling, bootstrap_method};
 use bagwise::run::files::SUMMARY;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, metric_json, shown};
+use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
@@ -40,6 +40,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    sharding: Sharding,
+    #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
     learning: Learning,
@@ -63,7 +65,8 @@ Examples:
   bagwise evaluate musk1 --method migraph -p gamma=2^-5..2^5 -p c=100 --scale minmax --format json
   bagwise evaluate molecules.csv --bag mol --label active --group scaffold --method auto -o auto
   bagwise evaluate --model m.bagwise molecules.csv -o new-bags
-  bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5";
+  bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5
+  bagwise evaluate musk1 --method mi-kernel --repeats 5 --shard 3/7 -o mi-kernel";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(model) = &args.model {
@@ -95,6 +98,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if let Some(folder) = &args.output {
         evaluate = evaluate.folder(folder);
+    }
+    if let Some(shard) = args.sharding.shard {
+        let Some(folder) = &args.output else {
+            bail!("a shard needs a folder for its records, the same for all shards; name it with -o FOLDER");
+        };
+        return judging::run_shard(evaluate, shard, args.judging.level, folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref() };

@@ -13,6 +13,7 @@ use bagwise::model::{Model, Prediction};
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
 use crate::session::{Outcome, Session};
+use crate::streaming::{Streaming, Target, each_piece};
 
 /// Show which instances drove each prediction
 #[derive(clap::Args)]
@@ -61,6 +62,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["concepts", "representatives", "trace", "rules", "votes"])]
     output: Option<PathBuf>,
     #[command(flatten)]
+    streaming: Streaming,
+    #[command(flatten)]
     read: Data,
 }
 
@@ -100,6 +103,8 @@ With --rules: a row per rule of mi-boost. An instance whose attribute is at or b
 
 With --votes: a row per bag and training bag that votes for it (twice if each is among the nearest of the other), with the \
 instances that are nearest to each other and what the vote adds to the decision value.
+
+With --stream, the data are read in pieces, and rows are printed as they come, as by bagwise predict.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
@@ -146,41 +151,44 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         GraphFormat::of(path)?;
         session.check_output(path, OutputKind::Graphs, &[data, &args.model.to_string_lossy()])?;
     }
-    let data = session.read_for(&model, data, args.read.read_options())?;
+    let options = args.read.read_options();
+    // Graphs and votes are written as a whole.
     if args.votes {
+        let data = session.read_for(&model, data, options)?;
         session.print(&super::votes::VoteTable::of(&model, &data, args.top, &session.ctx)?)?;
         return Ok(Outcome::Done);
     }
-    let of_data = |e: bagwise::Error| e.of_data(&data.name);
-    let coordinates = match session.wants_map() || args.output.as_ref().is_some_and(|path| is_map(path)) {
-        true => Some(Coordinates::of(&data)?),
-        false => None,
-    };
-    let explained: Vec<Vec<Explained>> = match args.machines {
-        true => {
-            let all = model.explain_with(&data.bags, &session.ctx).map_err(of_data)?;
-            all.into_iter().map(|own| Explained::of_machines(&model, own)).collect()
-        }
-        false => {
-            let all = model.explain_predictions(&data.bags, &session.ctx).map_err(of_data)?;
-            all.into_iter().map(|(said, why)| vec![Explained::of_prediction(&model, &said, why)]).collect()
-        }
-    };
+    let as_map = session.wants_map() || args.output.as_ref().is_some_and(|path| is_map(path));
+    let whole = as_map || args.graph.is_some();
+    if whole && args.streaming.is_asked_for() {
+        bail!("graphs and GeoJSON are written as a whole, not in pieces; leave out --stream");
+    }
+    let in_pieces = !whole && args.streaming.is_on(data, &options)?;
+    if in_pieces {
+        let target = Target::new(args.output.clone());
+        target.check(&[data, &args.model.to_string_lossy()], session)?;
+        let mut note = None;
+        target.write(session, |sink| {
+            each_piece(&model, data, options, in_pieces, session, |data| {
+                let explained = args.explained(&model, &data, session)?;
+                let parts = args.parts(&model, &data, &explained, None, session)?;
+                note = parts.note();
+                sink.push(&parts)
+            })
+        })?;
+        note.iter().for_each(|note| session.say(note));
+        return Ok(Outcome::Done);
+    }
+    let data = session.read_for(&model, data, options)?;
+    let coordinates = as_map.then(|| Coordinates::of(&data)).transpose()?;
+    let explained = args.explained(&model, &data, session)?;
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
-        let machines = model.explain_with(&data.bags, &session.ctx).map_err(of_data)?;
+        let machines = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
         write_graphs(path, &data, &graphs, &first_machine(&machines))?;
         session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
     }
-    let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
-        // Not every pooling has one, and that of several machines is not that of a class.
-        true if args.machines || model.header.tasks.len() == 1 => {
-            model.attention(&data.bags, &session.ctx).unwrap_or_default()
-        }
-        _ => Vec::new(),
-    };
-    let rows = rows(&explained, &attention, args.top);
-    let parts = Parts { data: &data, explained: &explained, rows, coordinates, tile: args.tile };
+    let parts = args.parts(&model, &data, &explained, coordinates, session)?;
     match &args.output {
         Some(path) => session.write(&parts, path)?,
         None => session.print(&parts)?,
@@ -189,6 +197,39 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&note);
     }
     Ok(Outcome::Done)
+}
+
+impl Args {
+    /// Why the model predicts what it predicts, bag by bag.
+    fn explained(&self, model: &Model, data: &Dataset, session: &Session) -> Result<Vec<Vec<Explained>>> {
+        let of_data = |e: bagwise::Error| e.of_data(&data.name);
+        if self.machines {
+            let all = model.explain_with(&data.bags, &session.ctx).map_err(of_data)?;
+            return Ok(all.into_iter().map(|own| Explained::of_machines(model, own)).collect());
+        }
+        let all = model.explain_predictions(&data.bags, &session.ctx).map_err(of_data)?;
+        Ok(all.into_iter().map(|(said, why)| vec![Explained::of_prediction(model, &said, why)]).collect())
+    }
+
+    /// The rows to print.
+    fn parts<'a>(
+        &self,
+        model: &Model,
+        data: &'a Dataset,
+        explained: &'a [Vec<Explained>],
+        coordinates: Option<Coordinates>,
+        session: &Session,
+    ) -> Result<Parts<'a>> {
+        let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
+            // Not every pooling has one, and that of several machines is not that of a class.
+            true if self.machines || model.header.tasks.len() == 1 => {
+                model.attention(&data.bags, &session.ctx).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let rows = rows(explained, &attention, self.top);
+        Ok(Parts { data, explained, rows, coordinates, tile: self.tile })
+    }
 }
 
 fn is_map(path: &Path) -> bool {
@@ -477,8 +518,8 @@ impl Output for Parts<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
-        self.table(Digits::Few(6)).to_string()
+    fn text_rows(&self) -> Rows {
+        self.table(Digits::Few(6))
     }
 }
 

@@ -17,5 +17,6 @@ pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod slurm;
 pub(crate) mod validate;
 pub(crate) mod votes;

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
-use bagwise::io::{Column, OutputKind};
+use anyhow::{Result, bail};
+use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
 use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows, beside, quoted};
+use crate::output::{Digits, Object, Output, Rows, beside, quoted};
 use crate::session::{Outcome, Session};
+use crate::streaming::{Streaming, Target, each_piece};
 
 /// Predict the labels of new bags with a saved model
 #[derive(clap::Args)]
@@ -21,9 +22,6 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator; labels are not needed
     #[arg(value_name = "DATA")]
     data: String,
-    /// Write the predictions to a file instead of the screen: JSON if its name ends in .json, else CSV
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     /// Also give each bag a set of classes, or an interval, that holds the truth for this share of new bags; the model must have been
     /// fitted with --conformal
     #[arg(long, value_name = "SHARE", value_parser = share)]
@@ -31,6 +29,10 @@ pub(crate) struct Args {
     /// With --coverage: hold it in each class, however rare
     #[arg(long, requires = "coverage")]
     per_class: bool,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    streaming: Streaming,
     #[command(flatten)]
     read: Data,
 }
@@ -57,59 +59,69 @@ share of new bags, and by proof for 1 - 2 alpha, where alpha is one minus the sh
 weighs the same, and this is about bags of new groups. An empty set means that no class fits the bag. Too few groups (or bags of a \
 class, with --per-class) for a share are refused: there must be 1/alpha - 1.
 
+With --stream, the data are read in pieces, and memory does not grow with them: CSV (also compressed), Parquet and folders of .npy \
+files. CSV and JSON are written as they come; a table for people is printed at the end. The results are the same. The rows of a bag \
+must be adjacent: a bag that comes back later is an error.
+
 Examples:
   bagwise predict musk1.bagwise musk1
   bagwise predict m.bagwise new.csv -o predictions.csv
-  bagwise predict m.bagwise new.csv --format json
+  bagwise predict m.bagwise new.csv --stream --format csv > streamed.csv
   bagwise predict sure.bagwise musk1 --coverage 0.9";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    if let Some(path) = &args.output {
-        session.check_output(path, OutputKind::Table, &[&args.data, &args.model.to_string_lossy()])?;
-    }
+    args.target.check(&[&args.data, &args.model.to_string_lossy()], session)?;
     let model = Model::load(&args.model)?;
-    let data = session.read_for(&model, &args.data, args.read.read_options())?;
-    let predictions = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
-    let covered = args.coverage.map(|coverage| {
-        let (bags, ctx) = (&data.bags, &session.ctx);
-        match model.header.classes.is_empty() {
-            true => model.predict_intervals(bags, coverage, ctx).map(Covered::Intervals),
-            false => model.predict_sets(bags, coverage, args.per_class, ctx).map(Covered::Sets),
-        }
-    });
-    let covered = covered.transpose().map_err(|e| e.of_data(&data.name))?;
-    let strange = predictions.iter().filter(|p| !p.familiar).count();
-    // Coordinates and the like that a format keeps by itself are not asked for here.
-    let among = |columns: &[Column], kept: &CarriedColumn| {
-        let is = |column: &Column| match column {
-            Column::Name(name) => *name == kept.name,
-            Column::Number(_) => true,
-        };
-        columns.iter().any(is)
-    };
-    let remembered = model.header.reading.as_ref().map_or(&[][..], |r| &r.keep);
-    let asked = if args.read.keep.is_empty() { remembered } else { &args.read.keep };
-    let (kept, uneven): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
-        data.kept.iter().filter(|k| among(asked, k)).partition(|k| is_of_bags(k, &data));
-    let answers =
-        Answers { model: &model, predictions: &predictions, covered: covered.as_ref(), data: &data, kept };
-    match &args.output {
-        Some(path) => session.write(&answers, path)?,
-        None => session.print(&answers)?,
-    }
+    let options = args.read.read_options();
+    let in_pieces = args.streaming.is_on(&args.data, &options)?;
+    let (mut bags, mut strange, mut labelled) = (0, 0, false);
+    // Columns whose values differ within a bag.
+    let mut uneven: Vec<String> = Vec::new();
+    let mut begun = false;
+    args.target.write(session, |sink| {
+        each_piece(&model, &args.data, options, in_pieces, session, |data| {
+            let of_data = |e: bagwise::Error| e.of_data(&data.name);
+            let predictions = model.predict_with(&data.bags, &session.ctx).map_err(of_data)?;
+            let covered = args.covered(&model, &data, session).map_err(of_data)?;
+            bags += predictions.len();
+            strange += predictions.iter().filter(|p| !p.familiar).count();
+            labelled |= data.target.is_some();
+            let wanted: Vec<&CarriedColumn> =
+                data.kept.iter().filter(|k| args.asks_for(k, &model) && !uneven.contains(&k.name)).collect();
+            let (kept, mixed): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
+                wanted.into_iter().partition(|k| is_of_bags(k, &data));
+            // The columns of the output are those of the first piece. What the model remembers was not asked for now.
+            if let (Some(column), true) = (mixed.first(), in_pieces && (begun || !args.read.keep.is_empty())) {
+                bail!(
+                    "{}: the column {} cannot be kept: the output has one row per bag, and the value differs within a bag; \
+                     leave it out, or use bagwise explain, which prints one row per instance",
+                    data.name,
+                    column.name
+                );
+            }
+            begun = true;
+            uneven.extend(mixed.iter().map(|k| k.name.clone()));
+            let answers = Answers {
+                model: &model,
+                predictions: &predictions,
+                covered: covered.as_ref(),
+                data: &data,
+                kept,
+            };
+            sink.push(&answers)
+        })
+    })?;
     if let Some(coverage) = args.coverage {
         session.say(&model.coverage_promise(coverage, args.per_class)?);
     }
-    // What the model remembers was not asked for now.
     if !uneven.is_empty() && !args.read.keep.is_empty() {
-        let names: Vec<&str> = uneven.iter().map(|k| k.name.as_str()).collect();
         session.warn(&format!(
             "{} not shown: the output has one row per bag, and the value differs within a bag; bagwise explain prints one \
              row per instance",
-            names.join(", ")
+            uneven.join(", ")
         ));
     }
-    if data.target.is_some() {
+    if labelled {
         let (model, data) = (quoted(&args.model.to_string_lossy()), quoted(&args.data));
         session.say(&format!(
             "the data have labels; to score the predictions, next: bagwise evaluate --model {model} {data}{}",
@@ -118,11 +130,34 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if strange > 0 {
         session.warn(&format!(
-            "{strange} of {} bags are unfamiliar: they resemble no training bag, so their predictions are guesses",
-            predictions.len()
+            "{strange} of {bags} bags are unfamiliar: they resemble no training bag, so their predictions are guesses"
         ));
     }
     Ok(Outcome::Done)
+}
+
+impl Args {
+    /// Sets of classes or intervals, if they are asked for.
+    fn covered(&self, model: &Model, data: &Dataset, session: &Session) -> bagwise::Result<Option<Covered>> {
+        let Some(coverage) = self.coverage else { return Ok(None) };
+        let (bags, ctx) = (&data.bags, &session.ctx);
+        let covered = match model.header.classes.is_empty() {
+            true => Covered::Intervals(model.predict_intervals(bags, coverage, ctx)?),
+            false => Covered::Sets(model.predict_sets(bags, coverage, self.per_class, ctx)?),
+        };
+        Ok(Some(covered))
+    }
+
+    /// Coordinates and the like that a format keeps by itself are not asked for here.
+    fn asks_for(&self, kept: &CarriedColumn, model: &Model) -> bool {
+        let is = |column: &Column| match column {
+            Column::Name(name) => *name == kept.name,
+            Column::Number(_) => true,
+        };
+        let remembered = model.header.reading.as_ref().map_or(&[][..], |r| &r.keep);
+        let asked = if self.read.keep.is_empty() { remembered } else { &self.read.keep };
+        asked.iter().any(is)
+    }
 }
 
 /// True if all instances of a bag have the same value.
@@ -303,7 +338,7 @@ impl Output for Answers<'_> {
         self.rows(Digits::All, Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
-        self.rows(Digits::Few(4), Digits::Few(3)).to_string()
+    fn text_rows(&self) -> Rows {
+        self.rows(Digits::Few(4), Digits::Few(3))
     }
 }

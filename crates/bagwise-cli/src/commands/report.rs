@@ -1,10 +1,13 @@
 //! `bagwise report`: an HTML page from the folders of runs, without computing anything again.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::run::files::{ALL_FILES, RECORDS};
+use bagwise::run::files::{ALL_FILES, PLAN, RECORDS};
+use bagwise::run::shard_folders;
+use bagwise::{Shard, TimePlan};
 use bagwise_report::{CONTEXT_FILE, Joint, LoadedRun, ReportOptions, joint, render};
 
 use crate::output::{Digits, Output, Rows};
@@ -30,7 +33,7 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The report is a single HTML file that loads nothing from the network. No fits are repeated, so you can write the report again \
-with other options or a later version of bagwise. With five or more data sets, it tests the methods over \
+with other options or a later version of bagwise. The shards of a run are joined; give their common folder. With five or more data sets, it tests the methods over \
 all of them and draws a critical-difference diagram. docs/report.md explains its sections. --format json and csv also print the numbers: \
 values, ranks and tests over all data sets.
 
@@ -45,10 +48,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for path in &args.runs {
         folders.extend(runs_in(path)?);
     }
+    let folders = with_records(folders)?;
     let inputs: Vec<String> = folders.iter().flat_map(|path| files_of(path)).collect();
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
     session.check_output(&args.output, OutputKind::Report, &inputs)?;
-    let runs = folders.iter().map(|path| LoadedRun::read(path)).collect::<bagwise::Result<Vec<_>>>()?;
+    let runs = joined(&folders, session)?;
     let options = ReportOptions { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
@@ -117,7 +121,56 @@ fn files_of(run: &Path) -> Vec<String> {
     beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
-/// A path itself, or, of a folder without records (that of `run`), the folders in it that have some, by name.
+/// Reads runs, and joins shards of the same run. Says what is missing of a run whose shards are not all done.
+fn joined(folders: &[PathBuf], session: &Session) -> Result<Vec<LoadedRun>> {
+    let mut runs: Vec<LoadedRun> = Vec::new();
+    // Which of these are shards, by the fingerprint of their run.
+    let mut shards: HashMap<String, (usize, &Path)> = HashMap::new();
+    for folder in folders {
+        let run = LoadedRun::read(folder)?;
+        let fingerprint = run.records[0].run.clone();
+        let known = shards.get(&fingerprint).map(|(at, _)| *at);
+        match (Shard::of_folder(folder), known) {
+            (Some(_), Some(at)) => runs[at].join(run)?,
+            (shard, _) => {
+                if shard.is_some() {
+                    shards.insert(fingerprint, (runs.len(), folder.as_path()));
+                }
+                runs.push(run);
+            }
+        }
+    }
+    let mut cut: Vec<(usize, &Path)> = shards.into_values().collect();
+    cut.sort_unstable();
+    for (at, folder) in cut {
+        let methods = TimePlan::read(&folder.join(PLAN))?.methods.len();
+        let expected = methods * LoadedRun::folds(folder)?;
+        let found = runs[at].records.len();
+        if found < expected {
+            session.warn(&format!(
+                "{}: {} of {expected} fits are missing, because some shards are not done; start these again",
+                folder.parent().unwrap_or(folder).display(),
+                expected - found
+            ));
+        }
+    }
+    Ok(runs)
+}
+
+/// Without the shards that have no fits, of which a run may have some if it has more shards than fits.
+fn with_records(folders: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    let empty = |folder: &Path| {
+        Shard::of_folder(folder).is_some()
+            && std::fs::metadata(folder.join(RECORDS)).is_ok_and(|m| m.len() == 0)
+    };
+    let found: Vec<PathBuf> = folders.iter().filter(|folder| !empty(folder)).cloned().collect();
+    if found.is_empty() {
+        bail!("{}: no fit of any shard is done yet; start the shards first", folders[0].display());
+    }
+    Ok(found)
+}
+
+/// A path itself, or, of a folder without records (that of `run`, or of shards), the folders in it that have some, by name.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     let has_records = |folder: &Path| folder.join(RECORDS).exists();
     if !path.is_dir() || has_records(path) {
@@ -129,6 +182,8 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
         let folder = entry.with_context(|| format!("{}: cannot be read", path.display()))?.path();
         if has_records(&folder) {
             found.push(folder);
+        } else {
+            found.extend(shard_folders(&folder).into_iter().filter(|shard| has_records(shard)));
         }
     }
     if found.is_empty() {

@@ -7,13 +7,13 @@ use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
-use bagwise::{Evaluation, LEVEL};
+use bagwise::{Dataset, Evaluate, Evaluation, LEVEL, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
 use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
-use crate::judging;
+use crate::judging::{self, Sharding};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::paper::{self, Cell, Line, Ours, Results};
 use crate::reporting::REPORT;
@@ -39,6 +39,8 @@ pub(crate) struct Args {
     /// Do not write report.html
     #[arg(long)]
     no_report: bool,
+    #[command(flatten)]
+    sharding: Sharding,
 }
 
 const HELP: &str = "\
@@ -47,9 +49,12 @@ contains a file for every table of five papers. The report, table.md and table.t
 verdict. Data sets are looked up by name in $BAGWISE_DATA and data/; `bagwise data get` downloads missing ones. The table marks data \
 sets that are missing and methods that bagwise does not implement.
 
+--shard 3/7 does a seventh of the fits; the same command without --shard joins all shards and writes the tables.
+
 Examples:
   bagwise run experiment.toml --quick
-  bagwise run experiment.toml --quick -o again --format csv";
+  bagwise run experiment.toml --quick -o again --format csv
+  bagwise run experiment.toml --quick --shard 2/3 -o cut";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let experiment = Experiment::read(&args.file, args.quick)?;
@@ -65,6 +70,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut found = Results { experiment: &experiment, tables, cells: Vec::new(), counted: Vec::new() };
     let mut runs = Vec::new();
     let mut outcome = Outcome::Done;
+    if let Some(shard) = args.sharding.shard {
+        return run_shard(&experiment, shard, metric, &folder, session);
+    }
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
             Err(why) => {
@@ -134,6 +142,42 @@ fn on_one(
     folder: &Path,
     session: &Session,
 ) -> Result<OfData> {
+    let set = match read(data, session)? {
+        Ok(set) => set,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut of_seeds = Vec::new();
+    for (own, evaluate) in runs_on(experiment, position, data, metric, folder, &set, session)? {
+        let results = judging::run(evaluate, LEVEL, session).with_context(|| data.name.clone())?;
+        of_seeds.push((own, results));
+    }
+    let counted = paper::counts(&set)?;
+    Ok(Ok((of_seeds, counted)))
+}
+
+/// One shard of every run of the experiment.
+fn run_shard(
+    experiment: &Experiment,
+    shard: Shard,
+    metric: Metric,
+    folder: &Path,
+    session: &Session,
+) -> Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for (position, data) in experiment.data.iter().enumerate() {
+        let Ok(set) = read(data, session)? else { continue };
+        for (own, evaluate) in runs_on(experiment, position, data, metric, folder, &set, session)? {
+            let done = judging::run_shard(evaluate, shard, LEVEL, &own, session);
+            if done.with_context(|| data.name.clone())? == Outcome::FailedFits {
+                outcome = Outcome::FailedFits;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// The bags of a data set of the experiment, or why there are none.
+fn read(data: &Data, session: &Session) -> Result<std::result::Result<Dataset, String>> {
     if let Some(why) = &data.unavailable {
         return Ok(Err(why.clone()));
     }
@@ -143,7 +187,19 @@ fn on_one(
         session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/{remedy}", data.read()));
         return Ok(Err("data not available".into()));
     }
-    let set = session.read(data.read(), &data.options()?)?;
+    Ok(Ok(session.read(data.read(), &data.options()?)?))
+}
+
+/// The runs on a data set, one for each seed, and their folders.
+fn runs_on<'d>(
+    experiment: &Experiment,
+    position: usize,
+    data: &Data,
+    metric: Metric,
+    folder: &Path,
+    set: &'d Dataset,
+    session: &Session,
+) -> Result<Vec<(PathBuf, Evaluate<'d>)>> {
     let judged = experiment.judged(data)?;
     let mut configs = Vec::new();
     for entry in &experiment.method {
@@ -154,10 +210,9 @@ fn on_one(
     }
     // Numbered, so that names need not be names of folders.
     let own = format!("{:02}-{}", position + 1, plain(&data.name));
-    let mut of_seeds = Vec::new();
-    for seed in (session.ctx.seed..).take(judged.seeds) {
+    let run = |seed: u64| {
         let own = folder.join(if judged.seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() });
-        let evaluate = bagwise::compare(&set)
+        let evaluate = bagwise::compare(set)
             .baselines(false)
             .methods(configs.clone())
             .whole_grids(true)
@@ -170,11 +225,9 @@ fn on_one(
             .folder(&own)
             .ctx(&session.ctx)
             .seed(seed);
-        let results = judging::run(evaluate, LEVEL, session).with_context(|| data.name.clone())?;
-        of_seeds.push((own, results));
-    }
-    let counted = paper::counts(&set)?;
-    Ok(Ok((of_seeds, counted)))
+        (own, evaluate)
+    };
+    Ok((session.ctx.seed..).take(judged.seeds).map(run).collect())
 }
 
 /// One report over all data sets, from their records.

@@ -15,6 +15,7 @@ mod codec;
 mod delta;
 mod origin;
 mod pages;
+mod pieces;
 mod thrift;
 mod write;
 
@@ -29,11 +30,12 @@ use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns::{self, Roles};
 use super::compress;
 use super::doubt::{self, LeftOut};
+use super::stream::{SeenBags, TakePiece};
 use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::files::require_regular;
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
-use pages::{Budget, ColumnValues, Leaf, ValueKind, chunk};
+use pages::{Budget, ColumnValues, Leaf, ValueKind};
 use thrift::{Input, ThriftValue};
 
 /// Reads and writes Parquet.
@@ -69,6 +71,20 @@ impl Reader for Parquet {
         let fields = fields(&footer).map_err(|e| file.refuse(e))?;
         let (source, length) = (file.name.clone(), file.length);
         table(&source, &footer, &fields, |start, size| file.at(start, size), length, options)
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn read_pieces(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+        rows: usize,
+        take: TakePiece<'_>,
+    ) -> Result<()> {
+        pieces::read(path, options, rows, take)
     }
 }
 
@@ -335,6 +351,148 @@ impl Wide<'_> {
     }
 }
 
+/// The columns of a table, and what they are.
+struct FoundColumns<'f> {
+    names: Vec<String>,
+    roles: Roles,
+    left_out: Vec<LeftOut>,
+    wide: Vec<Wide<'f>>,
+    /// Features of all columns.
+    total: usize,
+    /// Columns that have a role beside the features.
+    beside: Vec<usize>,
+    /// Whether all features are of single precision.
+    single: bool,
+}
+
+/// The length of the lists of a column, and the row group that was read to learn it.
+type ListWidth = (usize, Option<(usize, ColumnValues)>);
+
+impl<'f> FoundColumns<'f> {
+    /// `width_of` says how long the lists of a column are.
+    fn find(
+        source: &str,
+        footer: &ThriftValue,
+        fields: &'f [SchemaField],
+        mut width_of: impl FnMut(&'f SchemaField) -> Parsed<ListWidth>,
+        options: &ReadOptions,
+    ) -> Result<FoundColumns<'f>> {
+        let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
+        let mut roles = columns::find(&Place::of(source), Some(&names), names.len(), options)?;
+        let left_out = leave_out(footer, fields, &mut roles, options);
+        if roles.features.is_empty() {
+            let found = "no column of the table contains measurements";
+            return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
+        }
+        let is_decimal = |c: &usize| {
+            matches!(fields[*c].leaf, Ok((_, Leaf { kind: ValueKind::Decimal { scale: 1.., .. }, .. })))
+        };
+        let decimals: Vec<String> =
+            roles.features.iter().filter(|c| is_decimal(c)).map(|&c| format!("'{}'", names[c])).collect();
+        if !decimals.is_empty() {
+            let found = format!("decimals are read in double precision: {}", doubt::listed(&decimals));
+            roles.warnings.push(found.into());
+        }
+        let mut wide: Vec<Wide<'f>> = Vec::new();
+        let mut total = 0;
+        for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
+            let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: ValueKind::Text, .. })));
+            let codes = (declared || is_text).then(HashMap::new);
+            let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
+            if column.is_list() {
+                if column.codes.is_some() {
+                    let found = "it contains lists of strings or categories".to_string();
+                    let remedy =
+                        Message::from("use lists of numbers, or leave it out").with([Setting::Ignore(None)]);
+                    return Err(of_column(source, &names[c], (found, remedy)));
+                }
+                (column.width, column.read) =
+                    width_of(&fields[c]).map_err(|e| of_column(source, &names[c], e))?;
+            }
+            total += column.width;
+            wide.push(column);
+            if total > MAX_COLUMNS {
+                let found = format!("there are more than {MAX_COLUMNS} features");
+                let remedy = "use the sparse format `bag label index:value …`";
+                return Err(of_column(source, &names[c], (found, remedy.into())));
+            }
+        }
+        let beside: Vec<usize> = [Some(roles.bag), roles.label, roles.group, roles.instance_label]
+            .into_iter()
+            .flatten()
+            .chain(roles.keep.iter().copied())
+            .collect();
+        let single = wide.iter().all(|w| {
+            w.codes.is_none()
+                && matches!(w.field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
+        });
+        Ok(FoundColumns { names, roles, left_out, wide, total, beside, single })
+    }
+
+    /// The features, with the categories that are known, and those of them that nobody declared to be categories.
+    fn features(&self) -> (Vec<Feature>, Vec<usize>) {
+        let (mut features, mut found) = (Vec::new(), Vec::new());
+        for w in &self.wide {
+            let name = &w.field.name;
+            match &w.codes {
+                Some(codes) => {
+                    if !w.declared {
+                        found.push(features.len());
+                    }
+                    let kind = FeatureKind::Categorical { values: sorted(codes).0 };
+                    features.push(Feature { name: name.clone(), kind });
+                }
+                None if w.is_list() => {
+                    features.extend((1..=w.width).map(|i| Feature::numeric(format!("{name}_{i}"))));
+                }
+                None => features.push(Feature::numeric(name)),
+            }
+        }
+        (features, found)
+    }
+
+    /// Codes of categories, which count as they come, in sorted order.
+    fn rank(&self, data: &mut [f64]) {
+        for w in &self.wide {
+            if let Some(codes) = &w.codes {
+                let (_, rank) = sorted(codes);
+                for value in data.iter_mut().skip(w.first).step_by(self.total).filter(|v| !v.is_nan()) {
+                    *value = rank[*value as usize];
+                }
+            }
+        }
+    }
+
+    /// The data set of these rows, the first of which is row `first` of the file.
+    fn finish(
+        &self,
+        source: &str,
+        columns: &HashMap<usize, Values>,
+        instances: Instances,
+        (first, seen): (usize, Option<SeenBags>),
+        warnings: Vec<Message>,
+        options: &ReadOptions,
+    ) -> Result<Dataset> {
+        let roles = &self.roles;
+        let column = |c: usize| Cow::Borrowed(&columns[&c]);
+        let taken = FeatureTable {
+            bag: column(roles.bag),
+            label: roles.label.map(column),
+            group: roles.group.map(column),
+            instance_label: roles.instance_label.map(column),
+            kept: roles.keep.iter().map(|&c| (self.names[c].clone(), column(c))).collect(),
+            first,
+            seen,
+        };
+        let (features, found) = self.features();
+        taken.finish(source, instances, features.into(), &found, options, self.left_out.clone(), warnings)
+    }
+}
+
+fn of_column(source: &str, name: &str, (found, remedy): Fault) -> Error {
+    Error::data(Place::of(format!("{source}, column '{}'", shown(name.as_bytes()))), found, remedy)
+}
+
 fn table(
     source: &str,
     footer: &ThriftValue,
@@ -343,76 +501,32 @@ fn table(
     length: u64,
     options: &ReadOptions,
 ) -> Result<Dataset> {
-    let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-    let mut roles = columns::find(&Place::of(source), Some(&names), names.len(), options)?;
-    let left_out = leave_out(footer, fields, &mut roles, options);
-    if roles.features.is_empty() {
-        let found = "no column of the table contains measurements";
-        return Err(Error::data(Place::of(source), found, doubt::left_out(&left_out)));
-    }
-    let markers = Markers::new(&options.missing_values);
-    let is_decimal = |c: &usize| {
-        matches!(fields[*c].leaf, Ok((_, Leaf { kind: ValueKind::Decimal { scale: 1.., .. }, .. })))
-    };
-    let decimals: Vec<String> =
-        roles.features.iter().filter(|c| is_decimal(c)).map(|&c| format!("'{}'", names[c])).collect();
-    if !decimals.is_empty() {
-        let found = format!("decimals are read in double precision: {}", doubt::listed(&decimals));
-        roles.warnings.push(found.into());
-    }
-    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, (found, remedy): Fault| {
-        Error::data(Place::of(format!("{source}, column '{}'", shown(names[c].as_bytes()))), found, remedy)
-    };
-
     let mut budget = Budget::new(length, VALUES);
-    let mut wide: Vec<Wide<'_>> = Vec::new();
-    let mut total = 0;
-    for (&c, &declared) in roles.features.iter().zip(&roles.categorical) {
-        let is_text = matches!(fields[c].leaf, Ok((_, Leaf { kind: ValueKind::Text, .. })));
-        let codes = (declared || is_text).then(HashMap::new);
-        let mut column = Wide { field: &fields[c], codes, declared, first: total, width: 1, read: None };
-        if column.is_list() {
-            if column.codes.is_some() {
-                let found = "it contains lists of strings or categories".to_string();
-                let remedy =
-                    Message::from("use lists of numbers, or leave it out").with([Setting::Ignore(None)]);
-                return Err(of_column(c, (found, remedy)));
-            }
-            // How long the lists are, the first row group that has rows says.
-            column.width = 0;
-            for (g, group) in footer.list(4).iter().enumerate().filter(|(_, group)| group.int(3) != Some(0)) {
-                let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
-                column.width = part.lengths.first().copied().unwrap_or(0);
-                column.read = Some((g, part));
-                if column.width > 0 {
-                    break;
-                }
+    // How long lists are, the first row group that has rows says.
+    let width_of = |field: &SchemaField| {
+        let (mut width, mut read) = (0, None);
+        for (g, group) in footer.list(4).iter().enumerate().filter(|(_, group)| group.int(3) != Some(0)) {
+            let part = part(group, field, &mut at, &mut budget)?;
+            width = part.lengths.first().copied().unwrap_or(0);
+            read = Some((g, part));
+            if width > 0 {
+                break;
             }
         }
-        total += column.width;
-        wide.push(column);
-        if total > MAX_COLUMNS {
-            let found = format!("there are more than {MAX_COLUMNS} features");
-            return Err(of_column(c, (found, "use the sparse format `bag label index:value …`".into())));
-        }
-    }
-    let beside: Vec<usize> = [Some(roles.bag), roles.label, roles.group, roles.instance_label]
-        .into_iter()
-        .flatten()
-        .chain(roles.keep.iter().copied())
-        .collect();
-    let single = wide.iter().all(|w| {
-        w.codes.is_none()
-            && matches!(w.field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
-    });
+        Ok((width, read))
+    };
+    let mut layout = FoundColumns::find(source, footer, fields, width_of, options)?;
+    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, fault: Fault| of_column(source, &fields[c].name, fault);
+    let markers = Markers::new(&options.missing_values);
+    let FoundColumns { total, single, .. } = layout;
 
     let mut columns: HashMap<usize, Values> = HashMap::new();
     let (mut f32s, mut f64s): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut rows = 0usize;
     for (g, group) in footer.list(4).iter().enumerate() {
         let mut count = None;
-        for &c in &beside {
+        for &c in &layout.beside {
             let part = part(group, &fields[c], &mut at, &mut budget).map_err(|e| of_column(c, e))?;
             let part = list_free(part).map_err(|e| of_column(c, e))?;
             agree(&mut count, part.len()).map_err(|e| of_column(c, e))?;
@@ -429,18 +543,13 @@ fn table(
         } else {
             f64s.resize((rows + count) * total, 0.0);
         }
-        for (w, &c) in wide.iter_mut().zip(&roles.features) {
+        for (w, &c) in layout.wide.iter_mut().zip(&layout.roles.features) {
             let column = match w.read.take_if(|(of, _)| *of == g) {
                 Some((_, column)) => column,
                 None => part(group, w.field, &mut at, &mut budget).map_err(|e| of_column(c, e))?,
             };
             check_width(&column, w, count, rows).map_err(|e| of_column(c, e))?;
-            if let Some(at) = column.values.first_rounded().filter(|_| w.codes.is_none()) {
-                let row = rows + at / w.width.max(1) + 1;
-                let found =
-                    format!("row {row}: the whole number {} would be rounded", column.values.text(at));
-                return Err(of_column(c, (found, rounded_remedy())));
-            }
+            refuse_rounded(&column, w, rows).map_err(|e| of_column(c, e))?;
             if single {
                 w.place(&column.values, &markers, &mut f32s[rows * total..], total, |v| v as f32)
             } else {
@@ -456,40 +565,15 @@ fn table(
         )));
     }
 
-    let mut features: Vec<Feature> = Vec::new();
-    let mut found = Vec::new();
-    for w in &wide {
-        match &w.codes {
-            Some(codes) => {
-                let (values, rank) = sorted(codes);
-                for value in f64s.iter_mut().skip(w.first).step_by(total).filter(|v| !v.is_nan()) {
-                    *value = rank[*value as usize];
-                }
-                if !w.declared {
-                    found.push(features.len());
-                }
-                features
-                    .push(Feature { name: w.field.name.clone(), kind: FeatureKind::Categorical { values } });
-            }
-            None if w.is_list() => {
-                features.extend((1..=w.width).map(|i| Feature::numeric(format!("{}_{i}", w.field.name))));
-            }
-            None => features.push(Feature::numeric(&w.field.name)),
-        }
-    }
     let instances = match single {
         true => Instances::F32(Mat::new(rows, total, f32s)),
-        false => Instances::F64(Mat::new(rows, total, f64s)),
+        false => {
+            layout.rank(&mut f64s);
+            Instances::F64(Mat::new(rows, total, f64s))
+        }
     };
-    let column = |c: usize| Cow::Borrowed(&columns[&c]);
-    let taken = FeatureTable {
-        bag: column(roles.bag),
-        label: roles.label.map(column),
-        group: roles.group.map(column),
-        instance_label: roles.instance_label.map(column),
-        kept: roles.keep.iter().map(|&c| (names[c].clone(), column(c))).collect(),
-    };
-    taken.finish(source, instances, features.into(), &found, options, left_out, roles.warnings)
+    let warnings = std::mem::take(&mut layout.roles.warnings);
+    layout.finish(source, &columns, instances, (0, None), warnings, options)
 }
 
 /// Takes out of the features what is none by its type, or is the index of a data frame; says what and why.
@@ -532,30 +616,59 @@ fn part(
     at: &mut impl FnMut(u64, u64) -> Parsed<Vec<u8>>,
     budget: &mut Budget,
 ) -> Parsed<ColumnValues> {
-    let (number, leaf) = match &field.leaf {
-        Ok(leaf) => leaf,
-        Err(why) => {
-            return wrong(
-                format!("{why}, which is not supported"),
-                Message::from("convert it to numbers or strings, or leave it out")
-                    .with([Setting::Ignore(None)]),
-            );
+    let chunk = ColumnChunk::find(group, field)?;
+    let bytes = at(chunk.start, chunk.size)?;
+    pages::chunk(&bytes, chunk.leaf, chunk.codec, chunk.count, budget)
+}
+
+/// Where the part of a column is that a row group has.
+struct ColumnChunk<'f> {
+    leaf: &'f Leaf,
+    start: u64,
+    size: u64,
+    codec: i64,
+    /// Its values.
+    count: usize,
+}
+
+impl<'f> ColumnChunk<'f> {
+    fn find(group: &ThriftValue, field: &'f SchemaField) -> Parsed<ColumnChunk<'f>> {
+        let (number, leaf) = match &field.leaf {
+            Ok(leaf) => leaf,
+            Err(why) => {
+                return wrong(
+                    format!("{why}, which is not supported"),
+                    Message::from("convert it to numbers or strings, or leave it out")
+                        .with([Setting::Ignore(None)]),
+                );
+            }
+        };
+        let chunks = group.list(1);
+        let Some(meta) = chunks.get(*number).and_then(|chunk| chunk.get(3)) else {
+            return damaged("a row group lacks a column, or its columns are encrypted");
+        };
+        if chunks[*number].get(1).is_some() {
+            return wrong("its values are in another file", "combine the files into one");
         }
-    };
-    let chunks = group.list(1);
-    let Some(meta) = chunks.get(*number).and_then(|chunk| chunk.get(3)) else {
-        return damaged("a row group lacks a column, or its columns are encrypted");
-    };
-    if chunks[*number].get(1).is_some() {
-        return wrong("its values are in another file", "combine the files into one");
+        let places = [meta.int(11), meta.int(9)].into_iter().flatten().filter(|&p| p > 0);
+        let (Some(start), Some(size), Some(count)) = (places.min(), meta.int(7), meta.size(5)) else {
+            return damaged("a column has no offset");
+        };
+        let Ok(size) = u64::try_from(size) else { return damaged("a column has no size") };
+        Ok(ColumnChunk { leaf, start: start as u64, size, codec: meta.int(4).unwrap_or(-1), count })
     }
-    let places = [meta.int(11), meta.int(9)].into_iter().flatten().filter(|&p| p > 0);
-    let (Some(start), Some(size), Some(count)) = (places.min(), meta.int(7), meta.size(5)) else {
-        return damaged("a column has no offset");
-    };
-    let Ok(size) = u64::try_from(size) else { return damaged("a column has no size") };
-    let bytes = at(start as u64, size)?;
-    chunk(&bytes, leaf, meta.int(4).unwrap_or(-1), count, budget)
+}
+
+/// Refuses whole numbers that double precision does not hold; `rows` stand before the first.
+fn refuse_rounded(column: &ColumnValues, wide: &Wide<'_>, rows: usize) -> Parsed<()> {
+    match column.values.first_rounded().filter(|_| wide.codes.is_none()) {
+        None => Ok(()),
+        Some(at) => {
+            let row = rows + at / wide.width.max(1) + 1;
+            let found = format!("row {row}: the whole number {} would be rounded", column.values.text(at));
+            Err((found, rounded_remedy()))
+        }
+    }
 }
 
 /// A column with one value in each row.

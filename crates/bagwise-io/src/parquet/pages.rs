@@ -4,6 +4,8 @@
 //! Sizes that pages claim are believed only within the limits of `compress`, and the number of their values only as far as
 //! [`Budget`] goes: a run of a billion equal values takes six bytes.
 
+use std::collections::HashMap;
+
 use flate2::Crc;
 
 use super::codec::unpack;
@@ -92,6 +94,10 @@ impl ValueKind {
         }
     }
 
+    fn is_single(self) -> bool {
+        matches!(self, ValueKind::F16 | ValueKind::F32)
+    }
+
     fn is_whole(self) -> bool {
         use ValueKind::{Bool, Decimal, I32, I64, U32, U64};
         matches!(self, Bool | I32 | U32 | I64 | U64 | Decimal { scale: 0, .. })
@@ -121,7 +127,12 @@ pub(super) struct ColumnValues {
 enum Plain {
     Whole(Vec<i64>),
     Numbers(Vec<f64>),
-    Texts { texts: Vec<String>, codes: Vec<u32> },
+    /// Numbers of single or half precision: a page of every column is held while a table is read in pieces.
+    Singles(Vec<f32>),
+    Texts {
+        texts: Vec<String>,
+        codes: Vec<u32>,
+    },
 }
 
 impl Plain {
@@ -129,15 +140,18 @@ impl Plain {
         match self {
             Plain::Whole(v) => v.len(),
             Plain::Numbers(v) => v.len(),
+            Plain::Singles(v) => v.len(),
             Plain::Texts { codes, .. } => codes.len(),
         }
     }
 }
 
 /// Everything a chunk gives while its pages are read.
+#[derive(Default)]
 struct Gathered {
     whole: Vec<Option<i64>>,
     numbers: Vec<f64>,
+    singles: Vec<f32>,
     texts: Vec<String>,
     codes: Vec<u32>,
     missing: bool,
@@ -152,25 +166,158 @@ pub(super) fn chunk(
     count: usize,
     budget: &mut Budget,
 ) -> Parsed<ColumnValues> {
-    let mut input = Input { bytes };
-    let mut dictionary: Option<Plain> = None;
-    let mut dictionary_at = 0;
-    let mut out = Gathered {
-        whole: Vec::new(),
-        numbers: Vec::new(),
-        texts: Vec::new(),
-        codes: Vec::new(),
-        missing: false,
-        lengths: Vec::new(),
+    let mut pages = ChunkPages::new(leaf, codec, count);
+    let mut rest = bytes;
+    while !pages.is_done() {
+        let (header, used) = or_cut(ChunkPages::header(rest))?;
+        let packed = ChunkPages::packed(&header)?;
+        let (content, after) = or_cut(rest[used..].split_at_checked(packed))?;
+        rest = after;
+        pages.add(&header, content, budget)?;
+    }
+    let out = pages.out;
+    let values = match leaf.kind {
+        ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
+        kind if kind.is_whole() && out.missing => Values::Gaps(out.whole),
+        kind if kind.is_whole() => Values::Whole(out.whole.into_iter().flatten().collect()),
+        kind if kind.is_single() => Values::Numbers(out.singles.into_iter().map(f64::from).collect()),
+        _ => Values::Numbers(out.numbers),
     };
-    let mut seen = 0usize;
-    while seen < count {
-        let header = or_cut(input.structure())?;
-        let (Some(size), Some(packed)) = (header.size(2), header.size(3)) else {
-            return damaged("a page has no size");
+    Ok(ColumnValues { values, lengths: out.lengths })
+}
+
+/// A chunk while its pages come one after the other; rows that were taken are forgotten.
+pub(super) struct ChunkPages<'l> {
+    leaf: &'l Leaf,
+    codec: i64,
+    /// Values that the chunk has, and those that were seen.
+    count: usize,
+    seen: usize,
+    dictionary: Option<Plain>,
+    /// Texts of the dictionary, which stand first.
+    dictionary_texts: usize,
+    out: Gathered,
+    /// Values and rows of `out` that were taken.
+    taken: usize,
+    taken_rows: usize,
+}
+
+impl<'l> ChunkPages<'l> {
+    pub(super) fn new(leaf: &'l Leaf, codec: i64, count: usize) -> ChunkPages<'l> {
+        ChunkPages {
+            leaf,
+            codec,
+            count,
+            seen: 0,
+            dictionary: None,
+            dictionary_texts: 0,
+            out: Gathered::default(),
+            taken: 0,
+            taken_rows: 0,
+        }
+    }
+
+    /// The header of a page, and its bytes; nothing if there are too few.
+    pub(super) fn header(bytes: &[u8]) -> Option<(ThriftValue, usize)> {
+        let mut input = Input { bytes };
+        let header = input.structure()?;
+        Some((header, bytes.len() - input.bytes.len()))
+    }
+
+    /// Bytes of a page behind its header.
+    pub(super) fn packed(header: &ThriftValue) -> Parsed<usize> {
+        match (header.size(2), header.size(3)) {
+            (Some(_), Some(packed)) => Ok(packed),
+            _ => damaged("a page has no size"),
+        }
+    }
+
+    /// True if all values of the chunk were seen.
+    pub(super) fn is_done(&self) -> bool {
+        self.seen >= self.count
+    }
+
+    /// Rows that can be taken. The last list may go on in the next page.
+    pub(super) fn rows(&self) -> usize {
+        match self.leaf.max_rep {
+            0 => self.values() - self.taken,
+            _ => (self.out.lengths.len() - self.taken_rows).saturating_sub(usize::from(!self.is_done())),
+        }
+    }
+
+    fn values(&self) -> usize {
+        match self.leaf.kind {
+            ValueKind::Text => self.out.codes.len(),
+            kind if kind.is_whole() => self.out.whole.len(),
+            kind if kind.is_single() => self.out.singles.len(),
+            _ => self.out.numbers.len(),
+        }
+    }
+
+    /// The next rows, which must be there.
+    pub(super) fn take(&mut self, rows: usize) -> ColumnValues {
+        let lengths: Vec<usize> = match self.leaf.max_rep {
+            0 => Vec::new(),
+            _ => self.out.lengths[self.taken_rows..self.taken_rows + rows].to_vec(),
         };
-        let (content, rest) = or_cut(input.bytes.split_at_checked(packed))?;
-        input.bytes = rest;
+        let count = if self.leaf.max_rep == 0 { rows } else { lengths.iter().sum() };
+        let range = self.taken..self.taken + count;
+        let values = match self.leaf.kind {
+            ValueKind::Text => {
+                let (texts, codes) = self.out.texts_of(&self.out.codes[range]);
+                Values::Texts { texts, codes }
+            }
+            kind if kind.is_whole() => {
+                let whole = &self.out.whole[range];
+                match whole.iter().copied().collect::<Option<Vec<i64>>>() {
+                    Some(whole) => Values::Whole(whole),
+                    None => Values::Gaps(whole.to_vec()),
+                }
+            }
+            kind if kind.is_single() => {
+                Values::Numbers(self.out.singles[range].iter().map(|&v| v.into()).collect())
+            }
+            _ => Values::Numbers(self.out.numbers[range].to_vec()),
+        };
+        self.taken += count;
+        self.taken_rows += rows;
+        ColumnValues { values, lengths }
+    }
+
+    /// Forgets what was taken.
+    fn forget(&mut self) {
+        let taken = std::mem::take(&mut self.taken);
+        let rows = std::mem::take(&mut self.taken_rows);
+        if taken == 0 && rows == 0 {
+            return;
+        }
+        let out = &mut self.out;
+        if self.leaf.max_rep > 0 {
+            out.lengths.drain(..rows);
+        }
+        match self.leaf.kind {
+            ValueKind::Text => {
+                out.codes.drain(..taken);
+                // Of texts that stand outside the dictionary only those stay that are still to be taken.
+                let fixed = self.dictionary_texts;
+                let mut texts: Vec<String> = out.texts.drain(fixed..).collect();
+                for code in out.codes.iter_mut().filter(|code| **code as usize >= fixed) {
+                    let text = std::mem::take(&mut texts[*code as usize - fixed]);
+                    *code = out.texts.len() as u32;
+                    out.texts.push(text);
+                }
+            }
+            kind if kind.is_whole() => drop(out.whole.drain(..taken)),
+            kind if kind.is_single() => drop(out.singles.drain(..taken)),
+            _ => drop(out.numbers.drain(..taken)),
+        }
+    }
+
+    /// Adds a page.
+    pub(super) fn add(&mut self, header: &ThriftValue, content: &[u8], budget: &mut Budget) -> Parsed<()> {
+        self.forget();
+        let (leaf, codec) = (self.leaf, self.codec);
+        let Some(size) = header.size(2) else { return damaged("a page has no size") };
         if let Some(wanted) = header.int(4) {
             let mut crc = Crc::new();
             crc.update(content);
@@ -183,23 +330,26 @@ pub(super) fn chunk(
                 let inner = header.get(7).unwrap_or(&ThriftValue::Double);
                 let values = inner.size(1).unwrap_or(0);
                 budget.spend(values)?;
-                if dictionary.is_some() || !matches!(inner.int(2), Some(0 | 2)) {
+                if self.dictionary.is_some() || self.seen > 0 || !matches!(inner.int(2), Some(0 | 2)) {
                     return damaged("its dictionary is not a plain one, or there are two");
                 }
                 let content = unpack(content, codec, size, budget)?;
                 let plain = plain(&content, leaf.kind, values)?;
                 if let Plain::Texts { texts, .. } = &plain {
-                    dictionary_at = out.texts.len() as u32;
-                    out.texts.extend(texts.iter().cloned());
+                    self.dictionary_texts = texts.len();
+                    self.out.texts.extend(texts.iter().cloned());
                 }
-                dictionary = Some(plain);
+                self.dictionary = Some(plain);
             }
             Some(kind @ (0 | 3)) => {
                 let second = kind == 3;
                 let inner = header.get(if second { 8 } else { 5 }).unwrap_or(&ThriftValue::Double);
                 let Some(values) = inner.size(1) else { return damaged("a page has no number of values") };
                 budget.spend(values)?;
-                seen = seen.saturating_add(values);
+                self.seen = self.seen.saturating_add(values);
+                if self.seen > self.count {
+                    return damaged("a column has more values than declared");
+                }
                 let encoding = inner.int(if second { 4 } else { 2 }).unwrap_or(-1);
                 let page = if second {
                     let (def, rep) = (inner.size(5).unwrap_or(0), inner.size(6).unwrap_or(0));
@@ -222,23 +372,31 @@ pub(super) fn chunk(
                     let def = sized(&mut body, leaf.max_def)?;
                     Page { rep, def, body: body.bytes.to_vec(), values }
                 };
-                page.add(leaf, encoding, dictionary.as_ref(), dictionary_at, &mut out, budget)?;
+                page.add(leaf, encoding, self.dictionary.as_ref(), 0, &mut self.out, budget)?;
             }
             // An index: not needed.
             Some(1) => {}
             _ => return damaged("a page of an unknown kind"),
         }
+        Ok(())
     }
-    if seen != count {
-        return damaged("a column has more values than declared");
+}
+
+impl Gathered {
+    /// The texts of these codes, each once, and the codes among them.
+    fn texts_of(&self, codes: &[u32]) -> (Vec<String>, Vec<u32>) {
+        let (mut texts, mut known) = (Vec::new(), HashMap::new());
+        let own = codes
+            .iter()
+            .map(|&code| {
+                *known.entry(code).or_insert_with(|| {
+                    texts.push(self.texts[code as usize].clone());
+                    texts.len() as u32 - 1
+                })
+            })
+            .collect();
+        (texts, own)
     }
-    let values = match leaf.kind {
-        ValueKind::Text => Values::Texts { texts: out.texts, codes: out.codes },
-        kind if kind.is_whole() && out.missing => Values::Gaps(out.whole),
-        kind if kind.is_whole() => Values::Whole(out.whole.into_iter().flatten().collect()),
-        _ => Values::Numbers(out.numbers),
-    };
-    Ok(ColumnValues { values, lengths: out.lengths })
 }
 
 /// Levels with their length before them.
@@ -330,6 +488,7 @@ impl Page {
                 match dictionary {
                     Plain::Whole(v) => Plain::Whole(codes.map(|c| v[c]).collect()),
                     Plain::Numbers(v) => Plain::Numbers(codes.map(|c| v[c]).collect()),
+                    Plain::Singles(v) => Plain::Singles(codes.map(|c| v[c]).collect()),
                     Plain::Texts { .. } => {
                         Plain::Texts { texts: Vec::new(), codes: codes.map(|c| c as u32).collect() }
                     }
@@ -375,12 +534,22 @@ impl Page {
         if let Plain::Texts { texts, .. } = &plain {
             out.texts.extend(texts.iter().cloned());
         }
+        if there == self.values && leaf.max_rep == 0 {
+            match plain {
+                Plain::Whole(v) => out.whole.extend(v.into_iter().map(Some)),
+                Plain::Numbers(v) => out.numbers.extend(v),
+                Plain::Singles(v) => out.singles.extend(v),
+                Plain::Texts { codes, .. } => out.codes.extend(codes.iter().map(|code| base + code)),
+            }
+            return Ok(());
+        }
         let mut next = 0;
         for i in (0..self.values).filter(|&i| holds(i)) {
             if is_there(i) {
                 match &plain {
                     Plain::Whole(v) => out.whole.push(Some(v[next])),
                     Plain::Numbers(v) => out.numbers.push(v[next]),
+                    Plain::Singles(v) => out.singles.push(v[next]),
                     Plain::Texts { codes, .. } => out.codes.push(base + codes[next]),
                 }
                 next += 1;
@@ -391,6 +560,8 @@ impl Page {
                     out.texts.push(String::new());
                 } else if leaf.kind.is_whole() {
                     out.whole.push(None);
+                } else if leaf.kind.is_single() {
+                    out.singles.push(f32::NAN);
                 } else {
                     out.numbers.push(f64::NAN);
                 }
@@ -435,8 +606,8 @@ fn plain(bytes: &[u8], kind: ValueKind, count: usize) -> Parsed<Plain> {
     let items =
         bytes.chunks_exact(size).map(|item| item.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b)));
     Ok(match kind {
-        ValueKind::F16 => Plain::Numbers(items.map(|b| half(b as u16).into()).collect()),
-        ValueKind::F32 => Plain::Numbers(items.map(|b| f32::from_bits(b as u32).into()).collect()),
+        ValueKind::F16 => Plain::Singles(items.map(|b| half(b as u16)).collect()),
+        ValueKind::F32 => Plain::Singles(items.map(|b| f32::from_bits(b as u32)).collect()),
         ValueKind::F64 => Plain::Numbers(items.map(f64::from_bits).collect()),
         ValueKind::I32 => Plain::Whole(items.map(|b| i64::from(b as i32)).collect()),
         ValueKind::U64 => {

@@ -15,6 +15,8 @@ pub(super) struct Meter<'t> {
     /// Fits of a method, and of all.
     pub(super) folds: usize,
     total: usize,
+    /// The part of the run that is to be done here; less than 1 in a shard.
+    part: f64,
     /// Fits that are done, by method.
     done: BTreeMap<String, usize>,
     /// Fits of this session: what they were expected to take, in seconds of a nominal core, and what they took.
@@ -23,11 +25,19 @@ pub(super) struct Meter<'t> {
 }
 
 impl<'t> Meter<'t> {
-    pub(super) fn new(data: &'t str, time: &'t TimePlan, run: &Run<'_>, known: &HashSet<Key>) -> Meter<'t> {
-        let (total, folds) = (run.len(), run.len() / time.methods.len().max(1));
+    /// `total` fits are to be done here, of those of the run.
+    pub(super) fn new(
+        data: &'t str,
+        time: &'t TimePlan,
+        run: &Run<'_>,
+        total: usize,
+        known: &HashSet<Key>,
+    ) -> Meter<'t> {
+        let folds = run.len() / time.methods.len().max(1);
+        let part = total as f64 / run.len().max(1) as f64;
         let mut done = BTreeMap::new();
         known.iter().for_each(|key| *done.entry(key.method.clone()).or_insert(0) += 1);
-        Meter { data, time, folds, total, done, expected: 0.0, taken: 0.0 }
+        Meter { data, time, folds, total, part, done, expected: 0.0, taken: 0.0 }
     }
 
     /// What a fit of a method is expected to take, in seconds of a nominal core.
@@ -47,7 +57,7 @@ impl<'t> Meter<'t> {
 
     /// Where the run stands when a fit begins.
     pub(super) fn at<'p>(&'p self, method: &'p str) -> RunProgress<'p> {
-        let all = self.time.core_seconds().max(1e-9);
+        let all = (self.part * self.time.core_seconds()).max(1e-9);
         let done: f64 = self.done.iter().map(|(method, n)| self.of_fit(method) * *n as f64).sum();
         // After a hundredth of the work, what was taken tells more than the nominal speed.
         let pace =
@@ -59,8 +69,8 @@ impl<'t> Meter<'t> {
             folds: self.folds,
             done: self.done.values().sum(),
             total: self.total,
-            share: done / all,
-            seconds_left: (all - done) * pace,
+            share: (done / all).min(1.0),
+            seconds_left: (all - done).max(0.0) * pace,
         }
     }
 }

@@ -10,17 +10,19 @@ mod outside;
 mod picture;
 mod reasons;
 mod settings;
+mod shard;
 mod store;
 mod verdict;
 
 pub(crate) use deadline::{Deadline, until};
 pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
+pub use shard::{Shard, shard_folders};
 pub use store::Keep;
 pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -264,6 +266,30 @@ impl<'a> Run<'a> {
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What the run is a fit of, in the order of execution.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        self.units().flatten().collect()
+    }
+
+    /// The fits of a shard.
+    pub(crate) fn keys_of(&self, shard: Shard) -> HashSet<Key> {
+        let units = self.units().enumerate();
+        units.filter(|(i, _)| shard.owns(*i, &self.fingerprint)).flat_map(|(_, unit)| unit).collect()
+    }
+
+    /// Fits that can be done without the others, in the order of execution: each by itself, or, where one choice is made on
+    /// all folds, those of a repeat.
+    fn units(&self) -> impl Iterator<Item = Vec<Key>> {
+        let together = self.plan.protocol.optimistic();
+        let repeats =
+            |candidate| self.folds.repeats.iter().enumerate().map(move |(r, f)| (candidate, r, f.len()));
+        self.candidates.iter().flat_map(repeats).flat_map(move |(candidate, repeat, folds)| {
+            let keys: Vec<Key> = (0..folds).map(|f| self.key(candidate, repeat, f)).collect();
+            let size = if together { folds } else { 1 };
+            keys.chunks(size.max(1)).map(<[Key]>::to_vec).collect::<Vec<_>>()
+        })
     }
 
     /// Fits what `done` does not know and hands each record over. Errors of single fits become records; the run ends

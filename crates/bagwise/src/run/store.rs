@@ -2,7 +2,7 @@
 //! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
 //!
 //! A folder holds `run.json` (whose run it is), `plan.json` (which methods and points there was time for), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
-//! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
+//! `predictions.csv` and `differences.csv`. A shard has such a folder inside that of its run. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,11 +13,15 @@ use std::time::{Duration, SystemTime};
 use bagwise_core::files::{explain_write, read_bounded};
 use bagwise_core::{Error, Place, Result};
 use bagwise_io::save_whole;
-use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
+use bagwise_judge::{
+    GroundTruth, Key, Record, RecordFile, prediction_rows, read_records_checked, write_predictions,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 use super::files::{DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, ROSTER};
 use super::settings::{differences, settings};
+use super::shard::{Shard, shard_folders};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
 
@@ -55,7 +59,7 @@ pub(crate) struct RecordStore {
 }
 
 impl RecordStore {
-    /// Opens what there is of the run, or begins.
+    /// Opens what there is of the run, or begins. A run takes over what its shards have done.
     pub(crate) fn open(keep: &Keep, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         let folder = match keep {
             Keep::Cache => return Ok(RecordStore::in_cache(run, plan)),
@@ -65,6 +69,48 @@ impl RecordStore {
             Keep::Folder(folder) => folder.clone(),
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
+        let mut store = RecordStore::in_folder(folder.clone(), run, plan)?;
+        store.adopt(&folder, run)?;
+        Ok(store)
+    }
+
+    /// Opens what there is of a shard, or begins. Shards may start at the same moment, so none looks for a free name.
+    pub(crate) fn open_shard(
+        keep: &Keep,
+        shard: Shard,
+        run: &Run<'_>,
+        plan: &TimePlan,
+    ) -> Result<RecordStore> {
+        let (Keep::Folder(folder) | Keep::FolderNamed(folder)) = keep else {
+            return Err(Error::Invalid("a shard needs a folder for its records; name one".into()));
+        };
+        check_ours(folder)?;
+        RecordStore::in_folder(shard.folder(folder), run, plan)
+    }
+
+    /// Takes over the records of shards, in the order in which the run would have written them.
+    fn adopt(&mut self, folder: &Path, run: &Run<'_>) -> Result<()> {
+        let mut found: HashMap<Key, Record> = HashMap::new();
+        for shard in shard_folders(folder) {
+            if owner(&shard).is_some_and(|owner| owner.run != run.fingerprint) {
+                return Err(another_run(&shard));
+            }
+            let path = shard.join(RECORDS);
+            if path.exists() {
+                let check = |r: &Record| match r.run == run.fingerprint {
+                    true => run.roster.check_record(r, Some(&run.folds)),
+                    false => Err(Error::Invalid("the record belongs to another run".into())),
+                };
+                found.extend(read_records_checked(&path, check)?.into_iter().map(|r| (r.key.clone(), r)));
+            }
+        }
+        self.records().map(|r| r.key.clone()).collect::<Vec<_>>().iter().for_each(|key| {
+            found.remove(key);
+        });
+        run.keys().iter().filter_map(|key| found.remove(key)).try_for_each(|record| self.append(record))
+    }
+
+    fn in_folder(folder: PathBuf, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         check_ours(&folder)?;
         let mut columns = Vec::new();
         write_predictions(&[], &mut columns)?;
@@ -190,7 +236,11 @@ fn cached_plan(request: &str) -> Option<PathBuf> {
 fn check_ours(folder: &Path) -> Result<()> {
     let Ok(mut entries) = std::fs::read_dir(folder) else { return Ok(()) };
     // A run that was killed right after its start has left nothing but an empty file of records.
-    let ours = || owner(folder).is_some() || folder.join(RECORDS).exists() && !folder.join(OWNER).exists();
+    let ours = || {
+        owner(folder).is_some()
+            || folder.join(RECORDS).exists() && !folder.join(OWNER).exists()
+            || !shard_folders(folder).is_empty()
+    };
     if entries.next().is_none() || ours() {
         return Ok(());
     }
@@ -199,6 +249,14 @@ fn check_ours(folder: &Path) -> Result<()> {
         "the folder is not empty, and does not contain a run",
         "name a new folder",
     ))
+}
+
+fn another_run(folder: &Path) -> Error {
+    Error::data(
+        Place::of(folder.display().to_string()),
+        "the folder belongs to another run",
+        "use the same settings as before, or start in a new folder",
+    )
 }
 
 /// The records of a run, every one of them checked against its bags and folds.
@@ -223,8 +281,10 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
 fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
+    let of_shards = |folder: &Path| shard_folders(folder).iter().find_map(|shard| owner(shard));
+    let of = |folder: &Path| owner(folder).or_else(|| of_shards(folder));
     let fits =
-        |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|owner| owner.run == fingerprint);
+        |folder: &PathBuf| !folder.exists() || of(folder).is_some_and(|owner| owner.run == fingerprint);
     (1..).map(|n| numbered(name, n)).find(fits).unwrap_or_else(|| name.to_path_buf())
 }
 

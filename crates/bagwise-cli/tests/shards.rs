@@ -1,0 +1,218 @@
+//! Runs in shards: their union is the run without shards, whichever were killed, and reports join them. Processes and signals
+//! are real.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{bagwise, done, folder, text};
+use serde_json::Value;
+
+/// Three methods (the baselines come along), five folds, two repeats.
+const RUN: &str =
+    "compare musk1 --methods mi-kernel -p mi-kernel.gamma=0.5,2 --folds 5 --inner 3 --repeats 2 --seed 7";
+
+/// The records of files without their times, in the order of the files.
+fn records(files: &[std::path::PathBuf]) -> Vec<String> {
+    let mut all = Vec::new();
+    for file in files {
+        for line in std::fs::read_to_string(file).unwrap().lines() {
+            // Everything but the value of the last key is compared as bytes.
+            let (front, seconds) = line.rsplit_once("\"seconds\":").unwrap();
+            assert!(seconds.trim_end_matches('}').parse::<f64>().is_ok(), "{seconds}");
+            all.push(front.to_string());
+        }
+    }
+    all
+}
+
+fn sorted(mut all: Vec<String>) -> Vec<String> {
+    all.sort();
+    all
+}
+
+fn of_shards(folder: &Path, shards: usize) -> Vec<std::path::PathBuf> {
+    (1..=shards).map(|i| folder.join(format!("shard-{i}-of-{shards}/records.jsonl"))).collect()
+}
+
+fn lines(file: &Path) -> usize {
+    std::fs::read(file).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count())
+}
+
+/// Starts a command and kills it when the file has this many lines.
+fn kill_at(home: &Path, line: &str, file: &Path, count: usize) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bagwise"))
+        .args(line.split_whitespace())
+        .current_dir(home)
+        .env("BAGWISE_CACHE", common::CACHE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while lines(file) < count {
+        assert!(started.elapsed() < Duration::from_secs(60), "no {count} records in a minute");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_union_of_shards_is_the_run() {
+    let home = folder();
+    done(home.path(), &format!("{RUN} -o whole"));
+    let cut = home.path().join("cut");
+    // One shard is killed twice.
+    let third = of_shards(&cut, 7)[2].clone();
+    for count in [1, 3] {
+        kill_at(home.path(), &format!("{RUN} --shard 3/7 -o cut"), &third, count);
+    }
+    for i in [7, 1, 3, 2, 5, 6, 4] {
+        done(home.path(), &format!("{RUN} --shard {i}/7 -o cut"));
+    }
+    let whole = records(&[home.path().join("whole/records.jsonl")]);
+    let union = records(&of_shards(&cut, 7));
+    assert_eq!(whole.len(), 30);
+    assert!(of_shards(&cut, 7).iter().all(|file| (4..=5).contains(&lines(file))));
+    assert_eq!(sorted(union), sorted(whole.clone()));
+    // A report joins them without the data.
+    let page = done(home.path(), "report cut -o cut.html --format json");
+    let of_whole = done(home.path(), "report whole -o whole.html --format json");
+    assert_eq!(numbers(&page.stdout), numbers(&of_whole.stdout));
+    assert!(!text(&page.stderr).contains("missing"), "{}", text(&page.stderr));
+    // The command without --shard joins them, in the order in which it would have written them, and trains nothing.
+    let joined = done(home.path(), &format!("{RUN} -o cut"));
+    assert!(text(&joined.stderr).contains("30 of 30 fits are done"), "{}", text(&joined.stderr));
+    assert_eq!(records(&[cut.join("records.jsonl")]), whole);
+    for file in ["folds.json", "roster.json", "predictions.csv", "differences.csv"] {
+        let read = |run: &str| std::fs::read(home.path().join(run).join(file)).unwrap();
+        assert!(read("whole") == read("cut"), "{file}");
+    }
+}
+
+/// What a report says of methods, without times.
+fn numbers(json: &[u8]) -> Value {
+    let mut value: Value = serde_json::from_slice(json).unwrap();
+    for run in value["runs"].as_array_mut().unwrap() {
+        for method in run["methods"].as_array_mut().unwrap() {
+            if let Some(object) = method.as_object_mut() {
+                object.remove("seconds");
+            }
+        }
+    }
+    value
+}
+
+#[test]
+fn a_missing_shard_is_said_and_made_up_for() {
+    let home = folder();
+    done(home.path(), &format!("{RUN} --shard 1/3 -o cut"));
+    done(home.path(), &format!("{RUN} --shard 3/3 -o cut"));
+    let page = done(home.path(), "report cut -o cut.html");
+    assert!(text(&page.stderr).contains("fits are missing"), "{}", text(&page.stderr));
+    let joined = done(home.path(), &format!("{RUN} -o cut"));
+    assert!(text(&joined.stderr).contains("resuming"), "{}", text(&joined.stderr));
+    assert_eq!(lines(&home.path().join("cut/records.jsonl")), 30);
+}
+
+#[test]
+fn one_choice_on_all_folds_is_one_unit() {
+    let home = folder();
+    let run = "evaluate musk1 --method simple-mi --protocol best-on-cv --folds 4 --repeats 3";
+    done(home.path(), &format!("{run} -o whole"));
+    for i in 1..=5 {
+        done(home.path(), &format!("{run} --shard {i}/5 -o cut"));
+    }
+    let files = of_shards(&home.path().join("cut"), 5);
+    assert!(files.iter().all(|file| lines(file).is_multiple_of(4)));
+    let whole = records(&[home.path().join("whole/records.jsonl")]);
+    assert_eq!(sorted(records(&files)), sorted(whole));
+    // Shards without fits are no error.
+    done(home.path(), "report cut -o cut.html");
+}
+
+#[test]
+fn shards_of_other_settings_are_refused() {
+    let home = folder();
+    let run = "evaluate musk1 --method simple-mi --folds 4 --inner 2";
+    done(home.path(), &format!("{run} --shard 1/2 -o cut"));
+    for line in [format!("{run} --seed 1 --shard 1/2 -o cut"), format!("{run} --seed 1 -o cut")] {
+        let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains("another run"), "{}", text(&output.stderr));
+    }
+    for (line, said) in [
+        (format!("{run} --shard 1/2"), "name it with -o"),
+        (format!("{run} --shard 3/2 -o new"), "such as 3/7"),
+        (format!("{run} --shard two -o new"), "such as 3/7"),
+        ("compare musk1 --shard 1/2 --budget 5m".into(), "cannot be used with"),
+    ] {
+        let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(said), "{line}\n{}", text(&output.stderr));
+    }
+    std::fs::create_dir(home.path().join("mine")).unwrap();
+    std::fs::write(home.path().join("mine/notes.txt"), "mine").unwrap();
+    let line = format!("{run} --shard 1/2 -o mine");
+    let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+    assert!(text(&output.stderr).contains("not empty"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_experiment_is_cut_as_well() {
+    let home = folder();
+    done(home.path(), "run experiment.toml --quick -o whole");
+    for i in 1..=3 {
+        done(home.path(), &format!("run experiment.toml --quick --shard {i}/3 -o cut"));
+    }
+    let page = done(home.path(), "report cut -o cut.html --format json");
+    let of_whole = done(home.path(), "report whole -o whole.html --format json");
+    assert_eq!(numbers(&page.stdout), numbers(&of_whole.stdout));
+    let joined = done(home.path(), "run experiment.toml --quick -o cut");
+    assert!(text(&joined.stderr).contains("fits are done"), "{}", text(&joined.stderr));
+}
+
+#[test]
+fn the_script_of_an_array_does_all_shards() {
+    let home = folder();
+    let run = "evaluate musk1 --method simple-mi --folds 4 --inner 2 -o cut";
+    let script = done(home.path(), &format!("slurm --shards 3 --cpus 2 --time 1:00:00 {run}"));
+    let script = text(&script.stdout).to_string();
+    assert!(
+        script.contains("#SBATCH --array=1-3\n#SBATCH --cpus-per-task=2\n#SBATCH --time=1:00:00\n"),
+        "{script}"
+    );
+    std::fs::write(home.path().join("job.sh"), &script).unwrap();
+    let path = Path::new(env!("CARGO_BIN_EXE_bagwise")).parent().unwrap().display();
+    let path = format!("{path}:{}", std::env::var("PATH").unwrap());
+    for task in 1..=3 {
+        let status = Command::new("sh")
+            .arg("job.sh")
+            .current_dir(home.path())
+            .env("PATH", &path)
+            .env("SLURM_ARRAY_TASK_ID", task.to_string())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+    let joined = done(home.path(), run);
+    assert!(text(&joined.stderr).contains("4 of 4 fits are done"), "{}", text(&joined.stderr));
+    for (line, said) in [
+        ("slurm --shards 3 evaluate musk1 --shard 1/3", "--shard"),
+        ("slurm --shards 3 predict m.bagwise musk1", "--shard"),
+        ("slurm --shards 3 compare musk1 --budget 5m", "--budget"),
+        ("slurm --shards 3 compare musk1 --threads 2", "--cpus"),
+        ("slurm --shards 3 --time 1h;rm compare musk1", "letters"),
+    ] {
+        let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(said), "{line}\n{}", text(&output.stderr));
+    }
+}
