@@ -12,6 +12,8 @@ mod paper;
 mod progress;
 mod reporting;
 mod session;
+#[doc(hidden)]
+pub mod untrusted;
 mod wording;
 
 use std::ffi::OsString;
