@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
+use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
@@ -129,7 +130,9 @@ impl Judging {
 
 fn given_by_file(path: &Path, data: &Dataset) -> Result<Vec<String>> {
     let name = path.display();
-    let mut reader = csv::Reader::from_path(path).with_context(|| format!("{name}: cannot be read"))?;
+    const MOST: u64 = 1_000_000_000;
+    let bytes = read_bounded(path, "a table of folds", MOST)?;
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
     let header = reader.headers().with_context(|| format!("{name}: cannot be read"))?.clone();
     let column = |wanted: &str| {
         header

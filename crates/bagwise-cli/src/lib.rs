@@ -14,6 +14,8 @@ mod progress;
 mod reporting;
 mod session;
 mod streaming;
+#[doc(hidden)]
+pub mod untrusted;
 mod wording;
 
 use std::ffi::OsString;

@@ -459,3 +459,80 @@ fn old_temporary_files_of_the_same_target_are_removed() {
     assert!(!old.exists());
     assert!(young.exists() && other.exists() && foreign.exists());
 }
+
+/// An experiment on the table, with lines of its own at the top.
+fn experiment(first: &str) -> String {
+    format!(
+        "title = \"T\"\nsource = \"S\"\nmetric = \"accuracy\"\n{first}\n[protocol]\nname = \"kfold\"\nfolds = 2\n\
+         [[data]]\nname = \"d\"\nread = \"d.csv\"\n[[method]]\nname = \"m\"\nmethod = \"majority\"\n"
+    )
+}
+
+#[test]
+fn files_that_an_experiment_names_are_regular_files() {
+    let folder = scene();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe.csv")).status().unwrap().success());
+    for name in ["pipe.csv", "/dev/zero"] {
+        for key in
+            ["printed = \"NAME\"", "references = \"NAME\"", "facts = [\"NAME\"]", "meta-rank = \"NAME\""]
+        {
+            fs::write(folder.path().join("e.toml"), experiment(&key.replace("NAME", name))).unwrap();
+            let said = said_no(key, &shell(folder.path(), "timeout 20 \"$BAGWISE\" run e.toml -o out"));
+            assert!(said.contains("not a regular file"), "{key}: {said}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_runs_have_a_limit() {
+    let folder = scene();
+    for (line, why) in [
+        ("seeds = 9223372036854775807", "between 1 and 10000"),
+        ("repeats = 9223372036854775807", "at most 10000"),
+    ] {
+        let text = experiment("").replace("folds = 2", &format!("folds = 2\n{line}"));
+        fs::write(folder.path().join("e.toml"), text).unwrap();
+        let said = said_no(line, &shell(folder.path(), "timeout 20 \"$BAGWISE\" run e.toml -o out"));
+        assert!(said.contains(why), "{said}");
+    }
+    let many = "evaluate d.csv --method majority --protocol half --folds 9223372036854775807";
+    let said = said_no(many, &shell(folder.path(), &format!("timeout 20 \"$BAGWISE\" {many}")));
+    assert!(said.contains("more than can be kept"), "{said}");
+}
+
+#[test]
+fn each_table_of_an_experiment_is_looked_at_before_it_is_overwritten() {
+    for name in ["table.json", "table.md", "table.tex", "report.html"] {
+        let folder = scene();
+        fs::create_dir(folder.path().join("out")).unwrap();
+        let mine = folder.path().join("out").join(name);
+        fs::write(folder.path().join("e.toml"), experiment("")).unwrap();
+        fs::write(&mine, "mine\n").unwrap();
+        let said = refused(folder.path(), "run e.toml -o out");
+        assert!(said.contains(name), "{said}");
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine\n");
+    }
+}
+
+/// A directory as large as the file it is in. Without memory for it the process was ended by the allocator.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_cannot_be_had_is_an_error() {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    const SIZE: u32 = 2_000_000_000;
+    let folder = scene();
+    let mut file = fs::File::create(folder.path().join("big.npz")).unwrap();
+    // Zeros that take no room on the disk, then the record at the end of an archive.
+    file.set_len(u64::from(SIZE)).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    let mut end = b"PK\x05\x06\0\0\0\0\x01\0\x01\0".to_vec();
+    end.extend(SIZE.to_le_bytes());
+    end.extend([0; 6]);
+    file.write_all(&end).unwrap();
+    let output = shell(folder.path(), "ulimit -v 1500000; bagwise inspect big.npz --threads 1");
+    let said = said_no("inspect big.npz", &output);
+    assert!(
+        said.contains("big.npz: reading it takes 2.0 GB of memory, which the system does not give"),
+        "{said}"
+    );
+}

@@ -53,11 +53,27 @@ pub fn read_bounded(path: &Path, what: &str, most: u64) -> Result<Vec<u8>> {
 }
 
 /// Makes the name of a new file survive a power cut. Not every system and file system can, and none of them loses the file
-/// without a power cut, so a failure is not reported.
-pub fn sync_folder_of(path: &Path) {
-    if cfg!(unix) {
-        let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+/// without a power cut, so that only a disk that fails is reported.
+pub fn sync_folder_of(path: &Path) -> Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    if !cfg!(unix) {
+        return Ok(());
     }
+    match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
+        // A folder may be written to without being readable.
+        Err(e) if ![InvalidInput, PermissionDenied, Unsupported].contains(&e.kind()) => {
+            Err(explain_write(path, e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder and those above it, so that they survive a power cut.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    let is_missing = |f: &&Path| !f.as_os_str().is_empty() && !f.exists();
+    let made: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+    std::fs::create_dir_all(folder).map_err(|e| explain_write(folder, e))?;
+    made.into_iter().rev().try_for_each(sync_folder_of)
 }
 
 /// The folder that a path is in; the current one if it names none.
@@ -89,16 +105,28 @@ pub fn explain_write(path: &Path, error: io::Error) -> Error {
             "the file would exceed the file size limit of the system",
             "raise the limit, or write to another disk",
         ),
-        _ => Error::Io {
-            path: path.into(),
-            source: error.raw_os_error().map_or(error, io::Error::from_raw_os_error),
-        },
+        _ => Error::Io { path: path.into(), source: without_path(error) },
+    }
+}
+
+/// What the system said, without the name of the temporary file, which `tempfile` puts behind it and offers no way around.
+fn without_path(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((said, _)) if error.raw_os_error().is_none() => io::Error::new(error.kind(), said),
+        _ => error,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_failed_is_named_without_the_temporary_file() {
+        let wrapped = io::Error::other("Input/output error (os error 5) at path \"/tmp/.bagwise-0\"");
+        let said = explain_write(Path::new("m.bagwise"), wrapped).to_string();
+        assert_eq!(said, "m.bagwise: Input/output error (os error 5)");
+    }
 
     #[test]
     fn the_size_is_looked_at_first() {

@@ -14,6 +14,7 @@ pub mod files;
 mod mat;
 mod message;
 mod rng;
+pub mod sizes;
 mod stored;
 mod target;
 

@@ -317,12 +317,12 @@ unsafe fn posteriors<V: Vector<E = f64>>(
 ) {
     let (k, width, stride) = (mixture.weights.len(), mixture.means.cols(), likelihoods.len());
     assert!(panel.len() == stride * width && out.len() == stride * k && stride.is_multiple_of(V::LANES));
+    assert!(mixture.means.rows() == k && mixture.factors.rows() == k && mixture.factors.cols() == width);
     // Vectors of points whose sums run side by side.
     const SIDE: usize = 4;
     let step = SIDE * V::LANES;
     let whole = stride / step * step;
-    // SAFETY: all places lie inside, by the assertion and since tables have k rows of `width`; the caller vouches for
-    // the instruction set.
+    // SAFETY: all places lie inside, by the assertions; the caller vouches for the instruction set.
     unsafe {
         for c in 0..k {
             let to = out.as_mut_ptr().add(c * stride);

@@ -17,6 +17,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use bagwise_core::sizes::NoRoom;
 use bagwise_core::{Error, Place, Result, human_bytes};
 
 /// Bytes out per byte in beyond which a file is taken for a bomb. Tables of counts that are nearly all zero
@@ -68,6 +69,12 @@ impl Refusal {
     pub fn error(found: impl Into<String>, remedy: impl Into<String>) -> io::Error {
         io::Error::other(Refusal { found: found.into(), remedy: remedy.into() })
     }
+}
+
+/// Memory that cannot be had, as an error of reading.
+pub(crate) fn no_room(room: NoRoom) -> io::Error {
+    let (found, remedy) = room.parts();
+    Refusal::error(found, remedy.to_string())
 }
 
 impl std::fmt::Display for Refusal {

@@ -9,9 +9,10 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use super::compress::Refusal;
+use super::compress::{Refusal, no_room};
 use super::save;
 use super::text::{WHOLE, shown};
+use bagwise_core::sizes::{filled, product};
 use bagwise_core::{Mat, Result};
 
 /// What the numbers in a file are.
@@ -294,7 +295,8 @@ impl NpyHeader {
     ) -> io::Result<()> {
         let size = self.real.bytes();
         let mut take = |first: usize, count: usize, place: &dyn Fn(usize) -> usize| {
-            let mut bytes = vec![0; count * size];
+            let bytes = product(&[count, size]).and_then(|bytes| filled(bytes, 0));
+            let mut bytes = bytes.map_err(no_room)?;
             read_at(self.start + (first * size) as u64, &mut bytes)?;
             bytes.chunks_exact(size).enumerate().for_each(|(i, b)| put(place(i), self.real.value(b)));
             Ok(())

@@ -50,8 +50,7 @@ pub fn whole_checked(
             file.as_file().sync_all().map_err(explain)?;
             check(file.path())?;
             file.persist(path).map_err(|e| explain(e.error))?;
-            sync_folder_of(path);
-            Ok(())
+            sync_folder_of(path)
         }
     }
 }

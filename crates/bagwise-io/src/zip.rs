@@ -20,6 +20,7 @@ use flate2::bufread::DeflateDecoder;
 use super::compress::{self, DecompressBudget, MAX_RATIO, MAX_TOTAL, RATIO_FROM, Refusal};
 use super::text::shown;
 use bagwise_core::files::require_regular;
+use bagwise_core::sizes::filled;
 use bagwise_core::{Place, Result, human_bytes};
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -183,7 +184,7 @@ fn read_at(file: &mut File, at: u64, length: u64) -> io::Result<Vec<u8>> {
         return Err(damaged("it points beyond its end"));
     }
     file.seek(SeekFrom::Start(at))?;
-    let mut bytes = vec![0; length as usize];
+    let mut bytes = filled(length as usize, 0).map_err(compress::no_room)?;
     file.read_exact(&mut bytes)?;
     Ok(bytes)
 }

@@ -2,7 +2,8 @@
 //! these lines. A run that was interrupted opens its file again and finds by key what is done.
 //!
 //! What may go wrong with the file, and what happens: a last line without its newline was being written when
-//! the run died: it is cut off, and its fit is done again. Any other line that cannot be read is damage, an
+//! the run died: it is cut off, and its fit is done again. A power cut may also leave zero bytes where lines had not
+//! reached the disk yet: a line with zeros is passed over, and its fit is done again. Any other line that cannot be read is damage, an
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
 //! error too, because mixing them would be wrong silently. So is a line that was edited, where whoever reads knows the bags
 //! and folds ([`GroundTruth::check_record`]). Two processes cannot write to one file.
@@ -30,6 +31,9 @@ const WHAT: &str = "a file of records";
 
 /// Records are written at once, and forced to the disk when so much time has passed since the last time.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// Records of this and older formats can be read.
+pub const RECORD_FORMAT: u32 = 1;
 
 /// The parameter that says where a method draws its reference points; `all` means that it saw the bags it is judged by.
 pub const POOL: &str = "pool";
@@ -166,6 +170,9 @@ pub struct FitOutcome {
 /// as `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
+    /// Version of the layout; records that were written before there was one have the first.
+    #[serde(default = "first_format")]
+    pub format: u32,
     /// What it is a fit of.
     pub key: Key,
     /// Fingerprint of the run's configuration.
@@ -200,6 +207,10 @@ pub struct Record {
     pub seconds: f64,
 }
 
+fn first_format() -> u32 {
+    1
+}
+
 impl Record {
     /// True unless the fit failed.
     pub fn succeeded(&self) -> bool {
@@ -222,6 +233,12 @@ impl Record {
     /// What is written, and what is read, fits together.
     fn check(&self) -> Result<()> {
         let refuse = |what: &str| Err(Error::Invalid(format!("fit of {}: {what}", self.key)));
+        if self.format == 0 || self.format > RECORD_FORMAT {
+            return refuse(&format!(
+                "the record has format {}, but this bagwise reads formats 1 to {RECORD_FORMAT}; use a newer bagwise",
+                self.format
+            ));
+        }
         let s = &self.scored;
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
         if !finite(&s.scores) || !s.probabilities.as_deref().is_none_or(finite) {
@@ -263,7 +280,7 @@ pub struct RecordFile {
     run: String,
     file: File,
     records: BTreeMap<Key, Record>,
-    /// Bytes of a torn last line that were cut off.
+    /// Bytes of lines that were not written as a whole.
     torn: u64,
     /// Where the next line starts.
     end: u64,
@@ -291,7 +308,7 @@ impl RecordFile {
             .open(path)
             .map_err(|e| explain_write(path, e))?;
         if is_new {
-            sync_folder_of(path);
+            sync_folder_of(path)?;
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -311,13 +328,15 @@ impl RecordFile {
         file.read_to_end(&mut bytes).map_err(io)?;
         let whole = whole_lines(&bytes);
         let records = parse(path, whole, Some(run), &check)?;
-        let torn = (bytes.len() - whole.len()) as u64;
+        let cut = (bytes.len() - whole.len()) as u64;
         let end = whole.len() as u64;
-        if torn > 0 {
+        if cut > 0 {
             file.set_len(end).map_err(io)?;
         }
         file.seek(SeekFrom::Start(end)).map_err(io)?;
-        let (synced, dirty) = (Instant::now(), torn > 0);
+        let holes = whole.split(|&b| b == b'\n').filter(|line| has_hole(line));
+        let torn = cut + holes.map(|line| line.len() as u64 + 1).sum::<u64>();
+        let (synced, dirty) = (Instant::now(), cut > 0);
         Ok(RecordFile { path: path.to_path_buf(), run: run.into(), file, records, torn, end, synced, dirty })
     }
 
@@ -379,7 +398,7 @@ impl RecordFile {
         self.records.is_empty()
     }
 
-    /// Bytes of a torn last line that were cut off on opening.
+    /// Bytes of lines that were not written as a whole: a torn last line, which was cut off, and lines with zeros.
     pub fn torn(&self) -> u64 {
         self.torn
     }
@@ -414,6 +433,11 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
+/// True of a line that the disk never got as a whole: JSON has no zero bytes.
+fn has_hole(line: &[u8]) -> bool {
+    line.contains(&0)
+}
+
 fn parse(
     path: &Path,
     bytes: &[u8],
@@ -422,7 +446,7 @@ fn parse(
 ) -> Result<BTreeMap<Key, Record>> {
     let mut records = BTreeMap::new();
     let lines = bytes.strip_suffix(b"\n").map(|body| body.split(|&b| b == b'\n')).into_iter().flatten();
-    for (i, line) in lines.enumerate() {
+    for (i, line) in lines.enumerate().filter(|(_, line)| !has_hole(line)) {
         let refuse = |found: String, remedy: &str| {
             Err(Error::data(Place::line(path.display().to_string(), i as u64 + 1), found, remedy))
         };

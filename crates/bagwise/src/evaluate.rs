@@ -109,6 +109,9 @@ pub struct Evaluate<'a> {
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
 }
 
+/// How often folds are drawn at most: more would change no digit of a result.
+const MOST_REPEATS: usize = 10_000;
+
 /// Refuses a name that a table would show twice.
 fn check_outside_name(name: &str, candidates: &[Candidate], others: &[Record]) -> Result<()> {
     let taken = candidates.iter().any(|c| c.name == name) || methods::find(name).is_ok() || name == ALL;
@@ -380,6 +383,13 @@ impl<'a> Evaluate<'a> {
         }
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
+        // All folds of all repeats are drawn before the first fit.
+        if self.repeats > MOST_REPEATS || folds.saturating_mul(self.repeats) > MOST_REPEATS.max(units) * 100 {
+            return Err(Error::Invalid(format!(
+                "{} repeats of {folds} folds are more than can be kept; use at most {MOST_REPEATS} repeats",
+                self.repeats
+            )));
+        }
         Ok(RunPlan {
             protocol: Protocol::new(name, folds, self.inner),
             metric: metric_for(self.metric, target),
@@ -487,6 +497,7 @@ impl<'a> Evaluate<'a> {
 
     /// A plan that was made before, if it is one for these methods.
     fn repeated(&self, plan: &TimePlan, entries: &[PlanEntry]) -> Result<TimePlan> {
+        plan.check().map_err(|why| Error::Invalid(format!("the plan cannot be repeated: {why}")))?;
         for planned in &plan.methods {
             let points = match entries.iter().find(|e| e.name == planned.method) {
                 Some(entry) => self.resolve(&entry.config.clone().thinned(planned.thinned))?,

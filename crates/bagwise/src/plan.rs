@@ -297,13 +297,40 @@ impl TimePlan {
     /// A plan from the file that a run left.
     pub fn read(path: &Path) -> Result<TimePlan> {
         let bytes = read_bounded(path, "the plan of a run", 10_000_000)?;
-        serde_json::from_slice(&bytes).map_err(|e| {
+        let refuse = |why: String| {
             Error::data(
                 Place::of(path.display().to_string()),
-                format!("is no plan of a run ({e})"),
+                format!("this is not the plan of a run ({why})"),
                 "give the plan.json that a run wrote into its folder",
             )
-        })
+        };
+        let plan: TimePlan = serde_json::from_slice(&bytes).map_err(|e| refuse(e.to_string()))?;
+        plan.check().map_err(refuse)?;
+        Ok(plan)
+    }
+
+    /// What is wrong with a plan that was edited.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        if self.methods.is_empty() {
+            return Err("it has no methods".into());
+        }
+        let mut names: Vec<&str> = self.methods.iter().map(|m| m.method.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
+            return Err(format!("it has {} twice", twice[0]));
+        }
+        if let Some(other) = self.methods.iter().find(|m| m.thinned > MOST_THINNED || m.points == 0) {
+            return Err(format!(
+                "{} has {} points, thinned {} times",
+                other.method, other.points, other.thinned
+            ));
+        }
+        let seconds = self.methods.iter().map(|m| m.seconds).chain(self.left_out.iter().map(|m| m.seconds));
+        let is_time = |t: f64| (0.0..1e15).contains(&t);
+        if !seconds.chain(self.time).all(is_time) || !(self.speed > 0.0 && is_time(self.speed)) {
+            return Err("a time or speed in it is impossible".into());
+        }
+        Ok(())
     }
 
     /// What the plan says of a method.

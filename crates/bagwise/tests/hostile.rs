@@ -193,6 +193,67 @@ fn a_container_that_lies_about_places_and_sizes_is_refused() {
     }
 }
 
+/// A model is refused, or everything it offers is asked of it without a panic and without an infinite output.
+fn assert_harmless(sealed: &[u8], data: &Dataset, what: &str) {
+    let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let Ok(model) = Model::from_bytes(sealed) else { return true };
+        let (bags, ctx) = (&data.bags, Ctx::default());
+        let _ = (model.explain_with(bags, &ctx), model.attention(bags, &ctx), model.graphs(bags, &ctx));
+        let _ = (model.map(bags, &ctx), model.votes(bags, &ctx), model.rules(), model.concepts());
+        let _ = (model.trace(), model.representatives(), model.out_of_bag());
+        let said = model.predict_with(bags, &ctx).unwrap_or_default();
+        said.iter().all(|p| p.outputs.iter().all(|o| o.is_finite()))
+    }));
+    assert!(used.is_ok(), "{what}: a panic");
+    assert!(used.is_ok_and(|finite| finite), "{what}: an output that is not finite");
+}
+
+/// Parameters of every method, changed in the header: refused, or used without harm.
+#[test]
+fn parameters_that_lie_are_refused_or_harmless() {
+    let data = classes();
+    let lies = [
+        json!(0),
+        json!(-1),
+        json!(1e308),
+        json!(5e-324),
+        json!(u64::MAX),
+        json!(1u64 << 40),
+        json!("x"),
+        json!(""),
+        json!(null),
+        json!([1, 2]),
+        json!({"number": 1e300}),
+        json!(true),
+        json!("1/0"),
+        json!("1e400/median"),
+    ];
+    for method in methods::METHODS {
+        let name = method.info().name;
+        let bytes = model(name, &data);
+        let (header, _) = unpack(&bytes).unwrap();
+        let header: Value = serde_json::from_str(&header).unwrap();
+        let parameters = header["parameters"].clone();
+        let places: Vec<String> = match &parameters {
+            Value::Object(fields) => fields.keys().map(|key| format!("/{key}")).collect(),
+            Value::Array(items) => {
+                (0..items.len()).flat_map(|i| [format!("/{i}"), format!("/{i}/1")]).collect()
+            }
+            _ => Vec::new(),
+        };
+        for place in places {
+            for lie in &lies {
+                let lying = with_header(&bytes, |h| {
+                    if let Some(at) = h["parameters"].pointer_mut(&place) {
+                        *at = lie.clone();
+                    }
+                });
+                assert_harmless(&lying, &data, &format!("{name}, parameter {place} = {lie}"));
+            }
+        }
+    }
+}
+
 /// Arrays of every method, changed and sealed with the checksum that belongs to them: refused, or used without harm.
 #[test]
 fn arrays_that_lie_are_refused_or_harmless() {
@@ -232,13 +293,7 @@ fn arrays_that_lie_are_refused_or_harmless() {
                     None => drop(lying.tensors.remove(array)),
                 }
                 let sealed = pack(&header, lying).unwrap();
-                let used = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    if let Ok(model) = Model::from_bytes(&sealed) {
-                        let _ = model.predict_with(&data.bags, &Ctx::default());
-                        let _ = model.explain_with(&data.bags, &Ctx::default());
-                    }
-                }));
-                assert!(used.is_ok(), "{name}, array '{array}', lie {number}");
+                assert_harmless(&sealed, &data, &format!("{name}, array '{array}', lie {number}"));
             }
         }
     }

@@ -144,6 +144,34 @@ fn a_plan_is_repeated_from_its_file_and_refused_for_other_settings() {
     assert!(TimePlan::read(&broken).unwrap_err().to_string().contains("no plan of a run"));
 }
 
+/// A plan may come from somebody else.
+#[test]
+fn a_plan_that_was_edited_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, file) = (home.path().join("run"), home.path().join("plan.json"));
+    compare(&small()).methods(["simple-mi"]).folds(2).inner(2).folder(&folder).run().unwrap();
+    let good: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("plan.json")).unwrap()).unwrap();
+    let edits: [(&str, fn(&mut serde_json::Value)); 7] = [
+        ("it has no methods", |p| p["methods"] = serde_json::json!([])),
+        ("twice", |p| p["methods"] = vec![p["methods"][1].clone(), p["methods"][1].clone()].into()),
+        ("thinned 4294967295 times", |p| p["methods"][0]["thinned"] = u32::MAX.into()),
+        ("0 points", |p| p["methods"][0]["points"] = 0.into()),
+        ("impossible", |p| p["speed"] = 0.into()),
+        ("impossible", |p| p["methods"][0]["seconds"] = (-1).into()),
+        ("impossible", |p| p["time"] = 1e300.into()),
+    ];
+    for (why, edit) in edits {
+        let mut plan = good.clone();
+        edit(&mut plan);
+        std::fs::write(&file, plan.to_string()).unwrap();
+        let error = TimePlan::read(&file).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("give the plan.json"), "{why}: {error}");
+    }
+    std::fs::write(&file, good.to_string()).unwrap();
+    assert!(TimePlan::read(&file).is_ok());
+}
+
 #[test]
 fn a_short_budget_thins_grids_then_leaves_methods_out_and_keeps_the_baselines() {
     let data = read("synthetic:gauss?bags=400&min=20&max=30&features=20").unwrap();

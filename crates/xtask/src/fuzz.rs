@@ -1,8 +1,15 @@
-//! `cargo xtask fuzz NAME SECONDS`: one of the targets in `fuzz/`, with libFuzzer, by the stable compiler. (cargo-fuzz would ask
-//! for a nightly one because of its sanitizers; code without `unsafe` has little use for those, and coverage is an ordinary
-//! pass of LLVM.) Builds, seeds and finds go to `target/fuzz`; what is found becomes a case in the tests.
+//! `cargo xtask fuzz`: the targets in `fuzz/`, with libFuzzer, by the stable compiler. (cargo-fuzz would ask for a nightly one
+//! because of its sanitizers; coverage is an ordinary pass of LLVM.) Builds, corpora and finds go to `target/fuzz`; what is
+//! found becomes a file of the committed corpus, which the tests replay.
+//!
+//! Every run adds a line to `target/fuzz/executions.tsv`: target, executions, seconds, finds. `count` sums the lines.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::fold::{ResolvedConfig, TrainingTask};
@@ -14,7 +21,7 @@ use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Ctx, methods};
 
-use crate::run::{cargo, program, root, run, say, target};
+use crate::run::{cargo, print, program, root, run, say, target};
 
 /// What makes libFuzzer see which code a file reaches.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
@@ -26,54 +33,204 @@ const TARGETS: &[(&str, &[&str])] = &[
     ("arff", &["arff"]),
     ("c45", &["data"]),
     ("csv", &["csv"]),
+    ("experiment", &[]),
+    ("gzip", &[]),
+    ("labels", &[]),
+    ("learn", &[]),
+    ("made-mat", &[]),
+    ("made-npz", &[]),
+    ("made-parquet", &[]),
     ("matlab", &["mat"]),
     ("model", &[]),
     ("npy", &["npy"]),
     ("npz", &["npz"]),
     ("parquet", &["parquet"]),
+    ("plan", &[]),
+    ("printed", &[]),
     ("record", &["jsonl"]),
+    ("report", &[]),
+    ("roster", &[]),
     ("sparse", &["sparse"]),
+    ("zstd", &[]),
 ];
+
+/// Files of a target that are committed: enough for the tests to pass by every kind of input in a second.
+const COMMITTED: usize = 24;
+/// Bytes of such a file.
+const COMMITTED_SIZE: u64 = 2048;
+
+const USAGE: &str = "\
+cargo xtask fuzz NAME [SECONDS]   one target (60 seconds)
+cargo xtask fuzz all [SECONDS]    every target, one after the other
+cargo xtask fuzz count            executions so far
+cargo xtask fuzz corpus           the smallest files that reach the most, into fuzz/corpus";
 
 /// The word.
 pub(crate) fn command(args: &[String]) -> Result<()> {
-    let known = || TARGETS.iter().map(|t| t.0).collect::<Vec<_>>().join(", ");
+    let names = || TARGETS.iter().map(|t| t.0).collect::<Vec<_>>().join(", ");
     let (name, seconds) = match args {
-        [name] => (name, "60"),
-        [name, seconds] if seconds.parse::<u32>().is_ok() => (name, seconds.as_str()),
-        _ => bail!("cargo xtask fuzz NAME [SECONDS], where NAME is one of: {}", known()),
+        [name] => (name.as_str(), "60"),
+        [name, seconds] if seconds.parse::<u32>().is_ok() => (name.as_str(), seconds.as_str()),
+        _ => bail!("{USAGE}\nNAME is one of: {}", names()),
     };
-    let Some((name, endings)) = TARGETS.iter().find(|t| t.0 == name) else {
-        bail!("there is no target '{name}'; there are: {}", known());
-    };
-    let folder = target().join("fuzz");
-    let corpus = folder.join("corpus").join(name);
-    let finds = folder.join("finds").join(name);
-    for path in [&corpus, &finds] {
-        std::fs::create_dir_all(path).with_context(|| path.display().to_string())?;
+    match name {
+        "count" => return count(),
+        "corpus" => {
+            let binary = build()?;
+            return TARGETS.iter().try_for_each(|(name, _)| commit(&binary, name));
+        }
+        "all" => {
+            let binary = build()?;
+            let mut broken = Vec::new();
+            for (name, endings) in TARGETS {
+                if let Err(error) = fuzz(&binary, name, endings, seconds) {
+                    say(&format!("{error:#}"));
+                    broken.push(*name);
+                }
+            }
+            if !broken.is_empty() {
+                bail!("found something: {}", broken.join(", "));
+            }
+            return Ok(());
+        }
+        _ => {}
     }
-    let seeds = seeds(name, endings, &corpus)?;
-    say(&format!("{name}: {seeds} seeds, {seconds} seconds"));
+    let Some((name, endings)) = TARGETS.iter().find(|t| t.0 == name) else {
+        bail!("there is no target '{name}'; there are: {}", names());
+    };
+    fuzz(&build()?, name, endings, seconds)
+}
 
+/// Builds the program of all targets.
+fn build() -> Result<PathBuf> {
     // With the platform named, flags are for the program and not for what builds it.
     let version = program("rustc", &["-vV"]).output().context("rustc")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let host =
         version.lines().find_map(|l| l.strip_prefix("host: ")).context("rustc did not name its platform")?;
-    let mut build =
-        cargo(&["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", name]);
+    let mut build = cargo(&["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
+    let folder = target().join("fuzz");
     build.args(["--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", COVERAGE);
     run(build)?;
-    let program_file: PathBuf =
-        folder.join(host).join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut fuzz = program(
-        program_file,
-        &["-rss_limit_mb=2048", "-timeout=20", "-max_len=65536", "-print_final_stats=1"],
-    );
+    Ok(folder.join(host).join("release").join(format!("fuzz{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Where the corpus of a target grows.
+fn growing(name: &str) -> PathBuf {
+    target().join("fuzz/corpus").join(name)
+}
+
+/// The committed corpus of a target.
+fn committed(name: &str) -> PathBuf {
+    root().join("fuzz/corpus").join(name)
+}
+
+/// Fuzzes one target for some seconds, and notes how often it ran.
+fn fuzz(binary: &Path, name: &str, endings: &[&str], seconds: &str) -> Result<()> {
+    let (corpus, finds) = (growing(name), target().join("fuzz/finds").join(name));
+    for path in [&corpus, &finds] {
+        std::fs::create_dir_all(path).with_context(|| path.display().to_string())?;
+    }
+    let seeds = seeds(name, endings, &corpus)?;
+    say(&format!("{name}: {seeds} seeds, {seconds} seconds"));
+    let limits = ["-rss_limit_mb=2048", "-timeout=20", "-max_len=65536", "-print_final_stats=1"];
+    let mut fuzz = program(binary, &limits);
     fuzz.arg(format!("-max_total_time={seconds}"))
         .arg(format!("-artifact_prefix={}/", finds.display()))
-        .arg(&corpus);
-    run(fuzz).with_context(|| format!("what was found is in {}", finds.display()))
+        .arg(&corpus)
+        .stderr(Stdio::piped())
+        // Runs without a folder would fill the user's cache.
+        .env("BAGWISE_CACHE", "")
+        .env("BAGWISE_FUZZ", name);
+    if committed(name).is_dir() {
+        fuzz.arg(committed(name));
+    }
+    let started = Instant::now();
+    let mut child = fuzz.spawn().with_context(|| format!("starting {name}"))?;
+    let (mut executions, mut last) = (0, Vec::new());
+    let lines = BufReader::new(child.stderr.take().context("no stderr")?);
+    for line in lines.split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        if let Some(found) = line.strip_prefix("stat::number_of_executed_units:") {
+            executions = found.trim().parse::<u64>().context("libFuzzer's count")?;
+        }
+        last.push(line);
+        if last.len() > 60 {
+            last.remove(0);
+        }
+    }
+    let ended = child.wait()?;
+    note(name, executions, started.elapsed().as_secs(), u32::from(!ended.success()))?;
+    if !ended.success() {
+        bail!("{}\n{name} failed; what was found is in {}", last.join("\n"), finds.display());
+    }
+    say(&format!("{name}: {executions} executions in {} s", started.elapsed().as_secs()));
+    Ok(())
+}
+
+fn log() -> PathBuf {
+    target().join("fuzz/executions.tsv")
+}
+
+/// Adds a line to the log.
+fn note(name: &str, executions: u64, seconds: u64, finds: u32) -> Result<()> {
+    let path = log();
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
+    file.write_all(format!("{name}\t{executions}\t{seconds}\t{finds}\n").as_bytes())
+        .with_context(|| path.display().to_string())
+}
+
+/// Prints the sums of the log.
+fn count() -> Result<()> {
+    let path = log();
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{}: no log yet", path.display()))?;
+    print(&sums(&text)?);
+    Ok(())
+}
+
+/// Executions, seconds and finds of each target, and of all.
+fn sums(log: &str) -> Result<String> {
+    let mut sums: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for (i, line) in log.lines().enumerate() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let &[name, executions, seconds, finds] = &cells[..] else { bail!("line {}: '{line}'", i + 1) };
+        for (sum, cell) in sums.entry(name).or_default().iter_mut().zip([executions, seconds, finds]) {
+            *sum += cell.parse::<u64>().with_context(|| format!("line {}: '{line}'", i + 1))?;
+        }
+    }
+    let mut page = String::new();
+    let all = sums.values().fold([0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
+    for (name, [executions, seconds, finds]) in sums.iter().map(|(n, s)| (*n, *s)).chain([("all", all)]) {
+        writeln!(page, "{name:<14} {executions:>14} executions {seconds:>8} s {finds:>4} finds")?;
+    }
+    Ok(page)
+}
+
+/// Puts the smallest files that together reach what the corpus of a target reaches into the repository.
+fn commit(binary: &Path, name: &str) -> Result<()> {
+    if !growing(name).is_dir() {
+        return Ok(());
+    }
+    let least = tempfile::tempdir()?;
+    let mut merge = program(binary, &["-merge=1"]);
+    merge.arg(format!("-max_len={COMMITTED_SIZE}")).arg(least.path()).arg(growing(name));
+    merge.stderr(Stdio::null()).env("BAGWISE_CACHE", "").env("BAGWISE_FUZZ", name);
+    run(merge)?;
+    let mut files: Vec<(u64, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir(least.path())? {
+        let entry = entry?;
+        files.push((entry.metadata()?.len(), entry.path()));
+    }
+    // Evenly spread over the sizes: the smallest alone are refused at their first byte.
+    files.sort();
+    let step = files.len().div_ceil(COMMITTED).max(1);
+    let folder = committed(name);
+    std::fs::create_dir_all(&folder)?;
+    for (_, path) in files.iter().step_by(step) {
+        std::fs::copy(path, folder.join(path.file_name().unwrap_or_default()))?;
+    }
+    say(&format!("{name}: {} of {} files", files.iter().step_by(step).count(), files.len()));
+    Ok(())
 }
 
 /// Puts small good files into the corpus; returns how many.
@@ -90,6 +247,51 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
     let small = read("synthetic:gauss?bags=4&features=2&min=1&max=3&groups=2", &ReadOptions::default())?;
     match name {
         "csv" => write(&small, &corpus.join("made.csv"), None)?,
+        "gzip" => write(&small, &corpus.join("made.csv.gz"), None)?,
+        // A frame with one raw block.
+        "zstd" => {
+            let table = b"bag,label,x\na,0,1\nb,1,2\n";
+            let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, table.len() as u8];
+            frame.extend(&((table.len() as u32) << 3 | 1).to_le_bytes()[..3]);
+            frame.extend(table);
+            std::fs::write(corpus.join("made.csv.zst"), frame)?;
+        }
+        "labels" => std::fs::write(corpus.join("made.csv"), "bag,label,group\na,0,g\nb,1,h\n")?,
+        "learn" | "made-mat" | "made-npz" | "made-parquet" => {
+            // Decisions, not files: any bytes will do.
+            for (i, step) in [1u8, 7, 31, 97].into_iter().enumerate() {
+                let bytes: Vec<u8> = (0..=255u8).map(|b| b.wrapping_mul(step)).collect();
+                std::fs::write(corpus.join(format!("made-{i}")), bytes)?;
+            }
+        }
+        "experiment" | "printed" => {
+            let folder = if name == "printed" { "experiments/printed" } else { "experiments" };
+            let ending = if name == "printed" { "csv" } else { "toml" };
+            for file in std::fs::read_dir(root().join(folder))? {
+                let path = file?.path();
+                if path.extension().is_some_and(|e| e == ending) {
+                    std::fs::copy(&path, corpus.join(path.file_name().unwrap_or_default()))?;
+                    count += 1;
+                }
+            }
+            return Ok(count);
+        }
+        "plan" | "record" | "report" | "roster" => {
+            let file = match name {
+                "record" => "records.jsonl".into(),
+                name => format!("{name}.json"),
+            };
+            let data = read("synthetic:gauss?bags=12&features=2&min=1&max=3", &ReadOptions::default())?;
+            let folder = tempfile::tempdir()?;
+            let run = folder.path().join("run");
+            bagwise::compare(&data).methods(["majority"]).folds(3).inner(2).folder(&run).run()?;
+            // The context of a report is written by the command line.
+            let bytes = match name {
+                "report" => b"{\"metric\":\"accuracy\",\"level\":0.95,\"optimistic\":false}".to_vec(),
+                _ => std::fs::read(run.join(&file))?,
+            };
+            std::fs::write(corpus.join(file), bytes)?;
+        }
         "sparse" => {
             let mut plain = small;
             (plain.groups, plain.instance_labels) = (None, None);
@@ -128,4 +330,28 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
         _ => return Ok(count),
     }
     Ok(count + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_targets_are_those_of_the_program() {
+        let source = std::fs::read_to_string(root().join("fuzz/src/lib.rs")).unwrap();
+        for (name, _) in TARGETS {
+            assert!(source.contains(&format!("    (\"{name}\", ")), "{name} is no target");
+        }
+        assert_eq!(source.matches("\n    (\"").count(), TARGETS.len(), "a target that is not run");
+    }
+
+    #[test]
+    fn the_log_is_summed() {
+        let page = sums("csv\t10\t2\t0\nnpz\t5\t1\t1\ncsv\t7\t1\t0\n").unwrap();
+        let words =
+            |line: usize| page.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(0), "csv 17 executions 3 s 0 finds");
+        assert_eq!(words(2), "all 22 executions 4 s 1 finds");
+        assert!(sums("csv\t10\n").is_err());
+    }
 }

@@ -47,6 +47,9 @@ fn problems(name: &str, text: &str) -> Vec<String> {
         }
     }
     for (i, line) in text.lines().enumerate() {
+        if name.starts_with(".github/") && !is_pinned(line) {
+            broken.push(format!("{name}, line {}: an action without a digest; a tag can be moved", i + 1));
+        }
         if name.ends_with(".rs") && line.contains(IGNORED) {
             broken.push(format!("{name}, line {}: a test is switched off; fix or remove it", i + 1));
         }
@@ -58,6 +61,13 @@ fn problems(name: &str, text: &str) -> Vec<String> {
         }
     }
     broken
+}
+
+/// True unless the line names an action by something else than a digest.
+fn is_pinned(line: &str) -> bool {
+    let Some((_, action)) = line.split_once("uses:") else { return true };
+    let digest = action.split_once('@').map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default());
+    digest.is_some_and(|d| d.len() == 40 && d.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// Every file but what git ignores and generated trees.
@@ -93,6 +103,9 @@ mod tests {
         assert_eq!(problems("a.rs", "fn f() {}\n").len(), 1);
         assert_eq!(problems("a.rs", &format!("//! Long.\n{}", "\n".repeat(LONGEST))).len(), 1);
         assert_eq!(problems("a.rs", &format!("//! Off.\n{IGNORED}]\n")).len(), 1);
+        let action =
+            |version: &str| problems(".github/workflows/a.yml", &format!("- uses: a/b@{version} # v1\n"));
+        assert_eq!((action("v1").len(), action(&"0a".repeat(20)).len()), (1, 0));
         assert_eq!(problems("a.md", &format!("see {}me\n", MACHINES[0])).len(), 1);
     }
 }

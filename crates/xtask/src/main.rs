@@ -18,16 +18,28 @@ mod bench_svm;
 mod bench_transport;
 mod browser;
 mod digests;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod foreign;
 mod fuzz;
 mod golden;
 mod house;
+mod licences;
+mod models;
 mod new_method;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod power;
 mod python;
 mod reproduce;
 mod run;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod scenes;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod soak;
 mod steps;
 mod test;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod trace;
 mod venv;
 mod weka;
 mod weka_labels;
@@ -59,9 +71,30 @@ const WORDS: &[Word] = &[
     ),
     (
         "fuzz",
-        "NAME [SECONDS]",
-        "broken files for one reader, until one breaks it or time is up",
+        "NAME|all|count|corpus [SECONDS]",
+        "broken files for readers, until one breaks it or time is up; executions so far; the committed corpus",
         fuzz::command,
+    ),
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    (
+        "faults",
+        "[VERB] [--binary FILE]",
+        "every verb while the n-th open, write, sync or rename fails, is short or is its last",
+        faults::command,
+    ),
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    (
+        "power",
+        "[VERB] [--binary FILE]",
+        "what is left of a command's files if the power fails, from recorded writes and syncs",
+        power::command,
+    ),
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    (
+        "soak",
+        "[--minutes N] [--case N]",
+        "random commands, kills and numbers of threads against the same command undisturbed",
+        soak::command,
     ),
     (
         "digests",
@@ -75,6 +108,13 @@ const WORDS: &[Word] = &[
         "files of pandas, pyarrow, Polars, DuckDB, fastparquet, SciPy and spreadsheets against what was written",
         |_| foreign::command(),
     ),
+    (
+        "models",
+        "write|check FOLDER",
+        "models of every method with what they say; whether this version says the same",
+        models::command,
+    ),
+    ("licences", "[check]", "write the licences of what is compiled in to THIRD-PARTY.md", licences::command),
     ("docs", "", "the reference of the library, under target/doc", |_| run::docs()),
     ("golden", "", "rewrite what tests compare with: snapshots, and output shown in the docs", |_| {
         golden::run_all()

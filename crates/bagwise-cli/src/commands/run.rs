@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use bagwise::io::files::make_folder;
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let tables = experiment.tables()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
-    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+    make_folder(&folder)?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
@@ -111,11 +112,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 
 /// Refuses to overwrite tables and reports of somebody else; the folders of the single runs look after themselves.
 fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
-    let (json, markdown, report) = (folder.join(JSON), folder.join(MARKDOWN), folder.join(REPORT));
+    let report = folder.join(REPORT);
     let inputs = [&*args.file.to_string_lossy()];
-    if json.exists() || markdown.exists() {
-        // The text has no mark of its own, and goes with the numbers.
-        let kept = if json.exists() { &json } else { &markdown };
+    // The texts have no mark of their own, and go with the numbers.
+    let tables = [JSON, MARKDOWN, LATEX].map(|name| folder.join(name));
+    if let Some(kept) = tables.iter().find(|table| table.exists()) {
         session.check_output(kept, OutputKind::Results, &inputs)?;
     }
     if report.exists() && !args.no_report {

@@ -65,6 +65,9 @@ use crate::learning::{Learning, Seeing};
 pub(crate) use table::PrintedTable;
 use table::TableSettings;
 
+/// Runs of an experiment, each with a seed and a folder of its own.
+const MOST_SEEDS: usize = 10_000;
+
 /// A file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -360,8 +363,12 @@ impl Experiment {
         };
         for data in &self.data {
             data.options()?;
-            if self.judged(data)?.seeds == 0 {
-                bail!("{}: seeds = 0 would run nothing; use 1 or more", data.name);
+            let seeds = self.judged(data)?.seeds;
+            if !(1..=MOST_SEEDS).contains(&seeds) {
+                bail!(
+                    "{}: seeds = {seeds} is not between 1 and {MOST_SEEDS}; use a number of runs",
+                    data.name
+                );
             }
         }
         for entry in &self.method {

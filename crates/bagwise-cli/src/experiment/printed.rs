@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use bagwise::io::files::read_bounded;
 use serde::Deserialize;
 
 /// A line of a file.
@@ -45,7 +46,10 @@ impl PrintedRow {
 
 /// The lines of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<PrintedRow>> {
-    let mut reader = csv::Reader::from_path(path).with_context(|| path.display().to_string())?;
+    // The name of the file is part of an experiment, which may be a stranger's.
+    const MOST: u64 = 16_000_000;
+    let bytes = read_bounded(path, "a file of printed numbers", MOST)?;
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
     let rows = reader.deserialize().collect::<Result<Vec<PrintedRow>, _>>();
     rows.with_context(|| format!("{}: a file of printed numbers", path.display()))
 }

@@ -123,6 +123,6 @@ fn slips_are_named() {
         assert!(broken.starts_with("e.toml, line "), "{broken}");
         assert!(!broken.contains(char::is_control), "{broken:?}");
     }
-    assert!(refused("inner = 2", "seeds = 0").contains("images: seeds = 0 would run nothing"));
+    assert!(refused("inner = 2", "seeds = 0").contains("images: seeds = 0 is not between 1 and 10000"));
     assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
 }

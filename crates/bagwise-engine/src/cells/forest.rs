@@ -88,6 +88,13 @@ impl Forest {
             forest.cells.extend(tree.cells);
             forest.starts.push(forest.nodes.len());
         }
+        // `go_down` relies on this and does not look again.
+        for tree in forest.starts.windows(2).map(|w| &forest.nodes[w[0]..w[1]]) {
+            // A leaf is its own child, an inner node has two side by side.
+            let last = |n: &TreeNode| n.child as usize + usize::from(!n.split.is_nan());
+            let inside = |n: &TreeNode| (n.attribute as usize) < width && last(n) < tree.len();
+            assert!(!tree.is_empty() && tree.iter().all(inside), "children and attributes are there");
+        }
         forest
     }
 

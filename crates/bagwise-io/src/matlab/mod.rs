@@ -20,6 +20,7 @@ use super::compress;
 use super::npz::rows_first;
 use super::text::{Fault, Parsed, damaged, shown, wrong};
 use super::{Column, ReadOptions, Reader};
+use bagwise_core::sizes::{NoRoom, filled, product, room};
 use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result, files};
 use element::{Var, variables};
 
@@ -138,7 +139,7 @@ fn gather<'s>(
                     "use one row per instance and one column per feature",
                 );
             }
-            (instances(other), None)
+            (instances(other)?, None)
         }
     };
     let mut features = None;
@@ -186,8 +187,8 @@ fn list(variable: Var) -> Option<Values> {
     })
 }
 
-fn instances(matrix: Var) -> Instances {
-    match matrix {
+fn instances(matrix: Var) -> Parsed<Instances> {
+    Ok(match matrix {
         Var::Full { rows, cols, values, single } => {
             let values = rows_first(values, rows, cols, true);
             if single {
@@ -198,7 +199,7 @@ fn instances(matrix: Var) -> Instances {
         }
         Var::Sparse { rows, cols, starts, row_of, values } => {
             // Columns to rows: count, then place, which leaves columns ascending within a row.
-            let mut indptr = vec![0; rows + 1];
+            let mut indptr = filled(rows + 1, 0).map_err(NoRoom::parts)?;
             row_of.iter().for_each(|&r| indptr[r + 1] += 1);
             (0..rows).for_each(|r| indptr[r + 1] += indptr[r]);
             let mut next = indptr.clone();
@@ -213,7 +214,7 @@ fn instances(matrix: Var) -> Instances {
             Instances::Sparse(Csr::new(cols, indptr, indices, data))
         }
         _ => unreachable!("only matrices are chosen"),
-    }
+    })
 }
 
 /// Matrices of bags, one below the other.
@@ -248,7 +249,7 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
     if cells.iter().any(|c| matches!(c, Var::Sparse { .. })) {
         let mut all = Csr::empty(width);
         for cell in cells {
-            match instances(cell) {
+            match instances(cell)? {
                 Instances::Sparse(m) => (0..m.rows()).for_each(|r| {
                     let (columns, values) = m.row(r);
                     all.push_row(columns.iter().copied().zip(values.iter().copied()));
@@ -264,15 +265,16 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
     if cells.iter().all(|c| matches!(c, Var::Full { single: true, .. })) {
         let mut all: Vec<f32> = Vec::new();
         for cell in cells {
-            if let Instances::F32(m) = instances(cell) {
+            if let Instances::F32(m) = instances(cell)? {
                 all.extend(m.data());
             }
         }
         return Ok((Instances::F32(Mat::new(total, width, all)), offsets));
     }
-    let mut all: Vec<f64> = Vec::with_capacity(total * width);
+    let count = product(&[total, width]).map_err(NoRoom::parts)?;
+    let mut all: Vec<f64> = room(count).map_err(NoRoom::parts)?;
     for cell in cells {
-        all.extend(doubles(instances(cell)).data());
+        all.extend(doubles(instances(cell)?).data());
     }
     Ok((Instances::F64(Mat::new(total, width, all)), offsets))
 }

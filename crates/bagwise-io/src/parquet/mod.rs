@@ -34,6 +34,7 @@ use super::stream::{SeenBags, TakePiece};
 use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::files::require_regular;
+use bagwise_core::sizes::{NoRoom, filled, more_room, product};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind};
 use thrift::{Input, ThriftValue};
@@ -110,7 +111,7 @@ impl ParquetFile {
         if start.checked_add(size).is_none_or(|end| end > self.length) {
             return damaged("it is truncated, or an offset in it is wrong");
         }
-        let mut bytes = vec![0; size as usize];
+        let mut bytes = filled(size as usize, 0).map_err(NoRoom::parts)?;
         match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
             Ok(()) => Ok(bytes),
             Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
@@ -538,10 +539,13 @@ fn table(
         let count = count.unwrap_or(0);
         // No more room than the file can still fill.
         budget.allows(count.saturating_mul(total)).map_err(refuse)?;
+        let more = product(&[count, total]).map_err(|e| refuse(e.parts()))?;
         if single {
-            f32s.resize((rows + count) * total, 0.0);
+            more_room(&mut f32s, more).map_err(|e| refuse(e.parts()))?;
+            f32s.resize(f32s.len() + more, 0.0);
         } else {
-            f64s.resize((rows + count) * total, 0.0);
+            more_room(&mut f64s, more).map_err(|e| refuse(e.parts()))?;
+            f64s.resize(f64s.len() + more, 0.0);
         }
         for (w, &c) in layout.wide.iter_mut().zip(&layout.roles.features) {
             let column = match w.read.take_if(|(of, _)| *of == g) {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use bagwise::Rng;
-use bagwise::judge::{FitOutcome, FitStatus, GroundTruth, Key, Metric, Reason, Record, Scored, Truth};
+use bagwise::judge::{
+    FitOutcome, FitStatus, GroundTruth, Key, Metric, RECORD_FORMAT, Reason, Record, Scored, Truth,
+};
 use bagwise_report::{Context, DataSummary, GramPicture, LoadedRun, SetupSummary, Suspicion};
 
 /// How a made-up run looks.
@@ -106,6 +108,7 @@ fn record(
     let c = [0.1, 1.0, 10.0, 100.0][rng.below(4)];
     let gamma = ["0.5/median", "1/median", "2/median"][rng.below(3)];
     Record {
+        format: RECORD_FORMAT,
         key: Key {
             data: m.data.into(),
             method: method.into(),

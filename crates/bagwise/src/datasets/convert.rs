@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use bagwise_core::files::read_bounded;
 use bagwise_core::{Bags, Dataset, Error, Instances, Mat, Place, Result, Target};
 use bagwise_io::{ReadOptions, Task, read};
 
@@ -82,7 +83,11 @@ fn cells(
 
 /// The text of the affinity sets: lines that begin with # say what comes next, then one number in a line.
 fn molecules(file: &Path, place: &str) -> Result<Dataset> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io(place, e))?;
+    // The largest of these sets has less than a megabyte.
+    const MOST: u64 = 100_000_000;
+    let bytes = read_bounded(file, "a file of molecules", MOST)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::data(Place::of(place), "this is not text", "take another copy"))?;
     let mut numbers = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     let mut next = |what: &str| -> Result<f64> {
         let refuse = |place: Place, found: &str| {

@@ -106,6 +106,38 @@ fn a_file_of_weka_that_the_user_has_is_taken() {
 }
 
 #[test]
+fn a_file_that_is_another_is_not_overwritten_and_the_same_is_not_fetched_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.arff");
+    std::fs::write(&file, WEKA).unwrap();
+    let set = example(SourceLayout::Arff, digest_of(SourceLayout::Arff, WEKA));
+    let target = folder.path().join("example.csv.gz");
+    for mine in ["my own notes\n", "bag,label,x\na,0,1\nb,1,2\n"] {
+        std::fs::write(&target, mine).unwrap();
+        let error = fetch_from("nowhere", &set, Some(&file), folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("example.csv.gz: a file of this name exists, and it is not example"),
+            "{error}"
+        );
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), mine);
+    }
+    std::fs::remove_file(&target).unwrap();
+    assert_eq!(fetch_from("nowhere", &set, Some(&file), folder.path()).unwrap(), target);
+    // Without a network, and without the file.
+    assert_eq!(fetch_from("nowhere", &set, None, folder.path()).unwrap(), target);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_not_read_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = example(SourceLayout::Molecules, "");
+    let error =
+        fetch_from("nowhere", &set, Some(Path::new("/dev/zero")), folder.path()).unwrap_err().to_string();
+    assert!(error.contains("/dev/zero: this is not a regular file"), "{error}");
+}
+
+#[test]
 fn the_data_that_come_along_have_the_digests_of_the_list() {
     for name in ["musk1", "musk2", "elephant", "image1000", "image2000"] {
         assert_eq!(known(name).unwrap().digest_here().unwrap(), known(name).unwrap().digest, "{name}");

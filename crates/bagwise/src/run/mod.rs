@@ -36,8 +36,8 @@ use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName, Reason,
-    Record, Scored, Splits, Threshold,
+    FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName,
+    RECORD_FORMAT, Reason, Record, Scored, Splits, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -474,6 +474,7 @@ impl<'a> Run<'a> {
                 .collect();
         }
         Ok(Record {
+            format: RECORD_FORMAT,
             key,
             run: self.fingerprint.clone(),
             data: self.roster.fingerprint.clone(),

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use bagwise_core::files::{explain_write, read_bounded};
+use bagwise_core::files::{make_folder, read_bounded};
 use bagwise_core::{Error, Place, Result};
 use bagwise_io::save_whole;
 use bagwise_judge::{
@@ -116,7 +116,7 @@ impl RecordStore {
         write_predictions(&[], &mut columns)?;
         check_table(&folder.join(PREDICTIONS), &columns)?;
         check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
-        std::fs::create_dir_all(&folder).map_err(|e| explain_write(&folder, e))?;
+        make_folder(&folder)?;
         let settings = settings(run);
         if let Some(other) = owner(&folder).filter(|owner| owner.run != run.fingerprint) {
             let found = match differences(&other.settings, &settings) {

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bagwise::judge::{FitOutcome, FitStatus, Key, Reason, Record, RecordFile, Scored, read_records};
+use bagwise::judge::{
+    FitOutcome, FitStatus, Key, RECORD_FORMAT, Reason, Record, RecordFile, Scored, read_records,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
 pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usize>) -> Record {
     Record {
+        format: RECORD_FORMAT,
         key: Key { data: "toy".into(), method: method.into(), repeat, fold, inner, point: String::new() },
         run: "r1".into(),
         data: "d1".into(),
@@ -112,9 +115,7 @@ fn damage_in_the_middle_is_an_error_that_names_the_line() {
     };
     assert_eq!(try_lines(&[good(0), good(1)]), Ok(2));
     let half = good(1)[..40].to_string();
-    for damaged in
-        [half, String::new(), "{}".into(), "\u{0}\u{0}".into(), good(1).replace("nested\"", "nested\",\"x")]
-    {
+    for damaged in [half, String::new(), "{}".into(), good(1).replace("nested\"", "nested\",\"x")] {
         let message = try_lines(&[good(0), damaged.clone(), good(2)]).unwrap_err();
         assert!(message.contains("records.jsonl, line 2: not a record"), "{damaged}: {message}");
         assert!(message.contains("delete the line"), "{message}");
@@ -123,6 +124,52 @@ fn damage_in_the_middle_is_an_error_that_names_the_line() {
     }
     let twice = try_lines(&[good(0), good(1), good(0)]).unwrap_err();
     assert!(twice.contains("line 3: the fit of toy, a, repeat 0, fold 0 is recorded twice"), "{twice}");
+}
+
+/// A power cut leaves zeros where the disk never got a line, and lines behind them that it did get.
+#[test]
+fn zeros_in_place_of_lines_are_passed_over_and_the_fits_done_again() {
+    let folder = Folder::new();
+    let records: Vec<Record> = (0..4).map(|fold| record("a", 0, fold, None)).collect();
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    records.iter().for_each(|r| file.append(r.clone()).unwrap());
+    drop(file);
+    let bytes = std::fs::read(folder.file()).unwrap();
+    let ends: Vec<usize> = (0..bytes.len()).filter(|&i| bytes[i] == b'\n').collect();
+    // From the middle of the first line to the middle of the third: one line is left of the three.
+    let mut holed = bytes.clone();
+    holed[ends[0] / 2..ends[1] + 20].fill(0);
+    std::fs::write(folder.file(), &holed).unwrap();
+    assert_eq!(read_records(&folder.file()).unwrap(), records[3..]);
+    let mut file = RecordFile::open(&folder.file(), "r1").unwrap();
+    assert_eq!((file.len(), file.torn()), (1, ends[2] as u64 + 1));
+    records[..3].iter().for_each(|r| file.append(r.clone()).unwrap());
+    drop(file);
+    assert_eq!(read_records(&folder.file()).unwrap(), records);
+    // And at the very end, where no newline follows.
+    std::fs::write(folder.file(), [&bytes[..ends[1] + 1], &[0; 600]].concat()).unwrap();
+    let file = RecordFile::open(&folder.file(), "r1").unwrap();
+    assert_eq!((file.len(), file.torn()), (2, 600));
+}
+
+/// Records from before there was a version are of the first; newer ones are refused and not misread.
+#[test]
+fn records_carry_the_version_of_their_format() {
+    let folder = Folder::new();
+    let mut line = serde_json::to_value(record("a", 0, 0, None)).unwrap();
+    let open = |line: &serde_json::Value| {
+        std::fs::write(folder.file(), format!("{line}\n")).unwrap();
+        RecordFile::open(&folder.file(), "r1").map(|f| f.len()).map_err(|e| e.to_string())
+    };
+    assert_eq!((line["format"].as_u64(), open(&line)), (Some(1), Ok(1)));
+    line["format"] = json!(RECORD_FORMAT + 1);
+    let message = open(&line).unwrap_err();
+    assert!(
+        message.contains("format 2, but this bagwise reads formats 1 to 1; use a newer bagwise"),
+        "{message}"
+    );
+    line.as_object_mut().unwrap().remove("format");
+    assert_eq!(open(&line), Ok(1));
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Rules about the sources of the library that no tool checks: layers, the wording of messages, the names of types.
+//! Rules about the sources of the library that no tool checks: layers, the wording of messages, the names of types,
+//! unsafe code.
 
 mod layers;
 mod names;
+mod unsafe_code;
 mod wording;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,221 @@
+//! `cargo xtask faults`: every verb of the real program while the n-th open, write, sync or rename in its folder fails, is
+//! short, or is the last thing it does.
+//!
+//! What must hold for each fault: the program says what is wrong in one line and ends with exit code 2, or it does without the
+//! call and the result is the right one. It never panics. No input changes; a file that was there before is the old one or the
+//! whole new one; no temporary file is left, unless the program was killed. The same command again ends well and has the result
+//! of an undisturbed run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::run::{print, say};
+use crate::scenes::{self, SCENES, Scene};
+use crate::trace::{CallKind, Fault, Injection, Traced, run};
+
+/// Calls of one kind that are disturbed in one command, at most: the first, the last, and some in between.
+const PLACES: usize = 6;
+
+/// How long a long command may go on that has survived its fault.
+const LIMIT: Duration = Duration::from_secs(10);
+
+const FAULTS: &[(CallKind, &[Fault])] = &[
+    (
+        CallKind::Open,
+        &[Fault::Error(libc::EACCES), Fault::Error(libc::EMFILE), Fault::Error(libc::EIO), Fault::Kill],
+    ),
+    (
+        CallKind::Write,
+        &[Fault::Error(libc::ENOSPC), Fault::Short, Fault::Error(libc::EIO), Fault::Full, Fault::Kill],
+    ),
+    (CallKind::Sync, &[Fault::Error(libc::EIO), Fault::Error(libc::ENOSPC), Fault::Kill]),
+    (CallKind::Rename, &[Fault::Error(libc::EIO), Fault::Error(libc::EACCES), Fault::Kill]),
+    (CallKind::Print, &[Fault::Error(libc::ENOSPC), Fault::Short, Fault::Error(libc::EIO)]),
+];
+
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// What an undisturbed run of a command does.
+struct Undisturbed {
+    stdout: Vec<u8>,
+    results: Files,
+    counts: std::collections::HashMap<CallKind, usize>,
+}
+
+/// `cargo xtask faults [VERB] [--binary FILE]`.
+pub(crate) fn command(args: &[String]) -> Result<()> {
+    let (mut verb, mut named) = (None, None);
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--binary" => named = Some(words.next().context("--binary needs a file")?.as_str()),
+            word if SCENES.iter().any(|s| s.verb == word) => verb = Some(word),
+            other => bail!("'{other}' is neither a verb nor --binary FILE"),
+        }
+    }
+    let binary = scenes::binary(named)?;
+    let start = tempfile::tempdir()?;
+    scenes::prepare(&binary, start.path())?;
+    let start = scenes::files(start.path())?;
+    let (mut points, mut broken) = (0, Vec::new());
+    for scene in SCENES.iter().filter(|s| verb.is_none_or(|verb| verb == s.verb)) {
+        let (done, found) = disturb(&binary, scene, &start).with_context(|| scene.line.to_string())?;
+        print(&format!("{:<12} {done:>4} points, {} faults  ({})\n", scene.verb, found.len(), scene.line));
+        points += done;
+        broken.extend(found);
+    }
+    print(&format!("{points} injection points, {} faults\n", broken.len()));
+    if !broken.is_empty() {
+        bail!("{}", broken.join("\n"));
+    }
+    Ok(())
+}
+
+/// Disturbs one command everywhere; how often, and what was wrong.
+fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<String>)> {
+    let undisturbed = match scene.long {
+        true => None,
+        false => {
+            let folder = fresh(start)?;
+            let traced =
+                run(&mut scenes::command(binary, folder.path(), scene.line), folder.path(), None, None)?;
+            if traced.code != Some(0) {
+                bail!("without a fault it ends with {:?}: {}", traced.code, traced.stderr);
+            }
+            let results = scenes::results(scene, &scenes::files(folder.path())?);
+            Some(Undisturbed { stdout: traced.stdout, results, counts: traced.counts })
+        }
+    };
+    let (mut points, mut broken) = (0, Vec::new());
+    for (kind, faults) in FAULTS {
+        // A long command is only watched while it makes its folder.
+        let count = undisturbed.as_ref().map_or(if *kind == CallKind::Print { 0 } else { 4 }, |u| {
+            u.counts.get(kind).copied().unwrap_or(0)
+        });
+        let places: Vec<usize> = match count <= PLACES {
+            true => (1..=count).collect(),
+            false => (0..PLACES).map(|i| 1 + i * (count - 1) / (PLACES - 1)).collect(),
+        };
+        for (i, nth) in places.into_iter().enumerate() {
+            for (j, &fault) in faults.iter().enumerate() {
+                // Of a long command, which would go on for minutes, only what stops it.
+                if scene.long && fault == Fault::Short || scene.long && (i + j) % 2 == 1 {
+                    continue;
+                }
+                let injection = Injection { kind: *kind, nth, fault };
+                let folder = fresh(start)?;
+                let mut started = scenes::command(binary, folder.path(), scene.line);
+                let limit = scene.long.then_some(LIMIT);
+                let traced = run(&mut started, folder.path(), Some(injection), limit)?;
+                if !traced.injected {
+                    continue;
+                }
+                points += 1;
+                let wrong = judge(binary, scene, start, undisturbed.as_ref(), &traced, fault, folder.path())?;
+                for wrong in wrong {
+                    let wrong = format!("{} [{kind:?} {nth}, {fault:?}]: {wrong}", scene.line);
+                    say(&wrong);
+                    broken.push(wrong);
+                }
+            }
+        }
+    }
+    Ok((points, broken))
+}
+
+/// A copy of the folder that commands start from.
+pub(crate) fn fresh(start: &Files) -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    scenes::write_files(folder.path(), start)?;
+    Ok(folder)
+}
+
+/// What is wrong after a fault.
+fn judge(
+    binary: &Path,
+    scene: &Scene,
+    start: &Files,
+    undisturbed: Option<&Undisturbed>,
+    traced: &Traced,
+    fault: Fault,
+    folder: &Path,
+) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let said = traced.stderr.trim();
+    if said.contains("panicked") {
+        wrong.push(format!("panicked: {said}"));
+    }
+    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
+    let after = scenes::files(folder)?;
+    match traced.code {
+        None if fault == Fault::Kill => {}
+        Some(2) => {
+            if errors.len() != 1 || errors[0].len() < 12 {
+                wrong.push(format!("no clear error: {said}"));
+            }
+            if said.contains(".bagwise-") {
+                wrong.push(format!("shows a temporary name: {said}"));
+            }
+        }
+        Some(0) => {
+            if let Some(undisturbed) = undisturbed {
+                if traced.stdout != undisturbed.stdout && fault != Fault::Kill && !times_differ(scene) {
+                    wrong.push("ended with 0 and printed something else".into());
+                }
+                wrong.extend(difference(
+                    &scenes::results(scene, &after),
+                    &undisturbed.results,
+                    "ended with 0",
+                ));
+            }
+        }
+        // A long command is stopped when it has survived its fault.
+        Some(130) if scene.long => {}
+        other => wrong.push(format!("ended with {other:?}: {said}")),
+    }
+    for (path, bytes) in start {
+        match after.get(path) {
+            Some(now) if now == bytes => {}
+            None => wrong.push(format!("{} is gone", path.display())),
+            Some(now) => {
+                let new = undisturbed.and_then(|u| u.results.get(path));
+                if !scenes::is_output(scene, path) || new != Some(&scenes::timeless(path, now)) {
+                    wrong.push(format!("{} was changed", path.display()));
+                }
+            }
+        }
+    }
+    let left = after.keys().filter(|path| scenes::is_temporary(path) && !path.starts_with("cache"));
+    if fault != Fault::Kill {
+        wrong.extend(left.map(|path| format!("{} was left", path.display())));
+    }
+    if let Some(undisturbed) = undisturbed {
+        let again = scenes::command(binary, folder, scene.line).output()?;
+        if again.status.code() != Some(0) {
+            let said = String::from_utf8_lossy(&again.stderr).into_owned();
+            wrong.push(format!("the same again ends with {:?}: {said}", again.status.code()));
+        } else {
+            let now = scenes::results(scene, &scenes::files(folder)?);
+            wrong.extend(difference(&now, &undisturbed.results, "the same again"));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Whether a command prints how long it took.
+fn times_differ(scene: &Scene) -> bool {
+    ["compare", "evaluate", "run"].contains(&scene.verb)
+}
+
+/// How results differ from those of an undisturbed run.
+pub(crate) fn difference(found: &Files, right: &Files, when: &str) -> Option<String> {
+    let names = |files: &Files| files.keys().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ");
+    if found.keys().ne(right.keys()) {
+        return Some(format!("{when}: there are {}, not {}", names(found), names(right)));
+    }
+    let other = found.iter().find(|(path, bytes)| right.get(*path) != Some(bytes))?;
+    Some(format!("{when}: {} differs", other.0.display()))
+}

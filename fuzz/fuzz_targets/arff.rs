@@ -1,4 +1,0 @@
-//! Any bytes as Weka's ARFF: read or refused, never a panic.
-
-#![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bagwise_fuzz::table("a.arff", "arff", bytes));

@@ -1,4 +1,0 @@
-//! Any bytes as MATLAB files: read or refused, never a panic.
-
-#![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bagwise_fuzz::table("a.mat", "matlab", bytes));
