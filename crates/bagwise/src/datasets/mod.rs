@@ -124,6 +124,18 @@ fn fetch_from(server: &str, set: &KnownSet, from: Option<&Path>, folder: &Path) 
     };
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder.display().to_string(), e))?;
     let target = folder.join(format!("{name}.csv.gz"));
+    if target.exists() {
+        // What is there already, and is right, need not be fetched; anything else is the user's.
+        let found = read(&target.display().to_string(), &set.options()).and_then(|data| content_digest(&data));
+        return match found {
+            Ok(digest) if digest == set.digest => Ok(target),
+            _ => Err(Error::data(
+                Place::of(target.display().to_string()),
+                format!("there is a file of this name, and it is not {name}"),
+                "move it away, or write to another folder",
+            )),
+        };
+    }
     // Beside the target, so that nothing is left elsewhere if the program is killed.
     let ending = path.rsplit_once('.').map_or("txt", |(_, ending)| ending);
     let loaded = folder.join(format!(".{name}.{}.{ending}", std::process::id()));

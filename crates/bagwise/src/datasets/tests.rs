@@ -115,3 +115,19 @@ fn the_data_that_come_along_have_the_digests_of_the_list() {
         assert_eq!(set.digest.len(), 16, "{}", set.name);
     }
 }
+
+#[test]
+fn what_is_there_is_kept_and_what_is_the_users_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = example(Layout::Molecules, digest_of(Layout::Molecules, MOLECULES));
+    let at = server("200 OK", MOLECULES.len(), MOLECULES.as_bytes());
+    let path = fetch_from(&at, &set, None, folder.path()).unwrap();
+    let written = std::fs::read(&path).unwrap();
+    // Nobody is asked again.
+    assert_eq!(fetch_from("http://127.0.0.1:9", &set, None, folder.path()).unwrap(), path);
+    assert_eq!(std::fs::read(&path).unwrap(), written);
+    std::fs::write(&path, "mine").unwrap();
+    let error = fetch_from(&at, &set, None, folder.path()).unwrap_err().to_string();
+    assert!(error.contains("it is not lj-example"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+}
