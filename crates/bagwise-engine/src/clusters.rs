@@ -204,7 +204,7 @@ fn means(points: &Instances, assignment: &[u32], mut centres: Mat, ctx: &Ctx) ->
         .into_par_iter()
         .map(|rows| {
             ctx.check()?;
-            let (mut sum, mut count) = (Mat::zeros(k, width), vec![0u64; k]);
+            let (mut sum, mut count) = (Mat::<f64>::zeros(k, width), vec![0u64; k]);
             assignment[rows.clone()].iter().for_each(|&c| count[c as usize] += 1);
             match points {
                 Instances::Sparse(sparse) => rows.for_each(|i| {
@@ -220,7 +220,7 @@ fn means(points: &Instances, assignment: &[u32], mut centres: Mat, ctx: &Ctx) ->
             Ok((sum, count))
         })
         .collect::<Result<Vec<_>>>()?;
-    let (mut sum, mut count) = (Mat::zeros(k, width), vec![0u64; k]);
+    let (mut sum, mut count) = (Mat::<f64>::zeros(k, width), vec![0u64; k]);
     for (part, own) in sums {
         sum.data_mut().iter_mut().zip(part.data()).for_each(|(s, p)| *s += p);
         count.iter_mut().zip(own).for_each(|(c, o)| *c += o);

@@ -206,9 +206,9 @@ pub(crate) fn builtin_names() -> Vec<&'static str> {
 pub(crate) fn fetch(
     py: Python<'_>,
     name: &str,
-    file: Option<std::path::PathBuf>,
-    folder: Option<std::path::PathBuf>,
-) -> PyResult<std::path::PathBuf> {
+    file: Option<PathBuf>,
+    folder: Option<PathBuf>,
+) -> PyResult<PathBuf> {
     let folder = folder.unwrap_or_else(bagwise::datasets::default_folder);
     py.detach(|| bagwise::datasets::fetch(name, file.as_deref(), &folder)).map_err(exception)
 }

@@ -548,7 +548,7 @@ impl<'a> Evaluate<'a> {
                     self.ctx.progress.run(&meter.at(&key.method));
                     return Ok(());
                 }
-                FitStep::Done(record) => record,
+                FitStep::Done(record) => *record,
             };
             store.append(record.clone())?;
             let (done, own) = meter.add(&record);

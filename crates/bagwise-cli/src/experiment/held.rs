@@ -77,6 +77,7 @@ fn state(held: &Held, file: &str, row: &PrintedRow) -> Option<Result<(), String>
 }
 
 #[test]
+#[allow(clippy::print_stdout)] // the account is the point of running it
 fn every_printed_number_is_held_by_an_experiment_or_it_is_said_why_not() {
     let files = |folder: &Path, ending: &str| -> Vec<PathBuf> {
         let all = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());

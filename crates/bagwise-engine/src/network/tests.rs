@@ -1,3 +1,5 @@
+//! Gradients against finite differences, and passes in blocks against passes in one.
+
 use bagwise_core::{Bags, Csr, Ctx, Instances, Mat, Precision, Rng};
 
 use super::*;

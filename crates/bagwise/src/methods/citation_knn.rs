@@ -15,6 +15,7 @@
 //! every test bag in turn, and refuses as many citers as there are bags; with its scaling imitated the votes agree.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::method::{
@@ -320,8 +321,8 @@ impl CitationModel {
                 let total = votes.total(&counts);
                 for (voter, &count) in votes.voters.iter().zip(&counts).filter(|(_, c)| **c > 0) {
                     ctx.check()?;
-                    if !pairs.contains_key(&voter.bag) {
-                        pairs.insert(voter.bag, self.pair(bags, b, voter.bag)?);
+                    if let Entry::Vacant(unseen) = pairs.entry(voter.bag) {
+                        unseen.insert(self.pair(bags, b, voter.bag)?);
                     }
                     let part = f64::from(count) * voter.weight * voter.y / total;
                     see(b, k, voter, count, part, &pairs[&voter.bag]);

@@ -103,7 +103,7 @@ pub(crate) enum FitStep<'k> {
     /// A fit begins.
     Begins(&'k Key),
     /// A fit is done.
-    Done(Record),
+    Done(Box<Record>),
 }
 
 /// A run that can be carried out, or resumed.
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
     ) -> Result<()> {
         let mut step = |step: FitStep<'_>| match step {
             FitStep::Begins(_) => Ok(()),
-            FitStep::Done(record) => keep(record),
+            FitStep::Done(record) => keep(*record),
         };
         self.execute_steps(done, &mut step, ctx)
     }
@@ -264,7 +264,7 @@ impl<'a> Run<'a> {
                     let started = Instant::now();
                     let fitted = self.one_fold(&learners, repeat, f, fold, ctx);
                     let seconds = started.elapsed().as_secs_f64();
-                    step(FitStep::Done(self.record(key, fold, fitted, seconds)?))?;
+                    step(FitStep::Done(Box::new(self.record(key, fold, fitted, seconds)?)))?;
                 }
             }
         }
@@ -362,7 +362,7 @@ impl<'a> Run<'a> {
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(e) => Err(Error::Invalid(e.to_string())),
             };
-            step(FitStep::Done(self.record(key, fold, judged, seconds)?))?;
+            step(FitStep::Done(Box::new(self.record(key, fold, judged, seconds)?)))?;
         }
         Ok(())
     }
