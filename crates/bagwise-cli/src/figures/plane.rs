@@ -52,7 +52,7 @@ pub(super) fn shared_cells(figure: &FigureSettings, session: &Session) -> Result
             let points: Vec<(f64, f64)> = match along {
                 Along::Psi => {
                     let [from, to] = ends(distance);
-                    let value = |&psi: &f64| {
+                    let value = |&psi: &f64| -> Result<(f64, f64)> {
                         let more = [("psi", (psi as usize).to_string())];
                         Ok((psi, kernels(method, &more, &[from], &[to], session)?[0][0]))
                     };
