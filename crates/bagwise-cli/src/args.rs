@@ -74,7 +74,7 @@ pub(crate) struct Data {
     /// Columns of numbers to treat as categories
     #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
     pub(crate) categorical: Vec<Column>,
-    /// Type of label; auto means classes, unless some label has a fractional part
+    /// Type of label; auto means classes, unless some label has a fractional part; many different whole numbers need a choice
     #[arg(long, value_enum, default_value_t = TaskArg::Auto, help_heading = "Reading")]
     pub(crate) task: TaskArg,
     /// Missing values: report an error, or fill in the median of the training bags

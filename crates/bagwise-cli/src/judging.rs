@@ -43,7 +43,7 @@ pub(crate) struct Judging {
     /// Confidence level of intervals and tests
     #[arg(long, value_name = "SHARE", default_value_t = LEVEL, value_parser = level)]
     pub(crate) level: f64,
-    /// Give bags probabilities also where all parameters are fixed: inner folds are then trained for them alone
+    /// Compute probabilities even if all parameters are fixed; this trains inner folds that are otherwise not needed
     #[arg(long)]
     probabilities: bool,
 }

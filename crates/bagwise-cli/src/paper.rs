@@ -182,7 +182,7 @@ impl Results<'_> {
             },
             digits: digits(table),
             data,
-            methods: self.experiment.method.iter().map(|m| m.name.clone()).collect(),
+            methods: self.experiment.method.iter().map(|m| m.shown().to_string()).collect(),
             cells: self.lines_of(t).map(|line| line.cell()).collect(),
             summaries: table.numbers.summaries.iter().chain(&table.tests).map(summary).collect(),
             axes: self.axes(table, ranks),
@@ -269,10 +269,14 @@ impl Results<'_> {
                 control: control.clone(),
             });
         }
+        let shown = |name: &String| {
+            let entry = self.experiment.method.iter().find(|m| m.name == *name);
+            entry.map_or(name.clone(), |m| m.shown().to_string())
+        };
         if let Some(ranks) = ranks {
             axes.push(RankAxis {
                 title: format!("{}: our ranks over {} data sets", table.title, ranks.data.len()),
-                ranks: ranks.methods.iter().cloned().zip(ranks.average.iter().copied()).collect(),
+                ranks: ranks.methods.iter().map(shown).zip(ranks.average.iter().copied()).collect(),
                 control: control.clone(),
                 length: bonferroni_dunn(ranks.methods.len(), ranks.data.len(), BARS),
             });

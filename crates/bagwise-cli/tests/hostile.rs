@@ -411,7 +411,7 @@ fn a_file_that_grows_too_large_is_an_error_with_its_own_name() {
         let output = shell(folder.path(), &format!("ulimit -f 20; \"$BAGWISE\" {line}"));
         let said = said_no(line, &output);
         assert!(said.contains("out") && !said.contains(".bagwise-"), "{line}: {said}");
-        assert!(said.contains("too large") || said.contains("larger"), "{line}: {said}");
+        assert!(said.contains("would exceed the file size limit"), "{line}: {said}");
     }
     assert_eq!(names(folder.path()).iter().filter(|n| n.starts_with(".bagwise")).count(), 0);
     let full = shell(folder.path(), &format!("\"$BAGWISE\" {GRAM} /dev/full"));

@@ -233,22 +233,23 @@ fn another_run_is_not_mixed_in() {
     done(folder.path(), run);
     let file = folder.path().join("run/records.jsonl");
     let before = std::fs::read(&file).unwrap();
-    for other in [
-        "--seed 1",
-        "--inner 4",
-        "--scale zscore",
-        "--precision f32",
-        "--balanced",
-        "--optimize f1",
-        "--threshold balanced",
-        "--positive 0",
-        "-p norm=mean",
+    for (other, differs) in [
+        ("--seed 1", "what differs: seed (0 there, 1 here)"),
+        ("--inner 4", "what differs: inner folds (kfold=5 there, kfold=4 here)"),
+        ("--scale zscore", "what differs: scaling of mi-kernel (minmax there, zscore here)"),
+        ("--precision f32", "what differs: precision (f64 there, f32 here)"),
+        ("--balanced", "what differs: balanced weights of mi-kernel (false there, true here)"),
+        ("--optimize f1", "what differs: metric (accuracy there, f1 here)"),
+        ("--threshold balanced", "what differs: threshold (none there, balanced here)"),
+        ("--positive 0", "what differs: "),
+        ("-p norm=mean", "what differs: parameters of mi-kernel"),
     ] {
         let line = format!("{run} {other}");
         let output = bagwise(folder.path(), &line.split(' ').collect::<Vec<_>>());
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{other}: {said}");
         assert!(said.contains("belongs to another run") && said.contains("new folder"), "{said}");
+        assert!(said.contains(differs), "{said}");
         assert!(std::fs::read(&file).unwrap() == before, "{other}");
     }
     // The same run again has nothing left to do.

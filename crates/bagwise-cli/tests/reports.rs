@@ -211,7 +211,7 @@ fn the_page_of_an_experiment_begins_with_the_table_of_the_paper() {
 fn what_cannot_be_drawn_says_why() {
     let folder = folder();
     for (line, why) in [
-        ("report nowhere", "nowhere: there is no such file"),
+        ("report nowhere", "nowhere: no such file"),
         ("report molecules.csv", "molecules.csv, line 1: not a record"),
         ("report", "<FOLDER>"),
         ("compare musk1 --no-report --hide-ids", "--hide-ids"),

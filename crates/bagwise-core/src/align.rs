@@ -296,7 +296,10 @@ mod tests {
         );
         let text = bag(vec![categorical("c", &["x"])], &[&[0.0]]);
         let error = text.align(&[Feature::numeric("c")]).unwrap_err().to_string();
-        assert!(error.contains("column 'c' holds text ('x'); it contained numbers in training"), "{error}");
+        assert!(
+            error.contains("column 'c' contains text ('x'); it contained numbers in training"),
+            "{error}"
+        );
     }
 
     #[test]

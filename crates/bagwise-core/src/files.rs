@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(read_bounded(&path, "a test", 5).unwrap(), b"12345");
         let said = read_bounded(&path, "a test", 4).unwrap_err().to_string();
         std::fs::remove_file(&path).unwrap();
-        assert!(said.contains("there are 5 bytes here, and a test has at most 4 bytes"), "{said}");
+        assert!(said.contains("the file has 5 bytes, but a test has at most 4 bytes"), "{said}");
         assert!(matches!(read_bounded(&path, "a test", 4), Err(Error::Io { .. })));
         assert!(read_bounded(Path::new("/dev/null"), "a test", 4).is_err() || !cfg!(unix));
     }

@@ -188,7 +188,7 @@ impl Mixture {
         let mut likelihood = 0.0;
         self.each_panel(rows, |panel, posteriors, own| {
             likelihood += own.iter().sum::<f64>();
-            let run: &Loops = table_of!(InstructionSet::best(), LOOPS);
+            let run: &MixtureLoops = table_of!(InstructionSet::best(), LOOPS);
             // SAFETY: the processor has this instruction set.
             unsafe { (run.sums)(panel, posteriors, sums) };
         });
@@ -215,7 +215,7 @@ impl Mixture {
     fn each_panel(&self, rows: &[f64], mut each: impl FnMut(&[f64], &[f64], &[f64])) {
         let (k, width) = (self.weights.len(), self.means.cols());
         assert!(rows.len().is_multiple_of(width), "whole rows");
-        let run: &Loops = table_of!(InstructionSet::best(), LOOPS);
+        let run: &MixtureLoops = table_of!(InstructionSet::best(), LOOPS);
         for rows in rows.chunks(PANEL * width) {
             let count = rows.len() / width;
             let stride = count.next_multiple_of(LANES);
@@ -302,7 +302,7 @@ fn regulariser(points: &Mat) -> f64 {
     REGULARISER * if variance > 0.0 { variance } else { 1.0 }
 }
 
-struct Loops {
+struct MixtureLoops {
     posteriors: unsafe fn(&Mixture, &[f64], &mut [f64], &mut [f64]),
     sums: unsafe fn(&[f64], &[f64], &mut MixtureSums),
 }
@@ -475,7 +475,7 @@ macro_rules! instruction_set {
                 // SAFETY: as above.
                 unsafe { sums::<$vector>(panel, own, to) }
             }
-            pub(super) static LOOPS: Loops = Loops { posteriors: find, sums: add };
+            pub(super) static LOOPS: MixtureLoops = MixtureLoops { posteriors: find, sums: add };
         }
     };
 }
@@ -514,7 +514,7 @@ mod tests {
         let mut panel = vec![0.0; stride * 5];
         (0..53).for_each(|i| (0..5).for_each(|j| panel[j * stride + i] = points.get(i, j)));
         for set in InstructionSet::available() {
-            let run: &Loops = table_of!(set, LOOPS);
+            let run: &MixtureLoops = table_of!(set, LOOPS);
             let (mut found, mut likelihoods) = (vec![0.0; stride * 3], vec![0.0; stride]);
             let mut sums = MixtureSums::zeros(3, 5);
             // SAFETY: the set is available.

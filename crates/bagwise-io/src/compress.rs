@@ -1,6 +1,10 @@
 //! Opening files, compressed or not. Gzip, zstd and bzip2 are recognised by their first bytes, whatever the file is
 //! called, and are undone while reading. A small file that unfolds into a huge one (a decompression bomb) is
 //! stopped by two limits, [`MAX_RATIO`] and [`MAX_TOTAL`]; a file that was cut short or damaged is named.
+//!
+//! xz is recognised and refused with the command that undoes it. No program that writes tables uses it unless it is told to, a
+//! file chooses how much memory its decoder needs (up to 4 GB of dictionary, before the limits above see a byte), and
+//! it would take one more decoder in the trusted part of the program.
 
 use std::cell::Cell;
 use std::fs::File;

@@ -452,8 +452,8 @@ mod tests {
         let with = |descr: &str, shape: &str| {
             refused(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"))
         };
-        assert!(with("'<c8'", "(2, 3)").contains("of type '<c8'"));
-        assert!(with("[('a', '<f4')]", "(2,)").contains("of type 'a structure'"));
+        assert!(with("'<c8'", "(2, 3)").contains("type '<c8'"));
+        assert!(with("[('a', '<f4')]", "(2,)").contains("type 'a structured type'"));
         assert!(with("'<f4'", "(2, 3, 4)").contains("3 dimensions"));
         assert!(with("'<f4'", "(2, x)").contains("shape cannot be read"));
         assert!(with("'<f4'", "(18446744073709551615, 8)").contains("more than any file"));

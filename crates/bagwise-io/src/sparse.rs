@@ -211,7 +211,7 @@ impl Writer for Sparse {
                 names.iter().find(|n| !is_word(n) || is_pair(n.as_bytes()) || is_missing(n.as_bytes()))
         {
             return refuse(
-                format!("the class name '{name}' would not be read back"),
+                format!("the class name '{name}' could not be read back"),
                 "rename the class, or write CSV",
             );
         }

@@ -131,8 +131,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
         // What separates cells.
         ("a.csv", t("bag|label|f\na|1|5\nb|0|6\n"), Warned, &["bars between columns", "Delimiter"]),
         ("a.txt", t("bag\tlabel\tf\na\t1\t5\n"), Warned, &["tabs between columns"]),
-        ("a.csv", t("bag label f\na 1 5\n"), Refused, &[", line 1: ", "one column", "with Delimiter"]),
-        ("a.csv", t("bag:label:f\na:1:5\n"), Refused, &[", line 1: ", "one column", "with Delimiter"]),
+        ("a.csv", t("bag label f\na 1 5\n"), Refused, &[", line 1: ", "a single column", "with Delimiter"]),
+        ("a.csv", t("bag:label:f\na:1:5\n"), Refused, &[", line 1: ", "a single column", "with Delimiter"]),
         (
             "a.csv",
             t("sep=;\nbag;label;f\na;1;x\nb;0;5\n"),
@@ -148,7 +148,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
         // Encodings.
         ("a.csv", b"bag,label,gr\xf6\xdfe\na,1,5\n".to_vec(), Warned, &["cp1252", "Encoding"]),
         ("a.csv", marked("bag,label,f\na,1,5\n"), Warned, &["UTF-16", "Encoding"]),
-        ("a.txt", marked("bag\tlabel\tf\na\t1\t5\n"), Warned, &["UTF-16 and tabs"]),
+        ("a.txt", marked("bag\tlabel\tf\na\t1\t5\n"), Warned, &["UTF-16 text and tabs between columns"]),
         (
             "a.csv",
             marked("bag,label,f\na,1,5\n")[..31].to_vec(),

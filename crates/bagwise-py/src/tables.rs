@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bagwise::io::{Column, ReadOptions};
-use bagwise::methods::{METHODS, describe};
+use bagwise::methods::{by_complexity, describe};
 use bagwise::{CarriedColumn, Dataset, Error, Groups, Target, may_be_measurements, undecided_target};
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -190,7 +190,7 @@ pub(crate) fn write(
 /// The registry, as JSON.
 #[pyfunction]
 pub(crate) fn methods() -> PyResult<String> {
-    let all: Vec<_> = METHODS.iter().map(|m| describe(*m)).collect();
+    let all: Vec<_> = by_complexity().into_iter().map(describe).collect();
     serde_json::to_string(&all).map_err(|e| exception(Error::Invalid(format!("the registry: {e}"))))
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bagwise::io::files::{read_bounded, require_regular};
 use bagwise::judge::{FoldPlan, GroundTruth, Metric, Record, Truth, read_records, read_records_checked};
+use bagwise::run::files::{FOLDS, RECORDS, ROSTER};
 use bagwise::{Error, Place, Result};
 
 use crate::context::{CONTEXT_FILE, Context};
@@ -24,7 +25,7 @@ impl LoadedRun {
     /// Reads the folder of a run, or the folder that a file of records lies in.
     pub fn read(path: &Path) -> Result<LoadedRun> {
         let (folder, file): (PathBuf, PathBuf) = if path.is_dir() {
-            (path.into(), path.join("records.jsonl"))
+            (path.into(), path.join(RECORDS))
         } else {
             (path.parent().unwrap_or(Path::new("")).into(), path.into())
         };
@@ -36,7 +37,7 @@ impl LoadedRun {
             ));
         }
         require_regular(&file)?;
-        let truth = folder.join("roster.json");
+        let truth = folder.join(ROSTER);
         if !truth.exists() {
             // Most likely the file is none of records, which says more than what is missing beside it.
             read_records(&file)?;
@@ -45,7 +46,7 @@ impl LoadedRun {
         roster
             .check()
             .map_err(|e| Error::data(Place::of(truth.display().to_string()), e.to_string(), AS_WRITTEN))?;
-        let folds = folder.join("folds.json");
+        let folds = folder.join(FOLDS);
         let folds: Option<FoldPlan> = if folds.exists() { Some(json(&folds)?) } else { None };
         let records = read_records_checked(&file, |r| roster.check_record(r, folds.as_ref()))?;
         let context = Context::read(&folder)?;

@@ -216,7 +216,7 @@ fn hidden_names_do_not_appear() {
     for name in ["bag-00", "patient-", "smiles CC"] {
         assert!(!hidden.contains(name), "{name}");
     }
-    assert!(hidden.contains("bag 1") && hidden.contains("under different labels"));
+    assert!(hidden.contains("bag 1") && hidden.contains("but different labels"));
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn folders_are_read_and_damage_is_named() {
     let run = made(&Made::default());
     let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
     let error = |path: &std::path::Path| LoadedRun::read(path).unwrap_err().to_string();
-    assert!(error(folder.path()).contains("records.jsonl: there is no such file"));
+    assert!(error(folder.path()).contains("records.jsonl: no such file"));
     let lines: Vec<String> = run.records.iter().map(|r| serde_json::to_string(r).unwrap() + "\n").collect();
     write("records.jsonl", lines.concat());
     assert!(error(folder.path()).contains("roster.json"));

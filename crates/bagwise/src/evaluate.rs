@@ -462,11 +462,13 @@ impl<'a> Evaluate<'a> {
         Ok(candidates)
     }
 
-    /// Gives each method its parameters.
+    /// Gives each method its parameters. If one method was asked for, it stands first, and a parameter without a name is its own:
+    /// nobody means the baselines.
     fn hand_out_params(&self, names: &[String], configs: &mut [MethodConfig]) -> Result<()> {
+        let alone = configs.len() == 1 || matches!(&self.methods[..], [one] if one.name != ALL);
         for (key, value) in &self.params {
             match key.split_once('.') {
-                None if configs.len() == 1 && !configs[0].is_auto() => {
+                None if alone && !configs[0].is_auto() => {
                     configs[0].params.push((key.clone(), value.clone()));
                 }
                 None => {

@@ -9,15 +9,15 @@ use bagwise_core::{Bags, FeatureKind, Result};
 
 /// The usual, as the training bags show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Familiarity {
+pub(crate) struct Familiarity {
     /// Smallest training value of each column; nothing where none was present.
     low: Vec<Option<f64>>,
     /// Largest training value of each column.
     high: Vec<Option<f64>>,
     /// More values out of range than this share are unfamiliar.
-    pub most_outside: f64,
+    pub(crate) most_outside: f64,
     /// Less similarity to the nearest training bag than this is unfamiliar.
-    pub least_similar: Option<f64>,
+    pub(crate) least_similar: Option<f64>,
 }
 
 /// Even in small data sets a bag may have one value in twenty out of range without being strange.
@@ -28,7 +28,7 @@ const RARE: f64 = 0.01;
 
 impl Familiarity {
     /// From the training bags, before any transform; `nearest` is the similarity of each to its nearest other.
-    pub fn of(bags: &Bags, train: &[usize], nearest: Option<Vec<f64>>) -> Result<Familiarity> {
+    pub(crate) fn of(bags: &Bags, train: &[usize], nearest: Option<Vec<f64>>) -> Result<Familiarity> {
         let width = bags.width();
         // Extremes, the bag that has them, and the extremes of all other bags: a bag is judged by the others.
         let mut low = vec![[f64::INFINITY; 2]; width];
@@ -86,12 +86,12 @@ impl Familiarity {
     }
 
     /// Number of columns, if both ends have as many.
-    pub fn width(&self) -> Option<usize> {
+    pub(crate) fn width(&self) -> Option<usize> {
         (self.low.len() == self.high.len()).then_some(self.low.len())
     }
 
     /// The share of a bag's values outside the training range. Unseen categories are outside, missing values inside.
-    pub fn outside(&self, bags: &Bags, bag: usize) -> Result<f64> {
+    pub(crate) fn outside(&self, bags: &Bags, bag: usize) -> Result<f64> {
         outside(bags, bag, |j| {
             let unseen = match &bags.features()[j].kind {
                 FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
@@ -102,7 +102,7 @@ impl Familiarity {
     }
 
     /// False if the bag looks like nothing in training.
-    pub fn is_familiar(&self, outside: f64, nearest: Option<f64>) -> bool {
+    pub(crate) fn is_familiar(&self, outside: f64, nearest: Option<f64>) -> bool {
         let similar = match (nearest, self.least_similar) {
             (Some(nearest), Some(least)) => nearest >= least,
             _ => true,

@@ -58,7 +58,7 @@ pub struct ModelHeader {
     /// Outputs from here on are the positive class; above 0 if not given.
     pub threshold: Option<f64>,
     /// What is usual in training.
-    pub familiarity: Familiarity,
+    pub(crate) familiarity: Familiarity,
     /// What it was trained on.
     pub training: TrainingSummary,
     /// What the program that trained it wants back with the model, in its own form; the library keeps it unread.

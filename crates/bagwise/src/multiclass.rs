@@ -72,7 +72,7 @@ impl BinaryTask {
 }
 
 /// The bags of every class among some training bags, so that a machine for a pair of many classes looks at its own only.
-pub struct ClassBags<'a> {
+pub(crate) struct ClassBags<'a> {
     codes: &'a [u32],
     train: &'a [usize],
     /// Places in `train`, ascending, for each class.
@@ -81,7 +81,7 @@ pub struct ClassBags<'a> {
 
 impl<'a> ClassBags<'a> {
     /// Sorts the bags `train` by class.
-    pub fn new(codes: &'a [u32], train: &'a [usize]) -> ClassBags<'a> {
+    pub(crate) fn new(codes: &'a [u32], train: &'a [usize]) -> ClassBags<'a> {
         let classes = train.iter().map(|&bag| codes[bag] as usize + 1).max().unwrap_or(0);
         let mut places = vec![Vec::new(); classes];
         train.iter().enumerate().for_each(|(place, &bag)| places[codes[bag] as usize].push(place));
@@ -89,7 +89,7 @@ impl<'a> ClassBags<'a> {
     }
 
     /// [`BinaryTask::problem`], in the same order.
-    pub fn problem(&self, task: &BinaryTask) -> (Vec<usize>, Vec<f64>) {
+    pub(crate) fn problem(&self, task: &BinaryTask) -> (Vec<usize>, Vec<f64>) {
         let Some(minus) = task.minus else { return task.problem(self.codes, self.train) };
         let of = |class: u32| self.places.get(class as usize).map_or(&[][..], Vec::as_slice);
         let mut places = [of(task.plus), of(minus)].concat();

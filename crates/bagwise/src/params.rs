@@ -36,6 +36,8 @@ pub struct ParamSpec {
     pub regression_only: bool,
     /// True if it has a meaning for classes only. A table may have a name twice: once for classes, once for values.
     pub classes_only: bool,
+    /// Another parameter, and its words without which this one has no meaning: `degree` needs `kernel=poly`.
+    pub only_with: Option<(&'static str, &'static [&'static str])>,
 }
 
 impl ParamSpec {
@@ -51,6 +53,7 @@ impl ParamSpec {
             level,
             regression_only: false,
             classes_only: false,
+            only_with: None,
         }
     }
 
@@ -72,6 +75,11 @@ impl ParamSpec {
     /// For classes only.
     pub const fn for_classes(self) -> ParamSpec {
         ParamSpec { classes_only: true, ..self }
+    }
+
+    /// Only where another parameter is one of these words.
+    pub const fn only_with(self, other: &'static str, words: &'static [&'static str]) -> ParamSpec {
+        ParamSpec { only_with: Some((other, words)), ..self }
     }
 
     /// Whether it has a meaning for real values, or for classes.
@@ -164,6 +172,18 @@ pub struct Point(Vec<(String, Value)>);
 
 /// Methods look parameters up once, where they read a point into types of their own.
 impl Point {
+    /// Without the parameters that have no meaning beside the others, for people to read. Files keep all.
+    pub fn relevant(&self, table: &[ParamSpec]) -> Point {
+        let means_something = |name: &str| {
+            let needs = table.iter().find(|spec| spec.name == name).and_then(|spec| spec.only_with);
+            needs.is_none_or(|(other, words)| match self.find(other) {
+                Some(Value::Word(word)) => words.contains(&word.as_str()),
+                _ => true,
+            })
+        };
+        Point(self.0.iter().filter(|(name, _)| means_something(name)).cloned().collect())
+    }
+
     fn find(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }

@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
             "long.csv",
             "bag,label,f1,f2\na,1,2,3\nb,0,4,5,6\n",
             3,
-            &["bag 'b' has 3 features", "has 2: look for"],
+            &["bag 'b' has 3 features", "has 2; look for"],
         ),
         case(
             "stub.csv",
@@ -190,7 +190,7 @@ fn cases() -> Vec<Case> {
             3,
             &["bag 'a' has group 'h', but 'g' in line 2", "with Group"],
         ),
-        case("nobag.csv", "bag,label,f1\na,1,2\n,1,3\n", 3, &["the row has no bag id", "which bag"]),
+        case("nobag.csv", "bag,label,f1\na,1,2\n,1,3\n", 3, &["the row has no bag id", "fill it in"]),
         case("blankbag.csv", "bag,label,f1\n  ,1,3\n", 2, &["the row has no bag id"]),
         case("nolabel.csv", "bag,label,f1\na,1,2\nb,,3\n", 3, &["bag 'b' has no label", "fill it in"]),
         case("half.csv", "bag,label,f1\na,1,2\na,,3\n", 3, &["bag 'a' has label none, but '1' in line 2"])
@@ -326,7 +326,7 @@ fn cases() -> Vec<Case> {
         case("clash.sparse", "a 1 1:1\na 0 2:1\n", 2, &["bag 'a' has label '0', but '1' in line 1"]),
         case("unknown.sparse", "a ? 1:1\n", 1, &["bag 'a' has no label"]),
         case("zeros.sparse", "a 1\nb 0\n", None, &["no row has a value"]),
-        case("group.sparse", "a 1 1:1\n", None, &["a column is given as group", "as CSV"])
+        case("group.sparse", "a 1 1:1\n", None, &["a column is given as group", "use CSV"])
             .with(|o| o.group = column("g")),
     ];
     // Cut anywhere: what is left of the last row is too short, or its number is another one; the cases here

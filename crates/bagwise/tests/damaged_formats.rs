@@ -96,7 +96,7 @@ fn arff_cases() -> Vec<Case> {
         ),
         arff("{u,v}", "{u,v", &[", line 5: ", "the values of attribute 'c' are not closed"]),
         arff("x numeric", "x relational", &[", line 4: ", "is nested inside another", "flatten"]),
-        arff("@end bag\n", "", &[", line 7: ", "relational attribute 'bag' does not end", "@end bag"]),
+        arff("@end bag\n", "", &[", line 7: ", "relational attribute 'bag' is not closed", "@end bag"]),
         arff("@attribute class", "@end bag\n@attribute class", &[", line 7: ", "@end without attributes"]),
         arff("\"3,u\"", "\"3,w\"", &[", line 10: ", "'w' is not among the values of attribute 'c'"]),
         arff("\"3,u\"", "\"three,u\"", &[", line 10: ", "'three' is not a number", "write ?"]),
@@ -116,7 +116,7 @@ fn arff_cases() -> Vec<Case> {
         arff("\"3,u\"", "\"{0 3\"", &[", line 10: ", "a sparse row has no index"]),
         arff("\"3,u\"", "\"3 u v\"", &[", line 10: ", "instance 1 of the bag has 3 values", "quote"]),
         arff("\"3,u\"", "\"3,,u\"", &[", line 10: ", "a value is missing between commas", "write ?"]),
-        arff("\"3,u\",1", "\"3,u\",1,{heavy}", &[", line 10: ", "no weight"]),
+        arff("\"3,u\",1", "\"3,u\",1,{heavy}", &[", line 10: ", "do not contain a weight"]),
         arff(
             "class {0,1}",
             "class {0,1}\n@attribute more numeric",
@@ -237,7 +237,7 @@ fn npz_cases() -> Vec<Case> {
             in_directory(42, &[0xff, 0xff, 0xff, 0x3f]),
             &[", array 'X': ", "points beyond its end"],
         ),
-        case("a.npz", twice, &[": the zip archive is damaged: it has 'X.npy' twice"]),
+        case("a.npz", twice, &[": the zip archive is damaged: it contains 'X.npy' twice"]),
         case("a.npz", patched(b"NUMPY", b"NUMPX", 0), &[", array 'X': ", "this is not a .npy file"]),
         case("a.npz", no_matrix, &[": there is no array 'X'; the file has: bag, y", "numpy.savez"]),
         case(
@@ -259,7 +259,7 @@ fn npz_cases() -> Vec<Case> {
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(4611686018427387904, 8)", &[0; 64])),
-            &[", array 'X': ", "does not fit"],
+            &[", array 'X': ", "does not match"],
         ),
         case(
             "a.npz",
@@ -271,7 +271,11 @@ fn npz_cases() -> Vec<Case> {
             with("X.npy", npy("'<c16'", "(4, 1)", &[0; 64])),
             &[", array 'X': ", "its values have type '<c16'"],
         ),
-        case("a.npz", with("X.npy", npy("[('a', '<f8')]", "(8,)", &[0; 64])), &[", array 'X': ", "of type"]),
+        case(
+            "a.npz",
+            with("X.npy", npy("[('a', '<f8')]", "(8,)", &[0; 64])),
+            &[", array 'X': ", "have type"],
+        ),
         case(
             "a.npz",
             with("X.npy", npy("'<f8'", "(2, 2, 2)", &[0; 64])),

@@ -37,14 +37,17 @@ fn members_of_every_kind_work() {
         let [estimate] = model.out_of_bag()[..] else { panic!("{member}: one machine") };
         assert!((0.0..=1.0).contains(&estimate), "{member}: {estimate}");
     }
-    for members in ["mi-kernel,mi-svm", "simple-mi,mg-acc", "simple-mi"] {
+    for members in ["mi-kernel,mi-svm", "isk,mg-acc", "mi-kernel"] {
         let stacking = method("stacking").unwrap().param("members", members).param("folds", 3);
         keeps_its_promises(&stacking.fit(&data).unwrap(), &data, members);
     }
     // A member that cannot explain itself cannot be added up.
     let silent = method("bagging").unwrap().param("member", "dd-svm").param("draws", 2).fit(&data).unwrap();
     assert!(silent.predict(&data.bags).is_ok());
-    assert!(said(silent.explain(&data.bags)).contains("dd-svm cannot tell instances apart"));
+    assert!(said(silent.explain(&data.bags)).contains("dd-svm cannot explain by instance"));
+    let silent = method("stacking").unwrap().param("members", "simple-mi,mg-acc").fit(&data).unwrap();
+    assert!(silent.predict(&data.bags).is_ok());
+    assert!(said(silent.explain(&data.bags)).contains("simple-mi can explain by instance only"));
 }
 
 #[test]

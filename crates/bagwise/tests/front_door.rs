@@ -25,6 +25,37 @@ fn a_comparison_has_its_baselines_and_prints_a_verdict() {
     assert!(page.contains("against best") && page.contains(&found.verdict.sentence()), "{page}");
 }
 
+/// One method was asked for: a parameter without a name is its own, and not that of a baseline.
+#[test]
+fn a_parameter_belongs_to_the_one_method_that_was_named() {
+    let data = data();
+    for methods in [["mi-kernel"], ["simple-mi"]] {
+        let found = compare(&data).methods(methods).folds(3).param("c", 3).run().unwrap();
+        let costs = |name: &str| -> Vec<Option<f64>> {
+            let own = found.records.iter().filter(|r| r.key.method == name);
+            own.map(|r| r.parameters.get("c").and_then(|c| c.as_f64())).collect()
+        };
+        assert_eq!(costs(methods[0]), [Some(3.0); 3]);
+        assert_eq!(costs("majority"), [None; 3]);
+        if methods[0] == "mi-kernel" {
+            assert!(costs("simple-mi").iter().all(|c| *c != Some(3.0)));
+        }
+    }
+}
+
+/// Andrews' and Zhou's names differ by capitals alone.
+#[test]
+fn methods_answer_to_the_names_of_their_papers() {
+    for (name, own) in [
+        ("mi-SVM", "mi-svm"),
+        ("MI-SVM", "mi-svm-bag"),
+        ("miGraph", "migraph"),
+        ("MIGraph", "migraph-explicit"),
+    ] {
+        assert_eq!(bagwise::methods::find(name).unwrap().info().name, own);
+    }
+}
+
 #[test]
 fn a_method_is_configured_fitted_and_saved() {
     let data = data();
@@ -60,7 +91,7 @@ fn mistakes_are_named_before_any_work() {
             .contains("needs the fold of each bag")
     );
     assert!(
-        run(compare(&data).methods(["mi-kernel"]).param("c", 1))
+        run(compare(&data).methods(["mi-kernel", "isk"]).param("c", 1))
             .contains("must name its method if there are several")
     );
     assert!(run(compare(&data).methods(["mi-kernel"]).param("dd.rho", 1)).contains("dd is not among"));

@@ -72,7 +72,8 @@ fn model(
     let points = Grid::new(method.info().name, method.params(), &given, WhenUnset::Default, regression)
         .unwrap()
         .points;
-    let scope = Scope::of(train);
+    let labels = if method.learns_labels() { y } else { &[] };
+    let scope = Scope { y: labels, ..Scope::of(train) };
     let ctx = Ctx::default();
     let prepared = method.prepare(Arc::new(bags.clone()), &points, &scope, &ctx).unwrap();
     let weights = vec![1.0; train.len()];
@@ -490,5 +491,44 @@ mod rbf_mip {
         let scope = Scope::of(&[0]);
         let error = method.prepare(Arc::new(bags), &points, &scope, &Ctx::default()).err().unwrap();
         assert!(error.to_string().contains("at most 1"), "{error}");
+    }
+}
+
+mod tlc {
+    use super::*;
+
+    #[test]
+    fn nodes_and_counts_are_those_of_scikit_learn() {
+        let file = golden("tree");
+        let (bags, y) = (bags(&file["bags"]), numbers(&file["y"]));
+        let all: Vec<usize> = (0..bags.len()).collect();
+        for case in file["cases"].as_array().unwrap() {
+            let (depth, leaf) = (case["depth"].to_string(), case["leaf"].to_string());
+            let what = format!("depth {depth}, leaf {leaf}");
+            let model = model("tlc", &[("depth", &depth), ("leaf", &leaf)], &bags, &all, &y, false);
+            let state = model.save().unwrap().nested("bank");
+            let nodes = case["nodes"].as_array().unwrap();
+            let attributes = state.counts("attributes").unwrap();
+            assert_eq!(attributes.len(), nodes.len(), "{what}");
+            let cuts = state.vector("cuts", nodes.len()).unwrap();
+            for ((node, attribute), cut) in nodes.iter().zip(&attributes).zip(cuts) {
+                match node.as_array() {
+                    Some(node) => {
+                        assert_eq!(node[0].as_u64().unwrap() as usize, *attribute, "{what}");
+                        // scikit-learn rounds attributes to single precision.
+                        close(cut, node[1].as_f64().unwrap(), 1e-6, &what);
+                    }
+                    None => assert_eq!(*attribute, bags.width(), "{what}: a leaf"),
+                }
+            }
+            let factors = state.vector("factors", nodes.len()).unwrap();
+            let vectors = state.mat("vectors").unwrap();
+            for (b, counts) in case["counts"].as_array().unwrap().iter().enumerate() {
+                let scaled: Vec<f64> = numbers(counts).iter().zip(&factors).map(|(c, f)| c * f).collect();
+                all_close(vectors.row(b), &scaled, 1e-12, &what);
+            }
+            let sums: Vec<f64> = parts(&*model, &bags).iter().map(|p| p.iter().sum()).collect();
+            all_close(&sums, &scores(&*model, &bags), 1e-12, &what);
+        }
     }
 }

@@ -25,8 +25,12 @@ fn some_bags() -> impl Strategy<Value = Bags> {
 /// Every method with a kernel, at every combination of its words.
 fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
     let mut all = Vec::new();
-    // Of what is the same for all bags: not learned from labels, and without a map of cells drawn from the bags.
-    let has_kernel = |m: &&&dyn Method| m.info().has(Offer::Kernel) && !m.info().has(Offer::FeatureMap);
+    // Of what is the same for all bags: not learned from labels, and without cells, clusters or axes found in the bags.
+    let learned = |m: &dyn Method| {
+        m.info().has(Offer::FeatureMap)
+            || m.params().iter().any(|p| ["centres", "prototypes"].contains(&p.name))
+    };
+    let has_kernel = |m: &&&dyn Method| m.info().has(Offer::Kernel) && !learned(**m);
     for method in METHODS.iter().filter(has_kernel) {
         let given: Vec<(String, String)> = method
             .params()

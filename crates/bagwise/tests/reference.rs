@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bagwise::judge::{METRICS, Tasks};
 use bagwise::method::Method;
-use bagwise::methods::{self, METHODS};
+use bagwise::methods::{self, by_complexity};
 
 const INTRODUCTION: &str = "\
 # Methods and metrics
@@ -54,7 +54,7 @@ fn capital(text: &str) -> String {
 
 fn page() -> String {
     let mut page = INTRODUCTION.to_string();
-    METHODS.iter().for_each(|method| page += &section(*method));
+    by_complexity().into_iter().for_each(|method| page += &section(method));
     page += OPTIONS;
     page += "\n## Metrics\n\nFor `--optimize`, in records and in JSON.\n\n";
     page += "| name | task | better | definition |\n|---|---|---|---|\n";
@@ -68,6 +68,15 @@ fn page() -> String {
         writeln!(page, "| `{}` | {judges} | {better} | {} |", m.name, cell(m.formula)).unwrap();
     }
     page
+}
+
+/// A row that is broken over two lines ends its table.
+#[test]
+fn rows_of_tables_stand_on_one_line() {
+    for line in page().lines() {
+        assert_eq!(line.starts_with('|'), line.ends_with('|'), "{line}");
+        assert!(!line.ends_with('\\'), "{line}");
+    }
 }
 
 /// Parameters that the hand-written table names exist, in every method it names them for.

@@ -19,7 +19,7 @@ use bagwise::{Ctx, Dataset};
 use crate::bench_mirsvm::{accuracy, execute, setup};
 use crate::bench_pairs::{cpu_seconds, peak_bytes, released, verdict};
 use crate::run::{data_file, program, root};
-use crate::{venv, weka};
+use crate::{venv, weka, weka_labels};
 
 /// Every measurement, by the name that chooses it.
 const ROWS: &[(&str, fn() -> Result<()>)] = &[
@@ -36,6 +36,7 @@ const ROWS: &[(&str, fn() -> Result<()>)] = &[
         beside_weka("mi-wrapper", &[], Scale::MinMax, "MIWrapper", &theirs)
     }),
     ("optimal-ball", || beside_weka("optimal-ball", &[], Scale::MinMax, "MIOptimalBall", &[])),
+    ("labels", weka_labels::run),
     ("logistic", logistic),
     ("sizes", sizes),
 ];
@@ -114,8 +115,8 @@ fn logistic() -> Result<()> {
     Ok(())
 }
 
-/// Methods whose cost is linear in the instances.
-const LINEAR: &[&str] = &["mi-boost", "mi-wrapper"];
+/// Methods whose cost is linear in the instances; `bench embeddings` and `bench net` have the others.
+const LINEAR: &[&str] = &["mi-boost", "mi-wrapper", "tlc"];
 
 /// One fit at three sizes, each in a process of its own so that the peak is its own.
 fn sizes() -> Result<()> {

@@ -181,8 +181,8 @@ fn beside_weka(data: &Dataset, folder: &Path) -> Result<()> {
         return Ok(());
     }
     let file = weka::write(&data.select(&training(data)), folder)?;
-    let mut java = program("java", &["-cp", jar, "weka.classifiers.mi.MIDD", "-N", "1", "-no-cv", "-t"]);
-    java.arg(&file);
+    let mut java = program("java", &["-cp"]);
+    java.arg(&jar).args(["weka.classifiers.mi.MIDD", "-N", "1", "-no-cv", "-t"]).arg(&file);
     let start = (weka::children_seconds(), Instant::now());
     let output = java.output()?;
     let (cpu, wall) = (weka::children_seconds() - start.0, start.1.elapsed().as_secs_f64());

@@ -383,4 +383,18 @@ mod tests {
         assert_eq!(argument("memory"), "memory_");
         assert_eq!(argument("threshold"), "threshold");
     }
+
+    /// Python shows defaults in its signatures, so they are written there again; they are those of the library.
+    #[test]
+    fn defaults_of_folds_are_those_of_the_library() {
+        let own = format!("inner: int = {}", bagwise::INNER_FOLDS);
+        let written = |text: &str| -> Vec<String> {
+            let lines = text.lines().map(str::trim).filter(|line| line.starts_with("inner: int = "));
+            lines.map(|line| line.trim_end_matches(',').to_string()).collect()
+        };
+        for name in ["_judge.py", "_estimators.py"] {
+            let found = written(&std::fs::read_to_string(path(name)).unwrap());
+            assert!(!found.is_empty() && found.iter().all(|line| *line == own), "{name}: {found:?}");
+        }
+    }
 }

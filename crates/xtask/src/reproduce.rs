@@ -70,6 +70,11 @@ const ALL: &[(&str, &str, Source)] = &[
         "marginalized kernels on Musk1, 1000-Image and LJ beside the paper and the reference",
         Source::Files(&["mg", "mg-values"]),
     ),
+    (
+        "comparators",
+        "accuracies of the methods that papers compare with, beside a reference",
+        Source::Files(&["comparators", "comparators-musk1", "comparators-fox"]),
+    ),
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),
     ("verdict", "how often verdicts are wrong, by the rule behind them", Source::Simulation(verdict::run)),

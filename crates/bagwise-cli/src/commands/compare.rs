@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary};
+use bagwise::run::files::SUMMARY;
 use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, TimePlan};
 use bagwise_report::ReportOptions;
 
@@ -28,8 +29,8 @@ pub(crate) struct Args {
     /// [default: those that finish within ten minutes on two ordinary cores]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     methods: Vec<String>,
-    /// Make a plan for this time, such as 90s, 10m or 2h, at the speed of this machine, and stop when it is up; the same
-    /// command goes on
+    /// Plan for this much time (such as 90s, 10m or 2h) at the speed of this machine, and stop when it is up; run the same
+    /// command again to continue
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
     /// Repeat the plan of another run: the plan.json in its folder
@@ -78,10 +79,10 @@ const HELP: &str = "\
 Parameters are chosen by inner folds of the training bags, so test bags do not influence them. All methods use the same \
 folds. Each method is compared with the best one and with the baseline majority: the difference, its interval, and a p-value adjusted \
 for the number of methods. The recommended method is the simplest one that is not clearly worse than the best. To set a parameter \
-of one method, use -p METHOD.KEY=VALUE.
+of one method, use -p METHOD.KEY=VALUE, or -p KEY=VALUE if --methods names a single method.
 
-Which methods end within ten minutes follows from the size of the data, not from the clock, so that the same command \
-does the same everywhere. What is left out is said; --methods all leaves out nothing.
+Whether a method finishes within ten minutes is estimated from the size of the data, not measured, so the same command runs \
+the same methods on every machine. compare prints what it leaves out; --methods all runs everything.
 
 Examples:
   bagwise compare musk1
@@ -163,7 +164,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         let options = ReportOptions { hide_ids: args.hide_ids, title: None };
         comparison.report = Some(reporting::draw(comparison.folder(), &options, session)?);
     }
-    save_whole(&comparison.folder().join("summary.json"), comparison.json()?.as_bytes())?;
+    save_whole(&comparison.folder().join(SUMMARY), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
     Ok(judging::conclude(&results, session))
 }

@@ -43,8 +43,8 @@ enum What {
 }
 
 const HELP: &str = "\
-Sources are public repositories at a fixed commit; downloads are made by curl. Without a network, the error names the file to \
-download elsewhere, which --from then takes. $BAGWISE_MIRROR names another server with the same folders.
+Data sets come from public repositories at a fixed commit and are downloaded with curl. Without a network connection, the error \
+names the file to download on another computer; pass it with --from. $BAGWISE_MIRROR names another server with the same folders.
 
 Examples:
   bagwise data

@@ -6,6 +6,7 @@ use anyhow::Result;
 use bagwise::Evaluation;
 use bagwise::io::save_whole;
 use bagwise::judge::{MethodSummary, MetricSummary, Resampling, bootstrap_method};
+use bagwise::run::files::SUMMARY;
 
 use crate::args::Data;
 use crate::judging::{self, Judging, metric_json, shown};
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let results = judging::run(evaluate, args.judging.level, session)?;
     let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref() };
     if let Some(folder) = &results.folder {
-        save_whole(&folder.join("summary.json"), estimate.json()?.as_bytes())?;
+        save_whole(&folder.join(SUMMARY), estimate.json()?.as_bytes())?;
     }
     session.print(&estimate)?;
     if results.plan.protocol.optimistic() {

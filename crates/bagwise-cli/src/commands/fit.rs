@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use bagwise::io::OutputKind;
+use bagwise::params::Point;
 use bagwise::{AUTO, INNER_FOLDS, Model};
 
 use crate::args::Data;
@@ -114,6 +115,17 @@ struct Fitted<'a> {
     output: &'a Path,
 }
 
+impl Fitted<'_> {
+    /// The parameters that have a meaning beside the others; JSON has all.
+    fn point(&self) -> Point {
+        let header = &self.model.header;
+        match bagwise::methods::find(&header.method) {
+            Ok(method) => header.parameters.relevant(method.params()),
+            Err(_) => header.parameters.clone(),
+        }
+    }
+}
+
 impl Output for Fitted<'_> {
     fn json(&self) -> Result<String> {
         let header = &self.model.header;
@@ -139,7 +151,7 @@ impl Output for Fitted<'_> {
             Rows::new(["method", "parameters", "scaling", "chosen_by", "inner_value", "threshold", "model"]);
         rows.push(vec![
             header.method.clone(),
-            header.parameters.to_string(),
+            self.point().to_string(),
             header.transform.scale.name().into(),
             header.training.chosen_by.clone(),
             Digits::All.show(header.training.inner_value),
@@ -159,7 +171,7 @@ impl Output for Fitted<'_> {
         };
         let mut text = format!(
             "{}, scaling {}\n{} over {} inner folds: {value}{remark}\n",
-            format!("{} {}", header.method, header.parameters).trim_end(),
+            format!("{} {}", header.method, self.point()).trim_end(),
             header.transform.scale.name(),
             header.training.chosen_by,
             self.inner

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use bagwise::method::Method;
-use bagwise::methods::{self, METHODS, describe};
+use bagwise::methods::{self, by_complexity, describe};
 
 use crate::output::{BOLD, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
@@ -33,7 +33,7 @@ struct All;
 
 impl Output for All {
     fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(&METHODS.iter().map(|m| describe(*m)).collect::<Vec<_>>())?)
+        Ok(serde_json::to_string_pretty(&by_complexity().into_iter().map(describe).collect::<Vec<_>>())?)
     }
 
     /// Programs find the names that JSON has.
@@ -49,7 +49,7 @@ impl Output for All {
 /// A row per method; `[yes, no]` are the words for whether it predicts numbers.
 fn all(head: [&str; 4], [yes, no]: [&str; 2]) -> Rows {
     let mut rows = Rows::new(head);
-    for method in METHODS {
+    for method in by_complexity() {
         let info = method.info();
         let numbers = if info.regression { yes } else { no };
         rows.push(vec![info.name.into(), info.family.into(), numbers.into(), info.title.into()]);

@@ -1,10 +1,11 @@
-//! `bagwise report`: a page for people from the folders of runs, without computing anything again.
+//! `bagwise report`: an HTML page from the folders of runs, without computing anything again.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise_report::{Joint, LoadedRun, ReportOptions, joint, render};
+use bagwise::run::files::{ALL_FILES, RECORDS};
+use bagwise_report::{CONTEXT_FILE, Joint, LoadedRun, ReportOptions, joint, render};
 
 use crate::output::{Digits, Output, Rows};
 use crate::session::{Outcome, Session};
@@ -108,26 +109,17 @@ impl Output for Numbers {
 /// What belongs to a run, or to the folder that a file of records lies in; a report beside them may be drawn again.
 fn files_of(run: &Path) -> Vec<String> {
     let (folder, records) = if run.is_dir() {
-        (run, run.join("records.jsonl"))
+        (run, run.join(RECORDS))
     } else {
         (run.parent().unwrap_or(Path::new("")), run.to_path_buf())
     };
-    let names = [
-        "run.json",
-        "folds.json",
-        "roster.json",
-        "report.json",
-        "predictions.csv",
-        "differences.csv",
-        "summary.json",
-    ];
-    let beside = names.into_iter().map(|name| folder.join(name));
+    let beside = ALL_FILES.into_iter().chain([CONTEXT_FILE]).map(|name| folder.join(name));
     beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// A path itself, or, of a folder without records (that of `run`), the folders in it that have some, by name.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
-    let has_records = |folder: &Path| folder.join("records.jsonl").exists();
+    let has_records = |folder: &Path| folder.join(RECORDS).exists();
     if !path.is_dir() || has_records(path) {
         return Ok(vec![path.into()]);
     }

@@ -393,7 +393,7 @@ impl Table<'_> {
             let mut row = if several { vec![line.table.title.clone()] } else { Vec::new() };
             row.extend([
                 line.data.name.clone(),
-                line.method.name.clone(),
+                line.method.shown().to_string(),
                 digits.show(cell.printed),
                 digits.show(cell.ours),
                 digits.show(cell.sd),
@@ -423,7 +423,7 @@ impl Table<'_> {
         object.put("table", &line.table.title);
         object
             .put("data", &line.data.name)
-            .put("name", &line.method.name)
+            .put("name", line.method.shown())
             .put("method", line.method.method());
         object.put("printed", cell.printed).put("spread", &cell.spread).put("reference", cell.reference);
         let (expected, within) = self.expected(line);

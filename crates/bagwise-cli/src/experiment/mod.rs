@@ -36,6 +36,7 @@
 //!
 //! [[method]]
 //! name = "WMKSVM"
+//! shown = "WMKSVM (ours)"            # its name in our tables, where it is not quite the printed method
 //! method = "wmksvm"                  # left out, or one that bagwise does not have: shown as such
 //! scale = "minmax"
 //! params = { gamma = "2^-5..2^5", c = "100" }
@@ -262,6 +263,8 @@ impl Data {
 pub(crate) struct Entry {
     /// Its name in the table.
     pub(crate) name: String,
+    /// What it is called beside printed numbers, where ours is not quite the method of that name.
+    shown: Option<String>,
     /// The name of our method, which may not exist (yet).
     method: Option<String>,
     scale: Option<String>,
@@ -529,6 +532,11 @@ impl How {
 }
 
 impl Entry {
+    /// Its name in our tables.
+    pub(crate) fn shown(&self) -> &str {
+        self.shown.as_deref().unwrap_or(&self.name)
+    }
+
     /// Our method; none if there is none of the name.
     pub(crate) fn method(&self) -> Option<&str> {
         self.method.as_deref().filter(|name| methods::find(name).is_ok())

@@ -22,8 +22,8 @@ use bagwise_core::{Bags, Ctx, Precision, Result, Rng};
 use rayon::prelude::*;
 
 pub use adam::Adam;
-use pass::Pass;
-use real::Real;
+use pass::NetworkPass;
+use real::NetworkFloat;
 
 /// Instances of a block: enough for products of matrices to be fast, and a block of 384 single-precision columns is still
 /// near when the gradient comes back to it.
@@ -92,7 +92,7 @@ struct DenseLayer {
 }
 
 /// Where everything stands among the parameters.
-struct Layout {
+struct ParameterLayout {
     layers: Vec<DenseLayer>,
     /// The layer inside the tangent, that of the gate, and what they are summed by.
     attention: Option<(DenseLayer, Option<DenseLayer>, Range<usize>)>,
@@ -101,7 +101,7 @@ struct Layout {
 }
 
 impl NetworkShape {
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> ParameterLayout {
         let mut at = 0;
         let mut take = |count: usize| {
             at += count;
@@ -127,7 +127,7 @@ impl NetworkShape {
         let attention = attention.map(|(inside, gate)| (inside, gate, take(self.attention)));
         let last = take(top);
         let bias = take(1).start;
-        Layout { layers, attention, last, bias }
+        ParameterLayout { layers, attention, last, bias }
     }
 
     /// Units of the last layer.
@@ -247,14 +247,14 @@ pub fn outputs(
     }
 }
 
-fn outputs_in<T: Real>(
+fn outputs_in<T: NetworkFloat>(
     shape: &NetworkShape,
     parameters: &[f64],
     bags: &Bags,
     list: &[usize],
     ctx: &Ctx,
 ) -> Result<Vec<f64>> {
-    let pass = Pass::<T>::new(shape, parameters, bags);
+    let pass = NetworkPass::<T>::new(shape, parameters, bags);
     let blocks = blocks(bags, list);
     let one = |block: &Range<usize>| {
         ctx.check()?;
@@ -275,7 +275,7 @@ pub fn shares(
     list: &[usize],
     ctx: &Ctx,
 ) -> Result<Vec<InstanceShares>> {
-    let pass = Pass::<f64>::new(shape, parameters, bags);
+    let pass = NetworkPass::<f64>::new(shape, parameters, bags);
     let blocks = blocks(bags, list);
     let one = |block: &Range<usize>| {
         ctx.check()?;
@@ -301,7 +301,7 @@ pub fn gradient(
     }
 }
 
-fn gradient_in<T: Real>(
+fn gradient_in<T: NetworkFloat>(
     shape: &NetworkShape,
     parameters: &[f64],
     bags: &Bags,
@@ -309,7 +309,7 @@ fn gradient_in<T: Real>(
     loss: &(dyn Fn(usize, f64) -> (f64, f64) + Sync),
     ctx: &Ctx,
 ) -> Result<LossGradient> {
-    let pass = Pass::<T>::new(shape, parameters, bags);
+    let pass = NetworkPass::<T>::new(shape, parameters, bags);
     let blocks = blocks(bags, list);
     let parts: Vec<&[Range<usize>]> = blocks.chunks(blocks.len().div_ceil(PARTS).max(1)).collect();
     let of_part = |part: &&[Range<usize>]| -> Result<LossGradient> {

@@ -8,16 +8,16 @@ use std::ops::Range;
 
 use bagwise_core::{Bags, Csr, Instances, Result};
 
-use super::real::{Real, Strided, multiply, sigmoid_all, tanh_all};
-use super::{Activation, DenseLayer, InstanceShares, Layout, NetworkShape, Pooling};
+use super::real::{NetworkFloat, Strided, multiply, sigmoid_all, tanh_all};
+use super::{Activation, DenseLayer, InstanceShares, NetworkShape, ParameterLayout, Pooling};
 
 /// Rows of instances that are copied at a time: bags larger than this pass piece by piece.
 const PIECE: usize = 2048;
 
 /// A network in the precision of the pass.
-pub(super) struct Pass<'a, T> {
+pub(super) struct NetworkPass<'a, T> {
     shape: &'a NetworkShape,
-    layout: Layout,
+    layout: ParameterLayout,
     parameters: Vec<T>,
     bags: &'a Bags,
 }
@@ -45,13 +45,13 @@ pub(super) struct Forward<T> {
     pub(super) outputs: Vec<f64>,
 }
 
-impl<'a, T: Real> Pass<'a, T> {
-    pub(super) fn new(shape: &'a NetworkShape, parameters: &[f64], bags: &'a Bags) -> Pass<'a, T> {
+impl<'a, T: NetworkFloat> NetworkPass<'a, T> {
+    pub(super) fn new(shape: &'a NetworkShape, parameters: &[f64], bags: &'a Bags) -> NetworkPass<'a, T> {
         let layout = shape.layout();
         assert_eq!(parameters.len(), layout.bias + 1, "the parameters of this shape");
         assert_eq!(bags.width(), shape.inputs, "the columns of this network");
         let parameters = parameters.iter().map(|&p| T::from_f64(p)).collect();
-        Pass { shape, layout, parameters, bags }
+        NetworkPass { shape, layout, parameters, bags }
     }
 
     pub(super) fn forward(&self, list: &[usize]) -> Result<Forward<T>> {
@@ -455,7 +455,7 @@ fn softmax(values: &mut [f64]) {
 }
 
 /// Adds every row to a sum.
-fn add_columns<T: Real>(rows: &[T], sum: &mut [T]) {
+fn add_columns<T: NetworkFloat>(rows: &[T], sum: &mut [T]) {
     for row in rows.chunks_exact(sum.len()) {
         sum.iter_mut().zip(row).for_each(|(s, &v)| *s += v);
     }

@@ -13,7 +13,7 @@ use bagwise_core::{Instances, Result};
 use crate::simd::{Element, InstructionSet, Vector, exp2, table_of};
 
 /// `f64`, or `f32` where speed is worth more than digits.
-pub(super) trait Real:
+pub(super) trait NetworkFloat:
     Element
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -60,7 +60,7 @@ impl<'a, T> Strided<'a, T> {
 }
 
 /// `c = a b`, or `c += a b`; `c` is row after row.
-pub(super) fn multiply<T: Real>(a: Strided<'_, T>, b: Strided<'_, T>, add: bool, c: &mut [T]) {
+pub(super) fn multiply<T: NetworkFloat>(a: Strided<'_, T>, b: Strided<'_, T>, add: bool, c: &mut [T]) {
     assert_eq!(a.cols, b.rows, "inner dimensions");
     assert_eq!(c.len(), a.rows * b.cols, "the result");
     let beta = T::from_f64(if add { 1.0 } else { 0.0 });
@@ -83,13 +83,13 @@ pub(super) struct Squash<T> {
 }
 
 /// `tanh` of every value.
-pub(super) fn tanh_all<T: Real>(values: &mut [T]) {
+pub(super) fn tanh_all<T: NetworkFloat>(values: &mut [T]) {
     // SAFETY: the processor has the instruction set that is best.
     unsafe { (T::squash_of(InstructionSet::best()).tanh)(values) }
 }
 
 /// `1 / (1 + exp(-x))` of every value.
-pub(super) fn sigmoid_all<T: Real>(values: &mut [T]) {
+pub(super) fn sigmoid_all<T: NetworkFloat>(values: &mut [T]) {
     // SAFETY: as above.
     unsafe { (T::squash_of(InstructionSet::best()).sigmoid)(values) }
 }
@@ -180,7 +180,7 @@ instruction_set!(avx512, crate::simd_x86::Avx512F64, crate::simd_x86::Avx512F32,
 
 macro_rules! real {
     ($t:ty, $gemm:path, $table:ident, $same:ident, $other:ident, $read:ident) => {
-        impl Real for $t {
+        impl NetworkFloat for $t {
             unsafe fn gemm(
                 (m, k, n): (usize, usize, usize),
                 (a, [rsa, csa]): (*const $t, [isize; 2]),

@@ -135,7 +135,13 @@ pub(super) fn cells<'t>(text: &'t str, width: usize) -> Parsed<(Vec<ArffCell<'t>
             cells.push(value(first)?);
             first = tokens.next()?;
             match first {
-                Some(Token::Comma) => first = tokens.next()?,
+                Some(Token::Comma) => {
+                    first = tokens.next()?;
+                    // Weka passes over a comma at the end of a row, and some public sets have one.
+                    if first.is_none() && cells.len() == width {
+                        break;
+                    }
+                }
                 // Weka takes spaces and tabs for commas.
                 Some(Token::Word(_) | Token::Missing) if cells.len() <= width => {}
                 _ => break,

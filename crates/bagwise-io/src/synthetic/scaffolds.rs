@@ -117,7 +117,7 @@ mod tests {
             super::super::generate("x", "scaffolds?bags=5&groups=6")
                 .unwrap_err()
                 .to_string()
-                .contains("6 groups of 5 bags")
+                .contains("6 groups for 5 bags")
         );
     }
 }

@@ -6,14 +6,14 @@ use bagwise_core::{Bags, Dataset, Error, Instances, Mat, Place, Result, Target};
 use bagwise_io::{ReadOptions, Task, read};
 
 use super::KnownSet;
-use super::sources::Layout;
+use super::sources::SourceLayout;
 
 /// Reads the file of a source; `place` is what it is called in errors.
-pub(super) fn convert(set: &KnownSet, layout: Layout, file: &Path, place: &str) -> Result<Dataset> {
+pub(super) fn convert(set: &KnownSet, layout: SourceLayout, file: &Path, place: &str) -> Result<Dataset> {
     let mut data = match layout {
-        Layout::Molecules => molecules(file, place)?,
-        Layout::Arff | Layout::Cells { .. } => {
-            let format = if layout == Layout::Arff { "arff" } else { "matlab" };
+        SourceLayout::Molecules => molecules(file, place)?,
+        SourceLayout::Arff | SourceLayout::Cells { .. } => {
+            let format = if layout == SourceLayout::Arff { "arff" } else { "matlab" };
             let options = ReadOptions {
                 format: Some(format.into()),
                 task: Task::Classification,
@@ -22,7 +22,7 @@ pub(super) fn convert(set: &KnownSet, layout: Layout, file: &Path, place: &str) 
             read(&file.display().to_string(), &options)?
         }
     };
-    if let Layout::Cells { instance_labels, positive, counts } = layout {
+    if let SourceLayout::Cells { instance_labels, positive, counts } = layout {
         data = cells(data, set.attributes, instance_labels, positive, counts)?;
     }
     data.warnings.clear();

@@ -35,14 +35,14 @@ pub enum Origin {
         path: &'static str,
         /// What is in the file.
         #[doc(hidden)]
-        layout: Layout,
+        layout: SourceLayout,
     },
 }
 
 /// What is in the file of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(hidden)]
-pub enum Layout {
+pub enum SourceLayout {
     /// A table of Weka with a relational attribute.
     Arff,
     /// MATLAB cells, a matrix and a label for each bag.
@@ -86,7 +86,7 @@ const fn set(
 }
 
 /// The benchmark files of RGMIL, which its owner later deleted from the head.
-const fn rgmil(path: &'static str, layout: Layout) -> Origin {
+const fn rgmil(path: &'static str, layout: SourceLayout) -> Origin {
     let commit = "61ee3bbafc4a6f72206ea75a29cff58399fe74b7";
     Origin::GitHub { repository: "LMBDA-design/RGMIL", commit, path, layout }
 }
@@ -94,28 +94,31 @@ const fn rgmil(path: &'static str, layout: Layout) -> Origin {
 /// The files of the authors of MIRSVM.
 const fn melkiga(path: &'static str) -> Origin {
     let commit = "62c0ceeaf55c14050f69777fe21955bbb7631a54";
-    Origin::GitHub { repository: "melkiga/MultiInstanceLearning", commit, path, layout: Layout::Arff }
+    Origin::GitHub { repository: "melkiga/MultiInstanceLearning", commit, path, layout: SourceLayout::Arff }
 }
 
 /// Artificial affinities.
 const fn pylemmings(path: &'static str) -> Origin {
     let commit = "74f99857cd8b12ec2845df62948cd3a1d1b55701";
-    Origin::GitHub { repository: "foxtrotmike/pylemmings", commit, path, layout: Layout::Molecules }
+    Origin::GitHub { repository: "foxtrotmike/pylemmings", commit, path, layout: SourceLayout::Molecules }
 }
 
 /// A newsgroup of RGMIL; bags that are positive by the original label but have no positive instance were counted as negative.
 const fn news(path: &'static str, positive: &'static [usize]) -> Origin {
-    rgmil(path, Layout::Cells { instance_labels: true, positive, counts: None })
+    rgmil(path, SourceLayout::Cells { instance_labels: true, positive, counts: None })
 }
 
 /// A set of RGMIL with the label as one more column.
 const fn labelled(path: &'static str) -> Origin {
-    rgmil(path, Layout::Cells { instance_labels: false, positive: &[], counts: None })
+    rgmil(path, SourceLayout::Cells { instance_labels: false, positive: &[], counts: None })
 }
 
 /// Pages of RGMIL: 75 training and 38 test bags, each part divided by its largest count.
 const fn pages(path: &'static str, train: f64, test: f64) -> Origin {
-    rgmil(path, Layout::Cells { instance_labels: false, positive: &[], counts: Some((75, train, test)) })
+    rgmil(
+        path,
+        SourceLayout::Cells { instance_labels: false, positive: &[], counts: Some((75, train, test)) },
+    )
 }
 
 #[rustfmt::skip]

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use super::sources::Layout;
+use super::sources::SourceLayout;
 use super::*;
 
 /// Two bags in the text of the affinity sets.
@@ -14,9 +14,9 @@ const MOLECULES: &str = "# Number of Dimensions\n2\n# Number of Examples\n2\n# N
 const WEKA: &str = "@relation r\n@attribute id {a,b}\n@attribute bag relational\n@attribute f1 numeric\n@attribute f2 numeric\n\
                     @end bag\n@attribute class {0,1}\n@data\na,\"1.5,2.5,\",1\nb,\"3.0,4.0,\\n5.0,6.0,\",0\n";
 
-fn example(layout: Layout, digest: &'static str) -> KnownSet {
+fn example(layout: SourceLayout, digest: &'static str) -> KnownSet {
     let origin = Origin::GitHub { repository: "o/r", commit: "c", path: "f.txt", layout };
-    let name = if layout == Layout::Molecules { "lj-example" } else { "example" };
+    let name = if layout == SourceLayout::Molecules { "lj-example" } else { "example" };
     KnownSet { name, bags: 2, instances: 3, attributes: 2, first_label: "1", digest, origin }
 }
 
@@ -38,7 +38,7 @@ fn server(status: &'static str, length: usize, body: &'static [u8]) -> String {
     format!("http://{address}")
 }
 
-fn digest_of(layout: Layout, text: &str) -> &'static str {
+fn digest_of(layout: SourceLayout, text: &str) -> &'static str {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f.txt");
     std::fs::write(&file, text).unwrap();
@@ -49,7 +49,7 @@ fn digest_of(layout: Layout, text: &str) -> &'static str {
 #[test]
 fn a_good_file_is_converted_and_written_where_it_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let set = example(Layout::Molecules, digest_of(Layout::Molecules, MOLECULES));
+    let set = example(SourceLayout::Molecules, digest_of(SourceLayout::Molecules, MOLECULES));
     let at = server("200 OK", MOLECULES.len(), MOLECULES.as_bytes());
     let path = fetch_from(&at, &set, None, folder.path()).unwrap();
     assert_eq!(path, folder.path().join("lj-example.csv.gz"));
@@ -61,7 +61,7 @@ fn a_good_file_is_converted_and_written_where_it_is_found() {
 
 #[test]
 fn a_cut_an_altered_and_a_missing_file_are_refused_and_nothing_is_left() {
-    let set = example(Layout::Molecules, digest_of(Layout::Molecules, MOLECULES));
+    let set = example(SourceLayout::Molecules, digest_of(SourceLayout::Molecules, MOLECULES));
     let cut = &MOLECULES.as_bytes()[..MOLECULES.len() - 12];
     let altered: &'static [u8] = MOLECULES.replace("2.5", "2.6").leak().as_bytes();
     for (status, length, body, why) in [
@@ -85,7 +85,7 @@ fn without_a_network_it_is_said_what_to_download() {
     let folder = tempfile::tempdir().unwrap();
     // Nobody listens on a port that was just given back.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let set = example(Layout::Molecules, "");
+    let set = example(SourceLayout::Molecules, "");
     let error =
         fetch_from(&format!("http://127.0.0.1:{port}"), &set, None, folder.path()).unwrap_err().to_string();
     assert!(error.contains(&format!("http://127.0.0.1:{port}/o/r/c/f.txt cannot be downloaded")), "{error}");
@@ -97,7 +97,7 @@ fn a_file_of_weka_that_the_user_has_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.arff");
     std::fs::write(&file, WEKA).unwrap();
-    let set = example(Layout::Arff, digest_of(Layout::Arff, WEKA));
+    let set = example(SourceLayout::Arff, digest_of(SourceLayout::Arff, WEKA));
     let path = fetch_from("nowhere", &set, Some(&file), folder.path()).unwrap();
     let data = read(&path.display().to_string(), &set.options()).unwrap();
     assert_eq!((data.bags.len(), data.bags.instance_count(), data.bags.width()), (2, 3, 2));

@@ -26,7 +26,8 @@ pub(crate) const DEGREE: ParamSpec = ParamSpec::new(
     Kind::Whole { least: 1, most: 10, words: &[] },
     "2",
     "Degree of the poly kernel; other kernels ignore it.",
-);
+)
+.only_with("kernel", &["poly"]);
 
 /// The distance inside the Gaussian.
 pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
@@ -35,7 +36,8 @@ pub(crate) const DISTANCE: ParamSpec = ParamSpec::new(
     "euclidean",
     "Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are \
      nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.",
-);
+)
+.only_with("kernel", &["rbf"]);
 
 /// A kernel of two instances, but for its width.
 #[derive(Clone, Copy, Debug, PartialEq)]

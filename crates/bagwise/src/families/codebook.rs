@@ -2,7 +2,7 @@
 //!
 //! Instances are sent to principal axes (or not), k-means divides them, a mixture of Gaussians may follow from there; see
 //! `bagwise_engine::{axes, clusters, mixture}`. An instance x adds `phi(x)` to its bag ([`Summary`]), and the sums are
-//! normalised ([`Norm`]). So the part of x in an output `w u` is, coordinate by coordinate, `w_j u_j phi_j(x) / sum phi_j`:
+//! normalised ([`VectorNorm`]). So the part of x in an output `w u` is, coordinate by coordinate, `w_j u_j phi_j(x) / sum phi_j`:
 //! parts add up exactly. Where addends cancel, and shares would be large and of both signs, all instances have the same.
 //!
 //! Nothing is learned from labels. Points with the same axes share them and the coordinates of instances. Linear in instances;
@@ -89,11 +89,11 @@ pub(crate) struct CodebookParams {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Codebook {
     axes: Option<Arc<Axes>>,
-    groups: Groups,
+    groups: InstanceClusters,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Groups {
+enum InstanceClusters {
     Centres(Centroids),
     Mixture(Mixture),
 }
@@ -161,18 +161,18 @@ pub(crate) fn learn_codebooks(
     Ok(found.into_iter().flatten().collect())
 }
 
-fn learn_groups(points: &Instances, wanted: &CodebookParams, ctx: &Ctx) -> Result<Groups> {
+fn learn_groups(points: &Instances, wanted: &CodebookParams, ctx: &Ctx) -> Result<InstanceClusters> {
     let mut rng = Rng::new(ctx.seed, "kmeans", &[wanted.centres as u64, 0]);
     let start = plus_plus(points, wanted.centres, &mut rng, ctx)?;
     let clusters = KMeans::fit(points, start, wanted.iterations, ctx)?;
     if !wanted.mixture {
-        return Ok(Groups::Centres(clusters.centroids));
+        return Ok(InstanceClusters::Centres(clusters.centroids));
     }
     let Instances::F64(points) = points else { unreachable!("mixtures are of coordinates on axes") };
     let count = clusters.centroids.centres().rows();
     let (mixture, _) = Mixture::fit(points, &clusters.assignment, count, wanted.iterations, ctx)?;
     // What stands for less than one instance says nothing of others.
-    Ok(Groups::Mixture(mixture.without_components_below(1.0 / points.rows() as f64)))
+    Ok(InstanceClusters::Mixture(mixture.without_components_below(1.0 / points.rows() as f64)))
 }
 
 /// What an instance adds to its bag.
@@ -188,7 +188,7 @@ pub(crate) enum Summary {
 
 /// What becomes of the sums of a bag.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Norm {
+pub(crate) enum VectorNorm {
     /// Nothing.
     None,
     /// Signed roots, then length 1.
@@ -204,26 +204,26 @@ pub(crate) enum Norm {
 pub(crate) struct CodebookMap {
     pub(crate) params: CodebookParams,
     pub(crate) summary: Summary,
-    pub(crate) norm: Norm,
+    pub(crate) norm: VectorNorm,
     /// Nothing before it is learned.
     pub(crate) learned: Option<Arc<Codebook>>,
 }
 
-impl Norm {
+impl VectorNorm {
     /// The vector of a bag of so many instances.
     fn apply(self, summary: Summary, mut sums: Vec<f64>, size: usize) -> Vec<f64> {
         if summary != Summary::Differences {
             sums.iter_mut().for_each(|s| *s /= size as f64);
         }
         match self {
-            Norm::None => return sums,
-            Norm::Bits => {
+            VectorNorm::None => return sums,
+            VectorNorm::Bits => {
                 sums.iter_mut().for_each(|s| *s = f64::from(u8::from(*s > 0.0)));
                 return sums;
             }
-            Norm::Roots => sums.iter_mut().for_each(|s| *s = s.signum() * s.abs().sqrt()),
+            VectorNorm::Roots => sums.iter_mut().for_each(|s| *s = s.signum() * s.abs().sqrt()),
             // Nothing stays nothing, also to the power 0.
-            Norm::Power(p) => sums.iter_mut().filter(|s| **s > 0.0).for_each(|s| *s = s.powf(p)),
+            VectorNorm::Power(p) => sums.iter_mut().filter(|s| **s > 0.0).for_each(|s| *s = s.powf(p)),
         }
         let length = dot(&sums, &sums).sqrt();
         if length > 0.0 {
@@ -238,16 +238,16 @@ impl Codebook {
     pub(crate) fn width(&self) -> usize {
         match (&self.axes, &self.groups) {
             (Some(axes), _) => axes.mean().len(),
-            (None, Groups::Centres(centroids)) => centroids.centres().cols(),
-            (None, Groups::Mixture(mixture)) => mixture.means().cols(),
+            (None, InstanceClusters::Centres(centroids)) => centroids.centres().cols(),
+            (None, InstanceClusters::Mixture(mixture)) => mixture.means().cols(),
         }
     }
 
     /// Number of groups.
     pub(crate) fn count(&self) -> usize {
         match &self.groups {
-            Groups::Centres(centroids) => centroids.centres().rows(),
-            Groups::Mixture(mixture) => mixture.weights().len(),
+            InstanceClusters::Centres(centroids) => centroids.centres().rows(),
+            InstanceClusters::Mixture(mixture) => mixture.weights().len(),
         }
     }
 
@@ -257,8 +257,8 @@ impl Codebook {
             state.put_mat("axes", axes.directions());
         }
         match &self.groups {
-            Groups::Centres(centroids) => state.put_mat("centres", centroids.centres()),
-            Groups::Mixture(mixture) => {
+            InstanceClusters::Centres(centroids) => state.put_mat("centres", centroids.centres()),
+            InstanceClusters::Mixture(mixture) => {
                 state.put("weights", mixture.weights());
                 state.put_mat("means", mixture.means());
                 state.put_mat("variances", mixture.variances());
@@ -277,17 +277,17 @@ impl Codebook {
             }
         };
         let groups = match params.mixture {
-            false => Groups::Centres(Centroids::new(state.mat("centres")?).map_err(refused)?),
+            false => InstanceClusters::Centres(Centroids::new(state.mat("centres")?).map_err(refused)?),
             true => {
                 let (means, variances) = (state.mat("means")?, state.mat("variances")?);
                 let weights = state.vector("weights", means.rows())?;
-                Groups::Mixture(Mixture::new(weights, means, variances).map_err(refused)?)
+                InstanceClusters::Mixture(Mixture::new(weights, means, variances).map_err(refused)?)
             }
         };
         let codebook = Codebook { axes, groups };
         let inside = match &codebook.groups {
-            Groups::Centres(centroids) => centroids.centres().cols(),
-            Groups::Mixture(mixture) => mixture.means().cols(),
+            InstanceClusters::Centres(centroids) => centroids.centres().cols(),
+            InstanceClusters::Mixture(mixture) => mixture.means().cols(),
         };
         if codebook.axes.as_ref().is_some_and(|axes| axes.count() != inside)
             || codebook.count() > params.centres
@@ -302,7 +302,7 @@ impl Codebook {
 pub(crate) struct Summariser<'a> {
     codebook: &'a Codebook,
     summary: Summary,
-    norm: Norm,
+    norm: VectorNorm,
     finder: Option<CentroidFinder<'a>>,
 }
 
@@ -310,12 +310,12 @@ impl<'a> Summariser<'a> {
     pub(crate) fn new(
         codebook: &'a Codebook,
         summary: Summary,
-        norm: Norm,
+        norm: VectorNorm,
         ctx: &Ctx,
     ) -> Result<Summariser<'a>> {
         let finder = match &codebook.groups {
-            Groups::Centres(centroids) => Some(centroids.finder(ctx)?),
-            Groups::Mixture(_) => None,
+            InstanceClusters::Centres(centroids) => Some(centroids.finder(ctx)?),
+            InstanceClusters::Mixture(_) => None,
         };
         Ok(Summariser { codebook, summary, norm, finder })
     }
@@ -323,8 +323,8 @@ impl<'a> Summariser<'a> {
     /// Coordinates of a vector.
     pub(crate) fn length(&self) -> usize {
         match (self.summary, &self.codebook.groups) {
-            (Summary::Differences, Groups::Centres(centroids)) => centroids.centres().data().len(),
-            (Summary::Gradients, Groups::Mixture(mixture)) => 2 * mixture.means().data().len(),
+            (Summary::Differences, InstanceClusters::Centres(centroids)) => centroids.centres().data().len(),
+            (Summary::Gradients, InstanceClusters::Mixture(mixture)) => 2 * mixture.means().data().len(),
             _ => self.codebook.count(),
         }
     }
@@ -332,7 +332,7 @@ impl<'a> Summariser<'a> {
     /// Adds what some points add to their bag.
     fn add(&self, points: &Instances, rows: Range<usize>, sums: &mut [f64], ctx: &Ctx) -> Result<()> {
         match (&self.codebook.groups, &self.finder, self.summary) {
-            (Groups::Centres(centroids), Some(finder), summary) => {
+            (InstanceClusters::Centres(centroids), Some(finder), summary) => {
                 let nearest = finder.nearest(points, rows.clone(), ctx)?;
                 if summary == Summary::Shares {
                     nearest.iter().for_each(|&c| sums[c as usize] += 1.0);
@@ -345,20 +345,20 @@ impl<'a> Summariser<'a> {
                     to.iter_mut().zip(x.iter().zip(centres.row(c))).for_each(|(t, (x, c))| *t += x - c);
                 })
             }
-            (Groups::Mixture(mixture), _, Summary::Gradients) => {
+            (InstanceClusters::Mixture(mixture), _, Summary::Gradients) => {
                 let mut own = MixtureSums::zeros(mixture.weights().len(), mixture.means().cols());
                 mixture.add_to(&values(points, rows), &mut own);
                 sums.iter_mut().zip(mixture.gradient(&own)).for_each(|(s, g)| *s += g);
                 Ok(())
             }
-            (Groups::Mixture(mixture), ..) => {
+            (InstanceClusters::Mixture(mixture), ..) => {
                 let posteriors = mixture.posteriors(&values(points, rows));
                 for i in 0..posteriors.rows() {
                     sums.iter_mut().zip(posteriors.row(i)).for_each(|(s, g)| *s += g);
                 }
                 Ok(())
             }
-            (Groups::Centres(_), None, _) => unreachable!("centres come with a finder"),
+            (InstanceClusters::Centres(_), None, _) => unreachable!("centres come with a finder"),
         }
     }
 
@@ -366,7 +366,7 @@ impl<'a> Summariser<'a> {
     pub(crate) fn addends(&self, points: &Instances, rows: Range<usize>, ctx: &Ctx) -> Result<Mat> {
         let mut all = Mat::zeros(rows.len(), self.length());
         match (&self.codebook.groups, self.summary) {
-            (Groups::Mixture(mixture), Summary::Shares) => {
+            (InstanceClusters::Mixture(mixture), Summary::Shares) => {
                 all = mixture.posteriors(&values(points, rows));
             }
             _ => {

@@ -16,4 +16,5 @@ pub(crate) mod marginal;
 pub(crate) mod set_kernel;
 pub(crate) mod stumps;
 pub(crate) mod svm;
+pub(crate) mod trees;
 pub(crate) mod width;

@@ -1,8 +1,8 @@
 //! Decision stumps on weighted instances: the best cut of the best column.
 //!
-//! Every column is sorted once; then the best stump for any weights is one scan over the sorted columns. Columns are
-//! scanned side by side, and of equally good cuts (within 1e-12 of the whole weight) the first column and the lowest cut
-//! wins, whatever the threads do.
+//! Every column is sorted once; then the best stump for any weights is one scan over the sorted columns, and so are the
+//! best cuts of all nodes of a level of a tree (`families/trees.rs`). Columns are scanned side by side, and of equally
+//! good cuts (within 1e-12 of the whole weight) the first column and the lowest cut wins, whatever the threads do.
 
 use rayon::prelude::*;
 
@@ -16,10 +16,15 @@ pub(crate) enum Criterion {
     Error,
     /// Entropy of the classes, given the side.
     Entropy,
+    /// Gini impurity of the classes, given the side.
+    Gini,
 }
 
 /// Weights this close, relative to all, are equal.
-const EQUAL: f64 = 1e-12;
+pub(crate) const EQUAL: f64 = 1e-12;
+
+/// Columns whose cuts are held at a time: a tree may have many nodes.
+const COLUMNS: usize = 64;
 
 /// What is said of an instance by one of its attributes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,12 +55,90 @@ pub(crate) struct SortedColumns {
 
 /// Weight of the instances with +1 and with -1.
 #[derive(Clone, Copy, Debug, Default)]
-struct ClassWeights {
+pub(crate) struct ClassWeights {
     plus: f64,
     minus: f64,
 }
 
+/// A cut of a column and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ColumnCut {
+    pub(crate) cost: f64,
+    pub(crate) attribute: usize,
+    pub(crate) cut: f64,
+}
+
+/// Instances that a cut is to divide.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NodeInstances {
+    pub(crate) weights: ClassWeights,
+    pub(crate) count: usize,
+}
+
+/// The search for the best cut in one column, whose values are seen from the lowest to the highest.
+#[derive(Clone)]
+struct CutScan {
+    below: ClassWeights,
+    seen: usize,
+    last: f64,
+    best: Option<BestCut>,
+}
+
+/// The cost, what lies below, and the values on either side.
+#[derive(Clone, Copy)]
+struct BestCut {
+    cost: f64,
+    below: ClassWeights,
+    from: f64,
+    to: f64,
+}
+
+impl BestCut {
+    /// Half way, unless rounding reaches the upper value or there are no numbers between.
+    fn cut(&self) -> f64 {
+        let middle = 0.5 * self.from + 0.5 * self.to;
+        if middle < self.to { middle } else { self.from }
+    }
+}
+
+impl CutScan {
+    const NEW: CutScan =
+        CutScan { below: ClassWeights { plus: 0.0, minus: 0.0 }, seen: 0, last: f64::NAN, best: None };
+
+    /// The next value; either side of a cut must have so many instances.
+    fn see(
+        &mut self,
+        value: f64,
+        weight: f64,
+        whole: &NodeInstances,
+        least: usize,
+        equal: f64,
+        by: Criterion,
+    ) {
+        if value > self.last && self.seen >= least && whole.count - self.seen >= least {
+            let cost = self.below.cost(by) + self.below.rest(&whole.weights).cost(by);
+            if self.best.is_none_or(|best| cost < best.cost - equal) {
+                self.best = Some(BestCut { cost, below: self.below, from: self.last, to: value });
+            }
+        }
+        self.below.add(weight);
+        self.seen += 1;
+        self.last = value;
+    }
+}
+
+impl NodeInstances {
+    pub(crate) fn add(&mut self, signed: f64) {
+        self.weights.add(signed);
+        self.count += 1;
+    }
+}
+
 impl ClassWeights {
+    pub(crate) fn total(&self) -> f64 {
+        self.plus + self.minus
+    }
+
     fn add(&mut self, signed: f64) {
         if signed > 0.0 { self.plus += signed } else { self.minus -= signed }
     }
@@ -71,13 +154,15 @@ impl ClassWeights {
     }
 
     /// What a side costs that takes its heavier class.
-    fn cost(&self, criterion: Criterion) -> f64 {
+    pub(crate) fn cost(&self, criterion: Criterion) -> f64 {
         match criterion {
             Criterion::Error => self.plus.min(self.minus),
             Criterion::Entropy => {
                 let log = |w: f64| if w > 0.0 { w * w.log2() } else { 0.0 };
                 log(self.plus + self.minus) - log(self.plus) - log(self.minus)
             }
+            Criterion::Gini if self.total() > 0.0 => 2.0 * self.plus * (self.minus / self.total()),
+            Criterion::Gini => 0.0,
         }
     }
 }
@@ -108,6 +193,10 @@ impl SortedColumns {
         Ok(SortedColumns { values, rows, count })
     }
 
+    fn width(&self) -> usize {
+        self.values.len() / self.count
+    }
+
     fn column(&self, attribute: usize) -> (&[f64], &[u32]) {
         let own = attribute * self.count..(attribute + 1) * self.count;
         (&self.values[own.clone()], &self.rows[own])
@@ -115,15 +204,14 @@ impl SortedColumns {
 
     /// The stump that fits best. `signed` has the weight of every instance times its class; 0 leaves it out.
     pub(crate) fn best(&self, signed: &[f64], criterion: Criterion, ctx: &Ctx) -> Result<Stump> {
-        let mut whole = ClassWeights::default();
-        signed.iter().for_each(|&s| whole.add(s));
-        let total = whole.plus + whole.minus;
-        let width = self.values.len() / self.count;
-        let found: Vec<Option<(f64, Stump)>> = (0..width)
+        let mut whole = NodeInstances::default();
+        signed.iter().filter(|s| **s != 0.0).for_each(|&s| whole.add(s));
+        let total = whole.weights.total();
+        let found: Vec<Option<(f64, Stump)>> = (0..self.width())
             .into_par_iter()
             .map(|attribute| {
                 ctx.check()?;
-                Ok(self.best_cut(attribute, signed, &whole, criterion))
+                Ok(self.best_stump(attribute, signed, &whole, criterion))
             })
             .collect::<Result<_>>()?;
         let mut best: Option<(f64, Stump)> = None;
@@ -133,42 +221,71 @@ impl SortedColumns {
             }
         }
         // Where no attribute varies: the heavier class everywhere.
-        let side = whole.heavier(total);
+        let side = whole.weights.heavier(total);
         Ok(best.map_or(Stump { attribute: 0, cut: 0.0, below: side, above: side }, |(_, stump)| stump))
     }
 
-    fn best_cut(
+    fn best_stump(
         &self,
         attribute: usize,
         signed: &[f64],
-        whole: &ClassWeights,
+        whole: &NodeInstances,
         criterion: Criterion,
     ) -> Option<(f64, Stump)> {
-        let total = whole.plus + whole.minus;
+        let total = whole.weights.total();
         let (values, rows) = self.column(attribute);
-        let (mut below, mut last) = (ClassWeights::default(), f64::NAN);
-        // The cost, what lies below, and the values on either side.
-        let mut best: Option<(f64, ClassWeights, f64, f64)> = None;
+        let mut scan = CutScan::NEW;
         for (&value, &row) in values.iter().zip(rows) {
             let weight = signed[row as usize];
-            if weight == 0.0 {
-                continue;
+            if weight != 0.0 {
+                scan.see(value, weight, whole, 1, EQUAL * total, criterion);
             }
-            if value > last {
-                let cost = below.cost(criterion) + below.rest(whole).cost(criterion);
-                if best.is_none_or(|(least, ..)| cost < least - EQUAL * total) {
-                    best = Some((cost, below, last, value));
+        }
+        let best = scan.best?;
+        let above = best.below.rest(&whole.weights);
+        let (below, above) = (best.below.heavier(total), above.heavier(total));
+        Some((best.cost, Stump { attribute, cut: best.cut(), below, above }))
+    }
+
+    /// The best cut of each node, with at least so many instances on either side; none where no column varies. `node_of` has
+    /// the node of every instance, and a number beyond all nodes for those that belong to none.
+    pub(crate) fn best_of_nodes(
+        &self,
+        signed: &[f64],
+        node_of: &[u32],
+        nodes: &[NodeInstances],
+        least: usize,
+        criterion: Criterion,
+        ctx: &Ctx,
+    ) -> Result<Vec<Option<ColumnCut>>> {
+        let equal = EQUAL * signed.iter().map(|s| s.abs()).sum::<f64>();
+        let mut best: Vec<Option<ColumnCut>> = vec![None; nodes.len()];
+        for from in (0..self.width()).step_by(COLUMNS) {
+            let columns = from..self.width().min(from + COLUMNS);
+            let scan = |attribute: usize| {
+                ctx.check()?;
+                let mut scans = vec![CutScan::NEW; nodes.len()];
+                let (values, rows) = self.column(attribute);
+                for (&value, &row) in values.iter().zip(rows) {
+                    let node = node_of[row as usize] as usize;
+                    if let (Some(scan), Some(whole)) = (scans.get_mut(node), nodes.get(node)) {
+                        scan.see(value, signed[row as usize], whole, least, equal, criterion);
+                    }
+                }
+                Ok(scans.into_iter().map(|s| s.best).collect::<Vec<_>>())
+            };
+            let found: Vec<Vec<Option<BestCut>>> =
+                columns.clone().into_par_iter().map(scan).collect::<Result<_>>()?;
+            for (attribute, cuts) in columns.zip(found) {
+                for (best, found) in best.iter_mut().zip(cuts) {
+                    let Some(found) = found else { continue };
+                    if best.is_none_or(|best| found.cost < best.cost - equal) {
+                        *best = Some(ColumnCut { cost: found.cost, attribute, cut: found.cut() });
+                    }
                 }
             }
-            below.add(weight);
-            last = value;
         }
-        let (cost, below, from, to) = best?;
-        // Half way, unless rounding reaches the upper value or there are no numbers between.
-        let middle = 0.5 * from + 0.5 * to;
-        let cut = if middle < to { middle } else { from };
-        let above = below.rest(whole);
-        Some((cost, Stump { attribute, cut, below: below.heavier(total), above: above.heavier(total) }))
+        Ok(best)
     }
 
     /// What a stump says of every instance.

@@ -12,6 +12,7 @@
 //!
 //! Breiman: Bagging predictors, Machine Learning 24, 1996.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::members::{self, CombinedModel, FittedMember, PreparedMember};
@@ -30,10 +31,10 @@ pub(crate) struct Bagging;
 
 static INFO: Info = Info {
     name: "bagging",
-    title: "mean of a method over bags drawn with replacement",
-    about: "Trains a method several times, each time on as many bags as there are, drawn with replacement (whole groups, where bags \
-            have groups), and takes the mean of the outputs. Bags that a member was not trained on give an out-of-bag estimate, \
-            which fit reports. The member has its default parameters and its own scaling.",
+    title: "the mean of a method over bootstrap samples of the bags",
+    about: "Trains a method several times, each time on a bootstrap sample of the bags (of whole groups, if there are groups), and \
+            averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit reports. The \
+            member uses its default parameters and its own scaling.",
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
     family: "methods over methods",
     complexity: 70,
@@ -55,7 +56,7 @@ static PARAMS: &[ParamSpec] = &[
         "draws",
         Kind::Whole { least: 1, most: 1000, words: &[] },
         "10",
-        "How many times bags are drawn and the member is trained.",
+        "Number of bootstrap samples, each with a model of its own.",
     )
     .solver(),
 ];
@@ -155,15 +156,17 @@ impl BaggingPrepared {
         let units: Vec<Vec<usize>> = match &self.groups {
             None => (0..n).map(|i| vec![i]).collect(),
             Some(groups) => {
-                let mut units: Vec<(u32, Vec<usize>)> = Vec::new();
+                // In the order in which groups appear.
+                let mut units: Vec<Vec<usize>> = Vec::new();
+                let mut unit_of: BTreeMap<u32, usize> = BTreeMap::new();
                 for (i, &bag) in training.bags.iter().enumerate() {
-                    let code = groups.codes[bag];
-                    match units.iter_mut().find(|(other, _)| *other == code) {
-                        Some((_, unit)) => unit.push(i),
-                        None => units.push((code, vec![i])),
+                    let unit = *unit_of.entry(groups.codes[bag]).or_insert(units.len());
+                    if unit == units.len() {
+                        units.push(Vec::new());
                     }
+                    units[unit].push(i);
                 }
-                units.into_iter().map(|(_, unit)| unit).collect()
+                units
             }
         };
         let classes = |counts: &[usize]| {

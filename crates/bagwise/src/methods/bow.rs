@@ -10,7 +10,7 @@
 //! its choice of the power by kernel-target alignment is not offered: `power` is tuned by inner folds like any parameter.
 
 use crate::families::codebook::{
-    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, Norm, Summary, USUAL_ITERATIONS,
+    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, Summary, USUAL_ITERATIONS, VectorNorm,
 };
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
@@ -78,6 +78,6 @@ fn read(point: &Point) -> Result<CodebookMap> {
         mixture: soft,
         iterations: USUAL_ITERATIONS,
     };
-    let norm = Norm::Power(f64::from(numerator) / f64::from(denominator));
+    let norm = VectorNorm::Power(f64::from(numerator) / f64::from(denominator));
     Ok(CodebookMap { params, summary: Summary::Shares, norm, learned: None })
 }

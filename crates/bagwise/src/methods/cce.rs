@@ -14,8 +14,8 @@ use bagwise_svm::{Machine, SolveOutcome};
 use rayon::prelude::*;
 
 use crate::families::codebook::{
-    Codebook, CodebookParams, Norm, Summariser, Summary, USUAL_ITERATIONS, learn_codebooks, learning_memory,
-    learning_work, parts, summarise,
+    Codebook, CodebookParams, Summariser, Summary, USUAL_ITERATIONS, VectorNorm, learn_codebooks,
+    learning_memory, learning_work, parts, summarise,
 };
 use crate::families::kernel_svm::with_shared_bias;
 use crate::families::svm::{self, SvmParams};
@@ -75,22 +75,22 @@ const NOTHING: f64 = 1e-9;
 
 /// How members make a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Combine {
+enum VoteRule {
     Vote,
     Mean,
 }
 
-impl Combine {
-    fn read(point: &Point) -> Result<Combine> {
-        point.choice("combine", &[("vote", Combine::Vote), ("mean", Combine::Mean)])
+impl VoteRule {
+    fn read(point: &Point) -> Result<VoteRule> {
+        point.choice("combine", &[("vote", VoteRule::Vote), ("mean", VoteRule::Mean)])
     }
 
     fn score(self, outputs: &[f64]) -> f64 {
         let members = outputs.len() as f64;
         let mean = outputs.iter().sum::<f64>() / members;
         match self {
-            Combine::Mean => mean,
-            Combine::Vote => {
+            VoteRule::Mean => mean,
+            VoteRule::Vote => {
                 let votes: f64 = outputs.iter().map(|f| if *f < -NOTHING { -1.0 } else { 1.0 }).sum();
                 (votes + mean.tanh() / 2.0) / members
             }
@@ -116,7 +116,7 @@ const USUAL_CELLS: usize = 35;
 
 /// Bits of bags: groups that are touched.
 fn bits(bags: &Bags, codebooks: &[Arc<Codebook>], ctx: &Ctx) -> Result<Vec<Mat>> {
-    let ready = |codebook| Summariser::new(codebook, Summary::Shares, Norm::Bits, ctx);
+    let ready = |codebook| Summariser::new(codebook, Summary::Shares, VectorNorm::Bits, ctx);
     summarise(bags, &codebooks.iter().map(|c| ready(c)).collect::<Result<Vec<_>>>()?, ctx)
 }
 
@@ -170,13 +170,13 @@ impl Method for Cce {
             bits,
             grams,
             machines: points.iter().map(SvmParams::read).collect::<Result<_>>()?,
-            combine: points.iter().map(Combine::read).collect::<Result<_>>()?,
+            combine: points.iter().map(VoteRule::read).collect::<Result<_>>()?,
             representation,
         }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let (combine, wanted) = (Combine::read(point)?, wanted(point)?);
+        let (combine, wanted) = (VoteRule::read(point)?, wanted(point)?);
         let mut members = Vec::with_capacity(wanted.len());
         for (m, params) in wanted.iter().enumerate() {
             let own = state.nested(&format!("member{m}"));
@@ -186,9 +186,9 @@ impl Method for Cce {
                 return Err(refuse(format!("{} weights for {} cells", weights.cols(), codebook.count())));
             }
             let biases = own.vector("biases", weights.rows())?;
-            members.push(Member { codebook, weights, biases });
+            members.push(CodebookMember { codebook, weights, biases });
         }
-        let fits = |m: &Member| {
+        let fits = |m: &CodebookMember| {
             m.biases.len() == members[0].biases.len() && m.codebook.width() == members[0].codebook.width()
         };
         if !members.iter().all(fits) {
@@ -217,7 +217,7 @@ struct CcePrepared {
     bits: Vec<Mat>,
     grams: Vec<Mat>,
     machines: Vec<SvmParams>,
-    combine: Vec<Combine>,
+    combine: Vec<VoteRule>,
     representation: Vec<usize>,
 }
 
@@ -278,7 +278,7 @@ impl Prepared for CcePrepared {
         let member = |(m, &codebook): (usize, &usize)| {
             let solutions: Vec<&CceFit> = fits.iter().map(|fit| fit.of()).collect();
             let weights: Vec<Vec<f64>> = solutions.iter().map(|fit| self.weights(fit, m, codebook)).collect();
-            Member {
+            CodebookMember {
                 codebook: Arc::clone(&self.codebooks[codebook]),
                 weights: Mat::from_rows(&weights),
                 biases: solutions.iter().map(|fit| fit.machines[m].bias).collect(),
@@ -305,7 +305,7 @@ fn worst(machines: &[Machine]) -> Option<SolveOutcome> {
 }
 
 /// One codebook and its machines.
-struct Member {
+struct CodebookMember {
     codebook: Arc<Codebook>,
     /// Outputs x cells.
     weights: Mat,
@@ -313,8 +313,8 @@ struct Member {
 }
 
 struct CceModel {
-    members: Vec<Member>,
-    combine: Combine,
+    members: Vec<CodebookMember>,
+    combine: VoteRule,
 }
 
 impl CceModel {
@@ -337,7 +337,7 @@ impl Predictor for CceModel {
         let mut scores = Mat::zeros(bags.len(), self.outputs());
         for b in 0..scores.rows() {
             for k in 0..self.outputs() {
-                let output = |(member, bits): (&Member, &Mat)| {
+                let output = |(member, bits): (&CodebookMember, &Mat)| {
                     member.biases[k] + dot(member.weights.row(k), bits.row(b))
                 };
                 let outputs: Vec<f64> = self.members.iter().zip(&bits).map(output).collect();
@@ -349,7 +349,7 @@ impl Predictor for CceModel {
     }
 
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
-        if self.combine == Combine::Vote {
+        if self.combine == VoteRule::Vote {
             return Err(Error::Invalid(
                 "cce cannot tell instances apart in a vote of its members; fit it with combine=mean, whose outputs are \
                  sums over instances"
@@ -360,7 +360,7 @@ impl Predictor for CceModel {
         let mut sums = Mat::zeros(bags.instance_count(), outputs);
         let mut biases = vec![0.0; outputs];
         for member in &self.members {
-            let summariser = Summariser::new(&member.codebook, Summary::Shares, Norm::Bits, ctx)?;
+            let summariser = Summariser::new(&member.codebook, Summary::Shares, VectorNorm::Bits, ctx)?;
             let own = parts(bags, &summariser, &member.weights, ctx)?;
             sums.data_mut().iter_mut().zip(own.data()).for_each(|(sum, part)| *sum += part / count);
             biases.iter_mut().zip(&member.biases).for_each(|(sum, bias)| *sum += bias / count);

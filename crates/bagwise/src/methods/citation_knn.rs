@@ -36,11 +36,11 @@ pub(crate) struct CitationKnn;
 static INFO: Info = Info {
     name: "citation-knn",
     aliases: &["citation"],
-    title: "votes of the nearest bags, and of bags that it is nearest to",
+    title: "votes of the nearest training bags, and of those that have the bag among their nearest",
     about: "The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
-            The output is the mean of the votes, weighted by the bags. Nothing is trained; each vote is due to a pair \
-            of instances.",
+            The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \
+            traced to a pair of instances.",
     reference: "Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000",
     family: "nearest bags",
     complexity: 12,

@@ -101,7 +101,8 @@ static PARAMS: &[ParamSpec] = &[
         "Distance between an instance and a centre: euclidean, or text, the mean squared difference over the \
          attributes that are nonzero in at least one of the two. text requires scaling none or maxabs, and partition \
          voronoi or sphere.",
-    ),
+    )
+    .only_with("partition", &["voronoi", "sphere"]),
     ParamSpec::new(
         "solver",
         Kind::Word(&["auto", "gram", "map"]),

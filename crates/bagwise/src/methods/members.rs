@@ -210,6 +210,11 @@ impl CombinedModel {
             }
             members.push(loaded);
         }
+        let mut widths = members.iter().flatten().filter_map(|p| p.width());
+        let first = widths.next();
+        if widths.any(|width| Some(width) != first) {
+            return Err(refuse("its members look at different numbers of columns"));
+        }
         Ok(CombinedModel { members, weights, biases, out_of_bag, regression })
     }
 }
@@ -290,5 +295,37 @@ impl Predictor for CombinedModel {
             }
         }
         Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model of two members that have one rule each, on bags of so many columns.
+    fn combined(widths: [usize; 2]) -> Result<CombinedModel> {
+        let mut state = State::default();
+        state.put_mat("weights", &Mat::new(1, 2, vec![0.5, 0.5]));
+        state.put("biases", &[0.0]);
+        state.put_counts("regression", [0]);
+        state.put_counts("models", [1, 1]);
+        for (m, width) in widths.into_iter().enumerate() {
+            let mut rules = State::default();
+            rules.put_counts("width", [width]);
+            rules.put_counts("ends", [1]);
+            rules.put_counts("attributes", [width - 1]);
+            rules.put("cuts", &[0.0]);
+            rules.put("below", &[-1.0]);
+            rules.put("above", &[1.0]);
+            state.nest(&format!("{m}-0"), rules);
+        }
+        CombinedModel::load(&state, |_| super::super::find("mi-boost").ok())
+    }
+
+    #[test]
+    fn members_of_different_widths_are_refused() {
+        assert_eq!(combined([3, 3]).unwrap().width(), Some(3));
+        let why = combined([3, 5]).err().expect("the second would read beyond the columns").to_string();
+        assert!(why.contains("different numbers of columns"), "{why}");
     }
 }

@@ -10,7 +10,7 @@
 //! instance are dropped. The papers' grids of energy and K are ours to fix.
 
 use crate::families::codebook::{
-    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, ENERGY, ITERATIONS, NORM, Norm, Summary,
+    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, ENERGY, ITERATIONS, NORM, Summary, VectorNorm,
 };
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
@@ -62,6 +62,6 @@ fn read(point: &Point) -> Result<CodebookMap> {
         mixture: true,
         iterations: point.number(ITERATIONS.name)? as usize,
     };
-    let norm = point.choice(NORM.name, &[("power", Norm::Roots), ("none", Norm::None)])?;
+    let norm = point.choice(NORM.name, &[("power", VectorNorm::Roots), ("none", VectorNorm::None)])?;
     Ok(CodebookMap { params, summary: Summary::Gradients, norm, learned: None })
 }

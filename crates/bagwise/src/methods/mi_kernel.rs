@@ -40,7 +40,7 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    WIDTH,
+    WIDTH.only_with("kernel", &["rbf"]),
     KERNEL,
     DEGREE,
     DISTANCE,

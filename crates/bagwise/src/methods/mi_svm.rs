@@ -24,7 +24,7 @@ pub(crate) struct MiSvm;
 
 static INFO: Info = Info {
     name: "mi-svm",
-    aliases: &["mi-svm-instance"],
+    aliases: &["mi-SVM", "mi-svm-instance"],
     title: "SVM on all instances that revises their labels",
     about: "Instances start with the label of their bag, and an SVM is trained on all of them. In positive bags, \
             instances with an output above 0 (and always the largest) then become positive and the others negative. \

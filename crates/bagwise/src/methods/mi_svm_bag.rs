@@ -27,7 +27,7 @@ const MEAN: u32 = u32::MAX;
 
 static INFO: Info = Info {
     name: "mi-svm-bag",
-    aliases: &["mi-svm-witness"],
+    aliases: &["MI-SVM", "mi-svm-witness"],
     title: "SVM on one witness per positive bag and all negative instances",
     about: "An SVM is trained on one witness of each positive bag (at first the mean of its instances) and on all \
             instances of negative bags. The instance with the largest output becomes the new witness. This repeats \

@@ -33,7 +33,7 @@ pub(crate) struct MiGraph;
 
 static INFO: Info = Info {
     name: "migraph",
-    aliases: &["migraph-implicit"],
+    aliases: &["miGraph", "migraph-implicit"],
     title: "miGraph: a set kernel in which similar instances of a bag share one vote",
     about: "K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), \
             where W(a) is 1 divided by the number of instances of the bag closer to a than delta. Other instance \

@@ -42,6 +42,7 @@ pub(crate) struct ExplicitMiGraph;
 
 static INFO: Info = Info {
     name: "migraph-explicit",
+    aliases: &["MIGraph"],
     title: "MIGraph: compares the instances of two bags and the edges of their neighbour graphs",
     about: "K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), \
             divided by sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described \

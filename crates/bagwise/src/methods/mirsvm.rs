@@ -61,7 +61,7 @@ static INFO: Info = Info {
 static PARAMS: &[ParamSpec] = &[
     COST,
     KERNEL,
-    SIGMA,
+    SIGMA.only_with("kernel", &["rbf"]),
     ParamSpec::new(
         "bound",
         Kind::Word(&["c", "c/n"]),

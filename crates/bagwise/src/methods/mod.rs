@@ -36,9 +36,10 @@ mod rbf_mip;
 mod sil;
 mod simple_mi;
 mod stacking;
+mod tlc;
 mod wmksvm;
 
-/// Every method, simple ones first.
+/// Every method. Lists for people are ordered by [`by_complexity`].
 pub static METHODS: &[&dyn Method] = &[
     &majority::METHOD,
     &simple_mi::METHOD,
@@ -49,6 +50,7 @@ pub static METHODS: &[&dyn Method] = &[
     &sil::METHOD,
     &bow::METHOD,
     &cce::METHOD,
+    &tlc::METHOD,
     &mi_vlad::METHOD,
     &mi_fv::METHOD,
     &miles::METHOD,
@@ -71,6 +73,13 @@ pub static METHODS: &[&dyn Method] = &[
     &bagging::METHOD,
     &stacking::METHOD,
 ];
+
+/// Every method, simple ones first: the order in which one is preferred to another that is not clearly worse.
+pub fn by_complexity() -> Vec<&'static dyn Method> {
+    let mut all = METHODS.to_vec();
+    all.sort_by_key(|method| method.info().complexity);
+    all
+}
 
 /// A method by name or alias.
 pub fn find(name: &str) -> Result<&'static dyn Method> {
@@ -95,7 +104,7 @@ pub(crate) fn lacks(method: &str, offer: Offer) -> Error {
 
 /// A method as other programs see it: command line and Python give it as JSON.
 #[derive(Clone, Debug, Serialize)]
-pub struct Description {
+struct Description {
     name: &'static str,
     aliases: &'static [&'static str],
     title: &'static str,
@@ -121,7 +130,7 @@ struct DescribedParameter {
 }
 
 /// Describes a method.
-pub fn describe(method: &dyn Method) -> Description {
+pub fn describe(method: &dyn Method) -> impl Serialize + use<> {
     let info = method.info();
     let parameter = |p: &ParamSpec| DescribedParameter {
         name: p.name,

@@ -33,8 +33,8 @@ static INFO: Info = Info {
     aliases: &["mi-optimal-ball"],
     title: "the ball around an instance that separates the training bags best",
     about: "A bag is positive if one of its instances lies inside a ball. Every instance of a positive training bag is \
-            tried as the centre, with every radius that makes a difference; the ball that gets most training bags right \
-            is kept, of these the largest. The output of a bag is the radius minus the distance of its nearest instance.",
+            tried as the centre, with every radius that makes a difference. The ball that classifies most training bags \
+            correctly is kept; among equals, the largest. The output of a bag is the radius minus the distance of its nearest instance.",
     reference: "Auer, Ortner: A boosting approach to multiple instance learning, ECML 2004",
     family: "best concept",
     regression: false,

@@ -30,9 +30,9 @@ pub(crate) struct Stacking;
 
 static INFO: Info = Info {
     name: "stacking",
-    title: "a linear machine on the outputs of several methods",
-    about: "Every member answers for training bags that it was not trained on, fold by fold; a linear support vector machine learns on \
-            these outputs how much each member is worth. Members have their default parameters, and the scaling is that of the first.",
+    title: "a linear SVM on the outputs of several methods",
+    about: "A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from \
+            members that were trained on other folds. Members use their default parameters and the scaling of the first member.",
     reference: "Wolpert: Stacked generalization, Neural Networks 5, 1992",
     family: "methods over methods",
     complexity: 75,
@@ -54,7 +54,7 @@ static PARAMS: &[ParamSpec] = &[
         "folds",
         Kind::Whole { least: 2, most: 100, words: &[] },
         "5",
-        "Parts of the training bags; members answer for each after training on the others.",
+        "Number of folds of the training bags; members predict each fold after training on the others.",
     ),
     ParamSpec::new(
         "c",

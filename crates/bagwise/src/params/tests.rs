@@ -3,41 +3,29 @@
 use super::*;
 
 const TABLE: &[ParamSpec] = &[
-    ParamSpec {
-        name: "gamma",
-        help: "width",
-        kind: Kind::Width,
-        default: "1/median",
-        grid: "2^-1..2^1/median",
-        level: GridLevel::Representation,
-        regression_only: false,
-        classes_only: false,
-    },
-    ParamSpec {
-        name: "delta",
-        help: "threshold",
-        kind: Kind::WordOrNumber(&["mean"]),
-        default: "mean",
-        grid: "mean",
-        level: GridLevel::Representation,
-        regression_only: false,
-        classes_only: false,
-    },
-    ParamSpec {
-        name: "c",
-        help: "cost",
-        kind: Kind::Number { above: 0.0 },
-        default: "100",
-        grid: "1,10",
-        level: GridLevel::Solver,
-        regression_only: false,
-        classes_only: false,
-    },
+    ParamSpec::new("gamma", Kind::Width, "1/median", "width").grid("2^-1..2^1/median"),
+    ParamSpec::new("delta", Kind::WordOrNumber(&["mean"]), "mean", "threshold"),
+    ParamSpec::new("c", Kind::Number { above: 0.0 }, "100", "cost").grid("1,10").solver(),
 ];
 
 fn grid(given: &[(&str, &str)], fill: WhenUnset) -> Result<Grid> {
     let given: Vec<(String, String)> = given.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
     Grid::new("toy", TABLE, &given, fill, false)
+}
+
+#[test]
+fn parameters_that_have_no_meaning_beside_the_others_are_not_shown() {
+    let table = [
+        ParamSpec::new("kernel", Kind::Word(&["rbf", "poly"]), "rbf", ""),
+        ParamSpec::new("degree", Kind::Whole { least: 1, most: 9, words: &[] }, "2", "")
+            .only_with("kernel", &["poly"]),
+    ];
+    let shown = |given: &[(String, String)]| {
+        let grid = Grid::new("toy", &table, given, WhenUnset::Default, false).unwrap();
+        grid.points[0].relevant(&table).to_string()
+    };
+    assert_eq!(shown(&[]), "kernel=rbf");
+    assert_eq!(shown(&[("kernel".into(), "poly".into())]), "kernel=poly degree=2");
 }
 
 #[test]
@@ -86,7 +74,7 @@ fn values_outside_the_table_say_what_would_do() {
     assert_eq!(message(&[("c", "-1")]), "parameter c of toy: -1 is not allowed; expected a number above 0");
     assert!(message(&[("gama", "1")]).contains("did you mean 'gamma'?"));
     assert!(message(&[("gamma", "2^5..2^-5")]).contains("ascending"));
-    assert!(message(&[("delta", "-1")]).contains("mean | a number not below 0"));
+    assert!(message(&[("delta", "-1")]).contains("mean | a number of at least 0"));
     assert!(message(&[("gamma", "NaN")]).contains("N/median"));
     assert!(message(&[("c", "1/median")]).contains("a number above 0"));
 }
@@ -177,7 +165,7 @@ fn a_name_may_mean_one_thing_for_classes_and_another_for_values() {
     assert_eq!(text(&[], true).unwrap(), "label-kernel=linear");
     assert_eq!(text(&[("label-kernel", "both")], false).unwrap(), "label-kernel=both sides=one");
     let refused = text(&[("label-kernel", "both")], true).unwrap_err().to_string();
-    assert!(refused.contains("it takes linear"), "{refused}");
+    assert!(refused.contains("expected linear"), "{refused}");
     let refused = text(&[("sides", "two")], true).unwrap_err().to_string();
     assert!(refused.contains("is for classes"), "{refused}");
 }

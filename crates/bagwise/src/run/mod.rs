@@ -5,8 +5,10 @@
 //! A fit that fails is a record that says why, and the others go on.
 
 mod deadline;
+pub mod files;
 mod picture;
 mod reasons;
+mod settings;
 mod store;
 mod verdict;
 
@@ -141,6 +143,19 @@ struct SetupText<'a> {
     impute: bool,
 }
 
+impl<'a> SetupText<'a> {
+    fn of(setup: &'a ResolvedConfig) -> SetupText<'a> {
+        SetupText {
+            method: setup.method.info().name,
+            points: &setup.grid.points,
+            scale: setup.scale.name(),
+            scheme: setup.scheme,
+            balanced: setup.balanced,
+            impute: setup.impute,
+        }
+    }
+}
+
 impl<'a> Run<'a> {
     /// Checks everything and draws the folds; nothing is computed yet. `given` says the fold of each bag for the
     /// protocols that need it.
@@ -176,14 +191,6 @@ impl<'a> Run<'a> {
             })?;
         }
         let roster = GroundTruth::new(data, plan.positive.as_deref())?;
-        let describe = |setup: &'a ResolvedConfig| SetupText {
-            method: setup.method.info().name,
-            points: &setup.grid.points,
-            scale: setup.scale.name(),
-            scheme: setup.scheme,
-            balanced: setup.balanced,
-            impute: setup.impute,
-        };
         let configuration = Configuration {
             version: env!("CARGO_PKG_VERSION"),
             name: &data.name,
@@ -192,7 +199,7 @@ impl<'a> Run<'a> {
             folds: &folds,
             candidates: candidates
                 .iter()
-                .map(|c| (c.name.as_str(), c.setups.iter().map(describe).collect()))
+                .map(|c| (c.name.as_str(), c.setups.iter().map(SetupText::of).collect()))
                 .collect(),
         };
         let fingerprint = bagwise_judge::fingerprint(&configuration);

@@ -4,6 +4,7 @@
 //! A folder holds `run.json` (whose run it is), `plan.json` (which methods and points there was time for), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
 //! `predictions.csv` and `differences.csv`. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use bagwise_io::save_whole;
 use bagwise_judge::{GroundTruth, Record, RecordFile, prediction_rows, write_predictions};
 use serde::{Deserialize, Serialize};
 
+use super::files::{DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, ROSTER};
+use super::settings::{differences, settings};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
 
@@ -35,13 +38,10 @@ pub enum Keep {
 struct Owner {
     run: String,
     version: String,
+    /// Its settings by name, so that another run can say what differs.
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
 }
-
-const OWNER: &str = "run.json";
-const RECORDS: &str = "records.jsonl";
-const PLAN: &str = "plan.json";
-const PREDICTIONS: &str = "predictions.csv";
-const DIFFERENCES: &str = "differences.csv";
 
 /// The records of a run, those of earlier sessions included.
 pub(crate) struct RecordStore {
@@ -66,19 +66,28 @@ impl RecordStore {
         check_table(&folder.join(PREDICTIONS), &columns)?;
         check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
         std::fs::create_dir_all(&folder).map_err(|e| explain_write(&folder, e))?;
-        let file = open_records(&folder.join(RECORDS), run)?;
-        if owner(&folder).is_some_and(|owner| owner != run.fingerprint) {
+        let settings = settings(run);
+        if let Some(other) = owner(&folder).filter(|owner| owner.run != run.fingerprint) {
+            let found = match differences(&other.settings, &settings) {
+                Some(what) => format!("the folder belongs to another run; what differs: {what}"),
+                None => "the folder belongs to another run".into(),
+            };
             return Err(Error::data(
                 Place::of(folder.display().to_string()),
-                "the folder belongs to another run",
+                found,
                 "use the same settings as before, or start in a new folder",
             ));
         }
-        let owner = Owner { run: run.fingerprint.clone(), version: env!("CARGO_PKG_VERSION").into() };
+        let file = open_records(&folder.join(RECORDS), run)?;
+        let owner = Owner {
+            run: run.fingerprint.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            settings: settings.into_iter().collect(),
+        };
         save_whole(&folder.join(OWNER), &json(&owner)?)?;
         save_whole(&folder.join(PLAN), &json(plan)?)?;
-        save_whole(&folder.join("folds.json"), &json(&run.folds)?)?;
-        save_whole(&folder.join("roster.json"), &json(&run.roster)?)?;
+        save_whole(&folder.join(FOLDS), &json(&run.folds)?)?;
+        save_whole(&folder.join(ROSTER), &json(&run.roster)?)?;
         Ok(RecordStore { file: Some(file), kept: Vec::new(), folder: Some(folder), cached: Vec::new() })
     }
 
@@ -208,7 +217,7 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
 fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
-    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|run| run == fingerprint);
+    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|owner| owner.run == fingerprint);
     (1..).map(|n| numbered(name, n)).find(fits).unwrap_or_else(|| name.to_path_buf())
 }
 
@@ -220,10 +229,10 @@ fn numbered(name: &Path, n: usize) -> PathBuf {
     }
 }
 
-/// The fingerprint of the run that a folder holds.
-fn owner(folder: &Path) -> Option<String> {
+/// Whose run a folder holds.
+fn owner(folder: &Path) -> Option<Owner> {
     let bytes = read_bounded(&folder.join(OWNER), "the settings of a run", 1_000_000).ok()?;
-    serde_json::from_slice::<Owner>(&bytes).ok().map(|owner| owner.run)
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// Where unfinished runs without a folder are kept: `$BAGWISE_CACHE` (nowhere if it is empty), else the system's place.

@@ -21,8 +21,11 @@ use toys::{SMALL, all, can_learn, fit, is_baseline, setup, toy, toy_from, toy_va
 
 #[test]
 fn separable_bags_are_separated_with_two_and_with_three_classes() {
+    let mut failed = Vec::new();
     for classes in [2, 3] {
-        for method in variants().iter().filter(|m| !is_baseline(**m)) {
+        // The nearest pairs of bags, which groups of rbf-mip are made by, are of the noise that all bags have here.
+        let able = |m: &&&dyn Method| !is_baseline(**m) && m.info().name != "rbf-mip";
+        for method in variants().iter().filter(able) {
             // Where a bag is positive if one of its instances is, a class of noise alone cannot be told from the rest.
             let first = u32::from(classes > 2 && method.scheme() == Scheme::OneVsRest);
             let data = toy_from(first, 30, classes, 1);
@@ -42,21 +45,27 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                 // Half of what sil is told of the positive class is noise, and one instance is enough to be wrong.
                 // Concepts that end after thirty steps are not quite where they would be, which distances to them show.
                 // Of differences from few centres mi-vlad keeps the direction, by which a class that lies between two others
-                // cannot be told from both by one plane.
+                // cannot be told from both by one plane. The instances of mi-wrapper have one plane too.
+                // The instances of mi-boost vote, so that a bag of which half is noise is a tie.
                 let allowed = match method.info().name {
                     "sil" => 12,
-                    "dd-svm" => 6,
+                    "mi-boost" => 18,
+                    "mi-wrapper" if classes > 2 => 20,
+                    // Of three draws.
+                    "dd-svm" | "bagging" => 6,
                     "mi-vlad" if scheme == Scheme::OneVsRest => 9,
                     _ => 2,
                 };
-                assert!(
-                    wrong <= allowed,
-                    "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
-                    method.info().name
-                );
+                if wrong > allowed {
+                    failed.push(format!(
+                        "{}, {classes} classes, {scheme:?}: {wrong} of 60 wrong",
+                        method.info().name
+                    ));
+                }
             }
         }
     }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
 
 #[test]
@@ -74,7 +83,9 @@ fn values_are_predicted_by_the_methods_that_say_so() {
             .sum();
         let mean = truth.iter().sum::<f64>() / 40.0;
         let total: f64 = truth.iter().map(|t| (t - mean).powi(2)).sum();
-        assert!(error < 0.3 * total, "{}: {error} of {total}", method.info().name);
+        // rbf-mip sees the nearest pair of two bags or the farthest, and what is predicted here is a mean.
+        let allowed = if method.info().name == "rbf-mip" { 0.4 } else { 0.3 };
+        assert!(error < allowed * total, "{}: {error} of {total}", method.info().name);
     }
 }
 
@@ -137,11 +148,19 @@ fn explanations_add_up_to_the_decision_value() {
                 continue;
             }
             let predictions = model.predict_with(&new, &Ctx::default()).unwrap();
-            let explanations = model.explain_with(&new, &Ctx::default()).unwrap();
+            let explanations = match (model.explain_with(&new, &Ctx::default()), explains) {
+                (Ok(explanations), _) => explanations,
+                // It depends on the members or the pooling; `options.rs` tries others.
+                (Err(_), Explains::Either(_)) => continue,
+                (Err(e), _) => panic!("{}: {e}", method.info().name),
+            };
             for (p, machines) in predictions.iter().zip(explanations) {
                 for (value, explanation) in p.outputs.iter().zip(machines) {
                     let witness = matches!(explanation, Explanation::Witness { .. });
-                    assert_eq!(witness, matches!(explains, Explains::Witness(_)), "{}", method.info().name);
+                    if !matches!(explains, Explains::Either(_)) {
+                        let said = matches!(explains, Explains::Witness(_));
+                        assert_eq!(witness, said, "{}", method.info().name);
+                    }
                     let sum = match explanation {
                         Explanation::Additive { bias, parts } => bias + parts.iter().sum::<f64>(),
                         Explanation::Witness { outputs, chosen } => outputs[chosen],
@@ -529,9 +548,17 @@ fn tables_agree_with_themselves() {
         for name in std::iter::once(&info.name).chain(info.aliases) {
             assert_eq!(methods::find(name).unwrap().info().name, info.name);
         }
+        // What `Info::USUAL` cannot know. A complexity of 0 is that of a constant prediction.
+        for text in [info.name, info.title, info.about, info.family, info.reference] {
+            assert!(!text.is_empty(), "{}: name, title, about, family and reference must be given", info.name);
+        }
+        let constant = info.explains == Explains::Bias;
+        assert_eq!(info.complexity == 0, constant, "{}: its complexity", info.name);
     }
     let mut names: Vec<&str> =
         METHODS.iter().flat_map(|m| m.info().aliases.iter().chain([&m.info().name])).copied().collect();
+    let listed: Vec<u32> = methods::by_complexity().iter().map(|m| m.info().complexity).collect();
+    assert!(listed.is_sorted() && listed.len() == METHODS.len());
     names.sort_unstable();
     let count = names.len();
     names.dedup();

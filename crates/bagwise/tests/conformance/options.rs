@@ -37,20 +37,26 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("centres", "6"), ("assign", "soft")],
     &[("combine", "mean")],
     &[("prototypes", "20")],
+    &[("depth", "8"), ("leaf", "1")],
     &[("pool", "gated"), ("batch", "7"), ("rate", "0.01")],
     &[("pool", "mean"), ("layers", "2"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "max"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "lse"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "instance"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "instance"), ("loss", "bp"), ("rate", "0.02"), ("decay", "0")],
-    &[("member", "sil"), ("draws", "3")],
-    &[("members", "sil,simple-mi,mi-kernel"), ("folds", "3")],
+    &[("member", "mi-svm"), ("draws", "3")],
+    &[("members", "mi-svm,simple-mi,mi-kernel"), ("folds", "3")],
 ];
 
 /// Methods that have all these parameters, and take these values.
 fn variants(data: &Dataset) -> Vec<(&'static dyn Method, Vec<(&'static str, &'static str)>)> {
     let regression = matches!(data.target, Some(Target::Values(_)));
     let takes = |method: &dyn Method, name: &str, value: &str| {
+        // Members must be able to learn what they are to be combined for.
+        let able = |member: &str| methods::find(member).is_ok_and(|m| can_learn(m, data));
+        if name.starts_with("member") && !value.split(',').all(able) {
+            return false;
+        }
         let given = [(name.to_string(), value.to_string())];
         bagwise::params::Grid::new("", method.params(), &given, WhenUnset::Default, regression).is_ok()
     };

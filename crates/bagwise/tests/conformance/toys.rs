@@ -11,7 +11,8 @@ use bagwise::params::{Grid, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::{Bags, Ctx, Dataset, Error, Instances, Mat, Result, Rng, Target};
 
-/// Every registered method, and `isk` once more for each of its other partitions: they share little but the name.
+/// Every registered method, and `isk` once more for each of its other partitions: they share little but the name. Whoever
+/// writes a method sets `BAGWISE_METHOD` to its name, and waits for no other.
 pub(crate) fn variants() -> Vec<&'static dyn Method> {
     let isk = |partition: &'static str| -> &'static dyn Method {
         let changed = |spec: &ParamSpec| match spec.name {
@@ -22,7 +23,14 @@ pub(crate) fn variants() -> Vec<&'static dyn Method> {
         let params: Vec<ParamSpec> = isk.params().iter().map(changed).collect();
         Box::leak(Box::new(Variant { of: isk, params: params.leak() }))
     };
-    METHODS.iter().copied().chain(["forest", "sphere"].map(isk)).collect()
+    let all = METHODS.iter().copied().chain(["forest", "sphere"].map(isk));
+    match std::env::var("BAGWISE_METHOD") {
+        Ok(name) => {
+            assert!(methods::find(&name).is_some(), "BAGWISE_METHOD: there is no method '{name}'");
+            all.filter(|method| method.info().name == name).collect()
+        }
+        Err(_) => all.collect(),
+    }
 }
 
 /// A method with other defaults.

@@ -28,6 +28,21 @@ fn no_two_types_have_the_same_name() {
     assert!(twice.is_empty(), "give each type a name of its own:\n{}", twice.join("\n"));
 }
 
+/// What users of the library meet is small enough to be known. A type that other crates do not need is `pub(crate)`.
+#[test]
+fn public_types_are_few() {
+    const MOST: usize = 90;
+    let mut public: Vec<String> = Vec::new();
+    for file in rust_files(&crates().join("bagwise/src")) {
+        let text = std::fs::read_to_string(&file).expect("a source file is readable");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        public.extend(code.lines().filter(|line| line.trim_start().starts_with("pub ")).filter_map(type_in));
+    }
+    println!("{} public types in bagwise", public.len());
+    assert!(public.len() > 50, "only {}: the test does not see them", public.len());
+    assert!(public.len() <= MOST, "{} public types, at most {MOST}: {}", public.len(), public.join(", "));
+}
+
 #[test]
 fn types_are_found_however_they_are_written() {
     let text = "pub struct A<'a>(&'a u8);\npub(crate) enum B { C }\nstruct D;\npub unsafe trait E {\n    type F;\n}\n\

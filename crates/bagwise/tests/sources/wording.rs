@@ -16,8 +16,13 @@ fn no_message_of_the_library_names_an_option_of_the_command_line() {
         for file in files.iter().filter(|f| !f.ends_with("tests.rs")) {
             let text = std::fs::read_to_string(file).expect("a source file is readable");
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let lines: Vec<&str> = code.lines().collect();
             for (line, literal) in strings(code) {
                 literals += 1;
+                // Arguments of another program are not read by anybody.
+                if lines[line - 1].trim_start().starts_with(".args([") {
+                    continue;
+                }
                 if let Some(word) = option_in(&literal) {
                     let file = file.strip_prefix(crates()).expect("it was found there").display();
                     found.push(format!("{file}:{line}: '{word}' in \"{literal}\""));

@@ -44,7 +44,8 @@ pub(crate) const KERNEL: ParamSpec = ParamSpec::new(
 
 /// The width, in fewer steps than where the kernel is cheap: machines are trained many times.
 pub(crate) const WIDTH: ParamSpec =
-    ParamSpec { grid: "0.125/median,0.5/median,2/median,8/median", ..crate::families::width::WIDTH };
+    ParamSpec { grid: "0.125/median,0.5/median,2/median,8/median", ..crate::families::width::WIDTH }
+        .only_with("kernel", &["rbf"]);
 
 /// The cost.
 pub(crate) const COST: ParamSpec = ParamSpec {
