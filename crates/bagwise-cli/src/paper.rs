@@ -354,7 +354,8 @@ impl Results<'_> {
         let rows = self.experiment.facts()?;
         // What a table of the experiment shows is not shown again.
         let in_table = |row: &PrintedRow| {
-            let shown = |t: &PrintedTable| t.numbers.of(&row.set, &row.method).map(|r| r.metric == row.metric);
+            let shown =
+                |t: &PrintedTable| t.numbers.of(&row.set, &row.method).map(|r| r.metric == row.metric);
             self.tables.iter().any(|t| shown(t) == Some(true))
         };
         let is_fact = |row: &&PrintedRow| !row.is_summary() && !in_table(row);

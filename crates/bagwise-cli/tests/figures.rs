@@ -41,7 +41,8 @@ fn kernels_of_cells_adapt_to_density_and_gaussians_do_not() {
     assert!((at(0, 10) - 0.092).abs() < 0.016, "{}", at(0, 10));
     // The mean over pairs of points, by the definition.
     let cross = [[0.0, 0.1], [0.0, -0.1], [0.1, 0.0], [-0.1, 0.0]];
-    let value = |a: &[f64; 2], b: &[f64; 2]| (-4.0 * ((b[0] + 0.5 - a[0]).powi(2) + (b[1] - a[1]).powi(2))).exp();
+    let value =
+        |a: &[f64; 2], b: &[f64; 2]| (-4.0 * ((b[0] + 0.5 - a[0]).powi(2) + (b[1] - a[1]).powi(2))).exp();
     let mean = cross.iter().flat_map(|a| cross.iter().map(move |b| value(a, b))).sum::<f64>() / 16.0;
     assert!((at(1, 30) - mean).abs() < 1e-9 && (at(1, 10) - mean).abs() < 1e-9, "{} {mean}", at(1, 30));
 }
@@ -69,7 +70,10 @@ fn two_points_share_a_cell_more_often_where_data_are_sparse() {
         assert_eq!(ours.len(), 2);
         for (point, value) in ours.iter().zip(values) {
             assert_eq!(point.0, value.0);
-            assert!((point.1 - value.1).abs() < 0.06, "figure {figure}, series {series}: {point:?}, {value:?}");
+            assert!(
+                (point.1 - value.1).abs() < 0.06,
+                "figure {figure}, series {series}: {point:?}, {value:?}"
+            );
         }
     }
 }
@@ -88,7 +92,8 @@ fn the_boundary_of_a_model_is_where_its_output_is_zero() {
     let boundary = points(panel, 3);
     assert!(boundary.len() > 20);
     // The same model says so of a point on the boundary.
-    let fit = "fit mirsvm-figure-4.csv --method mirsvm -p c=1000 -p sigma=1.5 --scale none --inner 2 -o m.bagwise";
+    let fit =
+        "fit mirsvm-figure-4.csv --method mirsvm -p c=1000 -p sigma=1.5 --scale none --inner 2 -o m.bagwise";
     assert!(bagwise(folder.path(), &fit.split(' ').collect::<Vec<_>>()).status.success());
     let (x, y) = boundary[boundary.len() / 2];
     std::fs::write(folder.path().join("one.csv"), format!("bag,f1,f2\na,{x},{y}\n")).unwrap();

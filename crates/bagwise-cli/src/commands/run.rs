@@ -12,8 +12,8 @@ use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
 use crate::args;
-use crate::figures;
 use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
+use crate::figures;
 use crate::judging;
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::paper::{self, Cell, Line, Ours, Results};
@@ -217,8 +217,7 @@ fn evaluation<'s>(
 
 /// Says how long several data sets will take together; each run says it of itself.
 fn say_time(experiment: &Experiment, metric: Metric, session: &Session) -> Result<()> {
-    let is_here =
-        |d: &&Data| d.unavailable.is_none() && !d.left_out && bagwise::io::is_here(d.read());
+    let is_here = |d: &&Data| d.unavailable.is_none() && !d.left_out && bagwise::io::is_here(d.read());
     let here: Vec<&Data> = experiment.data.iter().filter(is_here).collect();
     if here.len() < 2 {
         return Ok(());

@@ -62,7 +62,8 @@ fn state(held: &Held, file: &str, row: &PrintedRow) -> Option<Result<(), String>
                 }))
     });
     if !of_tests && !of_table {
-        let words = if row.set.is_empty() { "a description of a method" } else { "the time of a part of a fit" };
+        let words =
+            if row.set.is_empty() { "a description of a method" } else { "the time of a part of a fit" };
         return (facts && !row.is_summary()).then(|| Err(words.into()));
     }
     let methods: Vec<&str> = row.method.split(" vs. ").collect();

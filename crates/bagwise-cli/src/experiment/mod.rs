@@ -370,7 +370,8 @@ impl Experiment {
     /// Everything that is named exists; what does not yet is an entry without a method.
     fn check(&self) -> Result<()> {
         self.metric()?;
-        if self.data.is_empty() != self.method.is_empty() || (self.data.is_empty() && self.figure.is_empty()) {
+        if self.data.is_empty() != self.method.is_empty() || (self.data.is_empty() && self.figure.is_empty())
+        {
             bail!("an experiment needs at least one [[data]] and one [[method]], or a [[figure]]");
         }
         self.figure.iter().try_for_each(FigureSettings::check)?;
@@ -424,7 +425,9 @@ impl Experiment {
     pub(crate) fn only(&mut self, data: &[String], methods: &[String]) -> Result<()> {
         let sets: Vec<String> = self.data.iter().map(|d| d.name.clone()).collect();
         let names: Vec<String> = self.method.iter().map(|m| m.name.clone()).collect();
-        for (what, given, known) in [("data set", data, &sets), ("method of this experiment", methods, &names)] {
+        for (what, given, known) in
+            [("data set", data, &sets), ("method of this experiment", methods, &names)]
+        {
             if let Some(name) = given.iter().find(|name| !known.contains(name)) {
                 return Err(Error::unknown(what, name, known.iter().map(String::as_str)).into());
             }

@@ -41,7 +41,9 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
     };
     let (negative, positive) = (points(0)?, points(1)?);
     let all = || negative.iter().chain(&positive);
-    let (x, y) = (around(all().map(|p| p.0)), around(all().map(|p| p.1)));
+    // Printed curves may leave the part of the plane that has points.
+    let x = around(all().map(|p| p.0).chain(printed.iter().map(|v| v.x1)));
+    let y = around(all().map(|p| p.1).chain(printed.iter().map(|v| v.x2)));
     let mut drawn = PaperFigure::default();
     for method in &figure.method {
         let model = super::fit(&data, method, &[], session)?;
@@ -74,14 +76,7 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
             drawn.numbers.push(number("rounds", model.trace().len()));
         }
         let axes = (data.bags.features()[0].name.clone(), data.bags.features()[1].name.clone());
-        drawn.panels.push(Panel {
-            title: method.name.clone(),
-            axes,
-            x,
-            y,
-            series,
-            ..Panel::default()
-        });
+        drawn.panels.push(Panel { title: method.name.clone(), axes, x, y, series, ..Panel::default() });
     }
     Ok(drawn)
 }

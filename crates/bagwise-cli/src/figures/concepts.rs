@@ -19,8 +19,7 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
     let learned = match figure.folds {
         None => data,
         Some(folds) => {
-            let pool =
-                Pool { target: data.require_target()?, groups: data.groups.as_ref(), given: None };
+            let pool = Pool { target: data.require_target()?, groups: data.groups.as_ref(), given: None };
             let all: Vec<usize> = (0..data.bags.len()).collect();
             let first = Splits::KFold(folds).outer(pool, &all, seed, 0)?.swap_remove(0);
             data.select(&first.train)

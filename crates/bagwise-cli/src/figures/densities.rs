@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn an_instance_among_many_is_denser_than_one_alone() {
-        let values: Vec<[f64; 1]> = (0..20).map(|i| [if i == 19 { 50.0 } else { f64::from(i) * 0.1 }]).collect();
+        let values: Vec<[f64; 1]> =
+            (0..20).map(|i| [if i == 19 { 50.0 } else { f64::from(i) * 0.1 }]).collect();
         let bags = Bags::new(Instances::F64(Mat::from_rows(&values)), vec![0, 18, 20]).unwrap();
         let found = densities(&bags, &[0, 1]).unwrap();
         // The last instance is alone: its density is that of its own kernel, a twentieth of the height.

@@ -123,7 +123,8 @@ fn kernels(
             let mut pairs = Mat::zeros(others.rows(), own.rows());
             for column in 0..own.rows() {
                 let mut dense = vec![0.0; own.cols()];
-                std::iter::zip(own.row(column).0, own.row(column).1).for_each(|(&c, &v)| dense[c as usize] = v);
+                std::iter::zip(own.row(column).0, own.row(column).1)
+                    .for_each(|(&c, &v)| dense[c as usize] = v);
                 for row in 0..others.rows() {
                     let (columns, values) = others.row(row);
                     let dot = columns.iter().zip(values).map(|(&c, v)| dense[c as usize] * v).sum();

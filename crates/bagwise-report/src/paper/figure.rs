@@ -2,7 +2,7 @@
 //! plane. What was printed and what came out here share a panel.
 
 use super::write::summaries;
-use super::{Panel, PaperFigure, PanelMap, SeriesLook};
+use super::{Panel, PanelMap, PaperFigure, SeriesLook};
 use crate::markup::{Markup, fixed, place};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, mark, path, titled};
 use crate::png::{base64, palette, png};
@@ -35,7 +35,11 @@ impl Panel {
         let names: Vec<&str> = self.series.iter().map(|s| s.name.as_str()).collect();
         let shown = match &self.map {
             Some(map) => {
-                format!("values from {} to {}, dark to light", fixed(map.range().0, 3), fixed(map.range().1, 3))
+                format!(
+                    "values from {} to {}, dark to light",
+                    fixed(map.range().0, 3),
+                    fixed(map.range().1, 3)
+                )
             }
             None => names.join(", "),
         };
@@ -131,7 +135,8 @@ mod tests {
 
     #[test]
     fn a_panel_has_a_path_for_each_series_and_a_legend() {
-        let series = |name: &str, look, pieces: Vec<Vec<(f64, f64)>>| PanelSeries { name: name.into(), look, pieces };
+        let series =
+            |name: &str, look, pieces: Vec<Vec<(f64, f64)>>| PanelSeries { name: name.into(), look, pieces };
         let line = vec![(0.0, 0.0), (1.0, 1.0)];
         let page = drawn(Panel {
             title: "(a)".into(),

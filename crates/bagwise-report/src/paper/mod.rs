@@ -235,7 +235,8 @@ impl Agreement {
 impl Paper {
     /// Where printed numbers come from, and ours.
     fn origin(&self) -> String {
-        let ours = if self.protocol.is_empty() { String::new() } else { format!(" Ours: {}.", self.protocol) };
+        let ours =
+            if self.protocol.is_empty() { String::new() } else { format!(" Ours: {}.", self.protocol) };
         format!("{}.{ours}", self.source)
     }
 

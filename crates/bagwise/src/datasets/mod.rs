@@ -126,7 +126,8 @@ fn fetch_from(server: &str, set: &KnownSet, from: Option<&Path>, folder: &Path) 
     let target = folder.join(format!("{name}.csv.gz"));
     if target.exists() {
         // What is there already, and is right, need not be fetched; anything else is the user's.
-        let found = read(&target.display().to_string(), &set.options()).and_then(|data| content_digest(&data));
+        let found =
+            read(&target.display().to_string(), &set.options()).and_then(|data| content_digest(&data));
         return match found {
             Ok(digest) if digest == set.digest => Ok(target),
             _ => Err(Error::data(

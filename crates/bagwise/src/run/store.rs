@@ -217,7 +217,8 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
 fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
-    let fits = |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|owner| owner.run == fingerprint);
+    let fits =
+        |folder: &PathBuf| !folder.exists() || owner(folder).is_some_and(|owner| owner.run == fingerprint);
     (1..).map(|n| numbered(name, n)).find(fits).unwrap_or_else(|| name.to_path_buf())
 }
 

@@ -550,7 +550,11 @@ fn tables_agree_with_themselves() {
         }
         // What `Info::USUAL` cannot know. A complexity of 0 is that of a constant prediction.
         for text in [info.name, info.title, info.about, info.family, info.reference] {
-            assert!(!text.is_empty(), "{}: name, title, about, family and reference must be given", info.name);
+            assert!(
+                !text.is_empty(),
+                "{}: name, title, about, family and reference must be given",
+                info.name
+            );
         }
         let constant = info.explains == Explains::Bias;
         assert_eq!(info.complexity == 0, constant, "{}: its complexity", info.name);
