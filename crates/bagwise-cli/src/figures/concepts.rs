@@ -64,7 +64,7 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
                     let highest = |points: &[(f64, f64)]| points.iter().map(|p| p.1).fold(0.0, f64::max);
                     numbers.push(PaperSummary {
                         of: name.clone(),
-                        what: "largest P(h|D)".into(),
+                        what: "largest belief".into(),
                         printed: format!("{:.4}", highest(&theirs)),
                         ours: format!("{:.4}", beliefs.iter().copied().fold(0.0, f64::max)),
                         remark: String::new(),
