@@ -106,14 +106,7 @@ class Explanation:
     def plot(self, ax: Any = None) -> Any:
         """Plot the contribution of every instance with matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Draws on the matplotlib axes `ax`, or on a new figure, and returns the axes.
         """
         ax = axes(ax)
         places = np.arange(len(self.parts))
@@ -150,14 +143,7 @@ class Explanations(list[Explanation]):
     def plot(self, ax: Any = None) -> Any:
         """Plot the contributions of all instances with matplotlib: one column per bag, one point per instance.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Draws on the matplotlib axes `ax`, or on a new figure, and returns the axes.
         """
         if len(self) == 1:
             return self[0].plot(ax)

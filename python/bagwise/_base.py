@@ -428,6 +428,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
         return sparse_of(self.model_.map(new._native, self._around()))
 
 
+def _scored(score: Any, bags: Bags, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """A score of scikit-learn's, with labels and weights in the order of the bags."""
+    return float(score(bags, aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")))
+
+
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     """A method that predicts classes; use its subclasses."""
 
@@ -520,9 +525,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_bags,), optional
             The weight of each bag.
         """
-        ready = self._ready(bags)
-        weights = aligned(sample_weight, ready, "sample_weight")
-        return float(super().score(ready, aligned(y, ready, "y"), weights))
+        return _scored(super().score, self._ready(bags), y, sample_weight)
 
     @_with_probabilities
     def predict_proba(self, bags: BagsLike) -> NDArray[np.float64]:
@@ -669,9 +672,7 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_bags,), optional
             The weight of each bag.
         """
-        ready = self._ready(bags)
-        weights = aligned(sample_weight, ready, "sample_weight")
-        return float(super().score(ready, aligned(y, ready, "y"), weights))
+        return _scored(super().score, self._ready(bags), y, sample_weight)
 
     def predict(self, bags: BagsLike) -> NDArray[np.float64]:
         """The value of each bag.

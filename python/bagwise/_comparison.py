@@ -157,14 +157,7 @@ class Comparison(Sequence[dict[str, Any]]):
     def plot(self, ax: Any = None) -> Any:
         """Plot the metric of every method with its interval, using matplotlib.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        Draws on the matplotlib axes `ax`, or on a new figure, and returns the axes.
         """
         ax = axes(ax)
         for at, row in enumerate(reversed(self._rows)):

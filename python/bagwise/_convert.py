@@ -87,9 +87,7 @@ def convert(
     if _is_folder(out, output_format) and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out}: it already exists; choose a new folder")
     if _is_folder(out, output_format) and reading.get("keep"):
-        raise ValueError(
-            f"{out}: a folder of .npy files cannot store kept columns; write .parquet"
-        )
+        raise ValueError(f"{out}: a folder of .npy files cannot store kept columns; write .parquet")
     if isinstance(source, Dataset):
         if reading:
             raise TypeError(f"{next(iter(reading))} applies to reading, but this data set has already been read")
@@ -323,9 +321,7 @@ def _one(found: Any, name: str, place: str, labelled: bool) -> _Bag:
     if _is_tree(found):
         features = _first(found, _FEATURES)
         if features is None:
-            raise ValueError(
-                f"{place}: it has {', '.join(map(str, found))}, but none of {', '.join(_FEATURES)}"
-            )
+            raise ValueError(f"{place}: it has {', '.join(map(str, found))}, but none of {', '.join(_FEATURES)}")
         # HDF5 may have small things as attributes.
         own = {**getattr(found, "attrs", {}), **{k: found[k] for k in found}}
         where = _first(found, ("coords",))

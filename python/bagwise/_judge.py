@@ -161,7 +161,9 @@ def _given_folds(folds: Any, bags: Bags, target: NDArray[np.float64], owners: li
     fold = np.full(len(bags), -1)
     for k, (train, test) in enumerate(pairs):
         if len(np.union1d(train, test)) != len(bags) or len(np.intersect1d(train, test)):
-            raise ValueError(f"fold {k} does not split all bags into training and test bags; use, for example, KFold(5)")
+            raise ValueError(
+                f"fold {k} does not split all bags into training and test bags; use, for example, KFold(5)"
+            )
         if (fold[test] >= 0).any():
             raise ValueError(
                 "some bags are tested twice; use a splitter that tests each bag once, and repeats=N to repeat it"

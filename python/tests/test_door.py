@@ -284,7 +284,10 @@ def test_what_an_evaluation_would_not_heed_is_refused(small: Dataset) -> None:
         ({"protocol": "given", "folds": 4}, "protocol given needs the fold of each bag"),
         ({"protocol": "loo", "folds": 4}, "loo does not take a number of folds"),
         ({"protocol": "loo", "repeats": 2}, "protocol loo uses the same folds in every repeat"),
-        ({"protocol": "best-on-cv", "decision_threshold": "recall=0.9"}, "protocol best-on-cv does not choose a threshold"),
+        (
+            {"protocol": "best-on-cv", "decision_threshold": "recall=0.9"},
+            "protocol best-on-cv does not choose a threshold",
+        ),
         ({"class_weight": {0: 1, 1: 5}}, "class_weight is a dictionary"),
         ({"best": True}, "best applies only to method auto"),
     ]

@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod experiment;
+mod figures;
 mod judging;
 mod learning;
 mod output;

@@ -152,6 +152,7 @@ impl Results<'_> {
             axes: self.axes_of_ranks(&ranks_of_ranks),
             ranks_of_ranks,
             facts: self.facts()?,
+            ..Paper::default()
         })
     }
 
@@ -351,13 +352,21 @@ impl Results<'_> {
     /// What the paper says of its data, beside what is here.
     fn facts(&self) -> anyhow::Result<Vec<PaperSummary>> {
         let rows = self.experiment.facts()?;
-        let is_fact = |row: &&PrintedRow| row.method.is_empty() && !row.is_summary();
+        // What a table of the experiment shows is not shown again.
+        let in_table = |row: &PrintedRow| {
+            let shown =
+                |t: &PrintedTable| t.numbers.of(&row.set, &row.method).map(|r| r.metric == row.metric);
+            self.tables.iter().any(|t| shown(t) == Some(true))
+        };
+        let is_fact = |row: &&PrintedRow| !row.is_summary() && !in_table(row);
         let fact = |row: &PrintedRow| {
             let set = self.experiment.data.iter().position(|d| d.printed_name() == row.set);
-            let ours = set.and_then(|d| self.counted[d].iter().find(|(what, _)| *what == row.metric));
+            let counted = set.filter(|_| row.method.is_empty());
+            let ours = counted.and_then(|d| self.counted[d].iter().find(|(what, _)| *what == row.metric));
             let digits = row.value.split_once('.').map_or(0, |(_, behind)| behind.len());
+            let of = [row.set.as_str(), &row.method];
             PaperSummary {
-                of: row.set.clone(),
+                of: of.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", "),
                 what: row.metric.replace('_', " "),
                 printed: row.value.clone(),
                 ours: ours.map_or(String::new(), |(_, v)| format!("{v:.digits$}")),

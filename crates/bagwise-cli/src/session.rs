@@ -80,6 +80,13 @@ impl Session {
         Arc::new(SystemClock::since(self.started))
     }
 
+    /// Warns that a data set is not here, and says how to get it where that is known.
+    pub(crate) fn warn_missing(&self, name: &str) {
+        let known = bagwise::datasets::find(name).is_some();
+        let remedy = if known { format!("; bagwise data get {name}") } else { String::new() };
+        self.warn(&format!("{name}: no data set of this name in $BAGWISE_DATA or data/{remedy}"));
+    }
+
     /// Reads a data set and passes on what its reader wants the user to know.
     pub(crate) fn read(&self, name: &str, options: &ReadOptions) -> Result<Dataset> {
         let options = ReadOptions { seed: self.ctx.seed, ..options.clone() };

@@ -36,7 +36,8 @@ pub fn render_with_paper(runs: &[LoadedRun], options: &ReportOptions, paper: &Pa
 }
 
 fn draw(runs: &[LoadedRun], options: &ReportOptions, paper: Option<&Paper>) -> Result<String> {
-    if runs.is_empty() {
+    // Figures need no runs.
+    if runs.is_empty() && paper.is_none_or(|p| p.figures.is_empty()) {
         return Err(Error::Invalid("there is no run to report on; give the output folder of a run".into()));
     }
     let verdicts = verdicts(runs)?;
@@ -144,6 +145,9 @@ fn distinct<'v, 'a>(views: &'v [View<'a>]) -> impl Iterator<Item = &'v View<'a>>
 
 fn subtitle(views: &[View<'_>]) -> String {
     let mut parts = Vec::new();
+    if views.is_empty() {
+        return String::new();
+    }
     if let [view] = views {
         parts.push(count(view.roster().bags.len(), "bag"));
         if let Some(data) = &view.run.context.data {
@@ -217,6 +221,9 @@ fn paper_and_runs(page: &mut Markup, paper: &Paper, views: &[View<'_>]) {
     let flattering = too_good(views);
     if !flattering.is_empty() {
         page.leaf("p", &[("class", "lead")], flattering.trim());
+    }
+    if views.is_empty() {
+        return;
     }
     page.leaf("h2", &[], "The runs behind it");
     warnings::write(page, &warnings::severe_of_all(views));

@@ -566,6 +566,11 @@ impl<'a> Evaluate<'a> {
         Ok(())
     }
 
+    /// What the run will take, from the beginning; nothing is run.
+    pub fn time(&self) -> Result<TimePlan> {
+        self.time_plan_of(&self.entries()?, &self.plan()?, &SystemClock::since(Instant::now()))
+    }
+
     /// Judges every method on every fold, except for what was judged before, by this run or by its shards.
     pub fn run(mut self) -> Result<Evaluation> {
         let started = Instant::now();

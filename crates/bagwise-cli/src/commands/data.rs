@@ -91,8 +91,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 /// The data sets of an experiment that are not here and can be had.
 fn missing(experiment: &Experiment) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for data in experiment.data.iter().filter(|d| d.unavailable.is_none()) {
-        let name = data.read().to_string();
+    let of_tables = experiment.data.iter().filter(|d| d.unavailable.is_none()).map(|d| d.read());
+    let of_figures = experiment.figure.iter().flat_map(|f| f.data.iter().map(String::as_str));
+    for name in of_tables.chain(of_figures).map(String::from) {
         if datasets::find(&name).is_some_and(|set| !set.is_here()) && !names.contains(&name) {
             names.push(name);
         }
@@ -185,6 +186,11 @@ mod tests {
         assert_eq!(list.state(0), "yes");
         let experiment =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/isk-table-3.toml");
+        let figure =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/mirsvm-figure-3.toml");
+        let of_figure = missing(&Experiment::read(&figure, false).unwrap());
+        let known = ["eastWest", "westEast", "suramin", "trx", "fox", "tiger", "musk2"];
+        of_figure.iter().for_each(|name| assert!(known.contains(&name.as_str()), "{name}"));
         // What is here depends on the machine; all of it is known.
         for name in missing(&Experiment::read(&experiment, false).unwrap()) {
             assert!(["musk2", "fox", "tiger", "image2000"].contains(&name.as_str()), "{name}");

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::files::make_folder;
-use bagwise::io::{OutputKind, save_whole};
+use bagwise::io::{OutputKind, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
-use bagwise::{Dataset, Evaluate, Evaluation, LEVEL, Shard};
+use bagwise::{Bags, Dataset, Evaluate, Evaluation, LEVEL, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
 use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
+use crate::figures;
 use crate::judging::{self, Sharding};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
 use crate::paper::{self, Cell, Line, Ours, Results};
@@ -23,6 +24,8 @@ use crate::session::{Outcome, Session};
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 const LATEX: &str = "table.tex";
+/// What a table says of data sets and methods that the user left out.
+const LEFT_OUT: &str = "left out of this run";
 
 /// Run an experiment file and compare the results with published ones
 #[derive(clap::Args)]
@@ -34,6 +37,12 @@ pub(crate) struct Args {
     /// Run the reduced version defined in the file, which takes minutes instead of hours
     #[arg(long)]
     quick: bool,
+    /// Run these data sets only, by their names in the file; the table says that the others were left out
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    data: Vec<String>,
+    /// Run these methods only, by their names in the file
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    methods: Vec<String>,
     /// Output folder for records and tables; if it contains part of the same run, the run resumes [default: named after the file]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -55,10 +64,12 @@ sets that are missing and methods that bagwise does not implement.
 Examples:
   bagwise run experiment.toml --quick
   bagwise run experiment.toml --quick -o again --format csv
+  bagwise run experiment.toml --quick --methods means -o part
   bagwise run experiment.toml --quick --shard 2/3 -o cut";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let experiment = Experiment::read(&args.file, args.quick)?;
+    let mut experiment = Experiment::read(&args.file, args.quick)?;
+    experiment.only(&args.data, &args.methods)?;
     let tables = experiment.tables()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
@@ -68,7 +79,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
         session.warn(&unknown.to_string());
     }
+    say_time(&experiment, metric, session)?;
     let mut found = Results { experiment: &experiment, tables, cells: Vec::new(), counted: Vec::new() };
+    let printed_densities = experiment.printed_densities()?;
+    let mut densities = Vec::new();
     let mut runs = Vec::new();
     let mut outcome = Outcome::Done;
     if let Some(shard) = args.sharding.shard {
@@ -81,7 +95,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 found.cells.push(found.tables.iter().map(|_| missing()).collect());
                 found.counted.push(Vec::new());
             }
-            Ok((of_seeds, counted)) => {
+            Ok((of_seeds, counted, bags)) => {
+                if let Some((settings, (_, first))) = experiment.densities.as_ref().zip(of_seeds.first()) {
+                    let (set, methods) = (data.printed_name(), &settings.methods);
+                    densities.extend(figures::densities::summaries(
+                        &printed_densities,
+                        set,
+                        methods,
+                        &bags,
+                        first,
+                    )?);
+                }
                 found.cells.push(cells(&experiment, &found.tables, &of_seeds)?);
                 found.counted.push(counted);
                 for (own, results) in of_seeds {
@@ -97,8 +121,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             }
         }
     }
-    let paper = found.paper(protocols(&experiment))?;
-    let report = match args.no_report || runs.is_empty() {
+    let mut paper = found.paper(protocols(&experiment))?;
+    paper.densities = densities;
+    for figure in &experiment.figure {
+        paper.figures.push(figures::draw(figure, &experiment.folder, session)?);
+    }
+    let report = match args.no_report || (runs.is_empty() && paper.figures.is_empty()) {
         true => None,
         false => Some(report(&experiment, &paper, &runs, &folder)?),
     };
@@ -131,8 +159,8 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
-/// The runs of a data set, a folder for each seed, and what can be counted of the data; or why there is nothing.
-type OfData = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>), String>;
+/// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing.
+type OfData = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
 
 /// Every method of the experiment on one data set, a run for each seed in a folder of its own.
 fn on_one(
@@ -153,7 +181,7 @@ fn on_one(
         of_seeds.push((own, results));
     }
     let counted = paper::counts(&set)?;
-    Ok(Ok((of_seeds, counted)))
+    Ok(Ok((of_seeds, counted, set.bags)))
 }
 
 /// One shard of every run of the experiment.
@@ -182,10 +210,11 @@ fn read(data: &Data, session: &Session) -> Result<std::result::Result<Dataset, S
     if let Some(why) = &data.unavailable {
         return Ok(Err(why.clone()));
     }
+    if data.left_out {
+        return Ok(Err(LEFT_OUT.into()));
+    }
     if !bagwise::io::is_here(data.read()) {
-        let known = bagwise::datasets::find(data.read()).is_some();
-        let remedy = if known { format!("; bagwise data get {}", data.read()) } else { String::new() };
-        session.warn(&format!("{}: no data set of this name in $BAGWISE_DATA or data/{remedy}", data.read()));
+        session.warn_missing(data.read());
         return Ok(Err("data not available".into()));
     }
     Ok(Ok(session.read(data.read(), &data.options()?)?))
@@ -202,33 +231,62 @@ fn runs_on<'d>(
     session: &Session,
 ) -> Result<Vec<(PathBuf, Evaluate<'d>)>> {
     let judged = experiment.judged(data)?;
+    // Numbered, so that names need not be names of folders.
+    let own = format!("{:02}-{}", position + 1, plain(&data.name));
+    let run = |seed: u64| -> Result<(PathBuf, Evaluate<'d>)> {
+        let own = folder.join(if judged.seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() });
+        let evaluate = evaluation(experiment, data, set, metric, session)?;
+        Ok((own.clone(), evaluate.folder(&own).seed(seed)))
+    };
+    (session.ctx.seed..).take(judged.seeds).map(run).collect()
+}
+
+/// How the methods of the experiment are judged on a data set.
+fn evaluation<'s>(
+    experiment: &Experiment,
+    data: &Data,
+    set: &'s Dataset,
+    metric: Metric,
+    session: &Session,
+) -> Result<Evaluate<'s>> {
+    let judged = experiment.judged(data)?;
     let mut configs = Vec::new();
     for entry in &experiment.method {
-        let Some(name) = entry.method() else { continue };
+        let Some(name) = entry.method().filter(|_| !entry.left_out) else { continue };
         let learning = entry.learning(&data.name)?;
         let config = learning.config(name, &args::Data::default()).called(&entry.name);
         configs.push(config.params(&learning.seeing.params));
     }
-    // Numbered, so that names need not be names of folders.
-    let own = format!("{:02}-{}", position + 1, plain(&data.name));
-    let run = |seed: u64| {
-        let own = folder.join(if judged.seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() });
-        let evaluate = bagwise::compare(set)
-            .baselines(false)
-            .methods(configs.clone())
-            .whole_grids(true)
-            .protocol(judged.protocol)
-            .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
-            .inner(judged.inner)
-            .repeats(judged.repeats)
-            .level(LEVEL)
-            .optimize(metric)
-            .folder(&own)
-            .ctx(&session.ctx)
-            .seed(seed);
-        (own, evaluate)
-    };
-    Ok((session.ctx.seed..).take(judged.seeds).map(run).collect())
+    Ok(bagwise::compare(set)
+        .baselines(false)
+        .methods(configs)
+        .whole_grids(true)
+        .protocol(judged.protocol)
+        .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
+        .inner(judged.inner)
+        .repeats(judged.repeats)
+        .level(LEVEL)
+        .optimize(metric)
+        .ctx(&session.ctx))
+}
+
+/// Says how long several data sets will take together; each run says it of itself.
+fn say_time(experiment: &Experiment, metric: Metric, session: &Session) -> Result<()> {
+    let is_here = |d: &&Data| d.unavailable.is_none() && !d.left_out && bagwise::io::is_here(d.read());
+    let here: Vec<&Data> = experiment.data.iter().filter(is_here).collect();
+    if here.len() < 2 {
+        return Ok(());
+    }
+    let mut seconds = 0.0;
+    for data in &here {
+        // What is odd about the data is said when they are run.
+        let options = ReadOptions { seed: session.ctx.seed, ..data.options()? };
+        let set = bagwise::io::read(data.read(), &options)?;
+        let of_seed = evaluation(experiment, data, &set, metric, session)?.time()?.seconds();
+        seconds += of_seed * experiment.judged(data)?.seeds as f64;
+    }
+    session.say(&format!("{} data sets, about {} in all", here.len(), judging::human_seconds(seconds)));
+    Ok(())
 }
 
 /// One report over all data sets, from their records.
@@ -257,6 +315,7 @@ fn cells(
     let of_table = |t: usize| {
         let cell = |entry: &Entry| match entry.method() {
             None => Cell::NoMethod,
+            Some(_) if entry.left_out => Cell::Missing(LEFT_OUT.into()),
             Some(_) => of_method(entry, t, of_seeds, &summarised),
         };
         experiment.method.iter().map(cell).collect()
@@ -454,6 +513,8 @@ impl Output for Table<'_> {
         object.put("summary", self.paper.sentence());
         object
             .put_list("results", self.found.lines().map(|line| self.line(&line)).collect())
+            .put("figures", &self.paper.figures)
+            .put("densities", &self.paper.densities)
             .put("folder", &self.folder)
             .put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)

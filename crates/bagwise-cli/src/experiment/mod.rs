@@ -25,6 +25,10 @@
 //! title = "Table 5: precision"
 //! metric = "precision"
 //!
+//! [[figure]]                         # a figure of the paper, drawn again; see figure.rs
+//! title = "Figure 4"
+//! shows = "boundary"                 # kernel-map, shared-cells, concept-weights, boundary, convergence
+//!
 //! [[data]]
 //! name = "musk1"                     # as it stands in the tables below
 //! read = "musk1"                     # a path, name or generator; the same as the name if not given
@@ -44,6 +48,7 @@
 //! params = { gamma = "2^-6..2^2" }
 //! ```
 
+pub(crate) mod figure;
 #[cfg(test)]
 mod held;
 pub(crate) mod printed;
@@ -62,6 +67,7 @@ use bagwise::{Error, Place, methods};
 use serde::{Deserialize, Serialize};
 
 use crate::learning::{Learning, Seeing};
+use figure::FigureSettings;
 pub(crate) use table::PrintedTable;
 use table::TableSettings;
 
@@ -107,11 +113,28 @@ pub(crate) struct Experiment {
     quick: Quick,
     /// The folder of the file, which names files beside it.
     #[serde(skip)]
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    /// Figures, which need neither data nor methods of the table.
+    #[serde(default)]
+    pub(crate) figure: Vec<FigureSettings>,
+    /// Densities around misclassified bags.
+    pub(crate) densities: Option<DensitySettings>,
     /// The data sets, in the order of the table.
+    #[serde(default)]
     pub(crate) data: Vec<Data>,
     /// The methods, in the order of the table.
+    #[serde(default)]
     pub(crate) method: Vec<Entry>,
+}
+
+/// Printed densities around bags that one of two methods misclassified, or both.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DensitySettings {
+    /// The printed numbers, in a file beside this one.
+    pub(crate) printed: PathBuf,
+    /// The two methods, by their names in the table.
+    pub(crate) methods: [String; 2],
 }
 
 /// What the printed numbers are.
@@ -202,6 +225,9 @@ pub(crate) struct Data {
     incomparable: Option<String>,
     #[serde(default)]
     protocol: Settings,
+    /// The user wants other data sets only.
+    #[serde(skip)]
+    pub(crate) left_out: bool,
 }
 
 impl Data {
@@ -262,6 +288,9 @@ pub(crate) struct Entry {
     /// Where ours is to lie, lowest and highest.
     #[serde(default)]
     expected: BTreeMap<String, [f64; 2]>,
+    /// The user wants other methods only.
+    #[serde(skip)]
+    pub(crate) left_out: bool,
 }
 
 /// How a method learns.
@@ -324,6 +353,9 @@ impl Experiment {
             }
             if let Some(data) = data {
                 experiment.data.retain(|d| data.contains(&d.name));
+                for figure in &mut experiment.figure {
+                    figure.data.retain(|name| data.contains(name));
+                }
             }
             if let Some(methods) = methods {
                 experiment.method.retain(|m| methods.contains(&m.name));
@@ -341,9 +373,11 @@ impl Experiment {
     /// Everything that is named exists; what does not yet is an entry without a method.
     fn check(&self) -> Result<()> {
         self.metric()?;
-        if self.data.is_empty() || self.method.is_empty() {
-            bail!("an experiment needs at least one [[data]] and one [[method]]");
+        if self.data.is_empty() != self.method.is_empty() || (self.data.is_empty() && self.figure.is_empty())
+        {
+            bail!("an experiment needs at least one [[data]] and one [[method]], or a [[figure]]");
         }
+        self.figure.iter().try_for_each(FigureSettings::check)?;
         let known: Vec<&str> = self.data.iter().map(|d| d.name.as_str()).collect();
         let names: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
         for list in [&known, &names] {
@@ -381,7 +415,9 @@ impl Experiment {
                 how.scheme()?;
             }
         }
-        self.quick.data.iter().flatten().try_for_each(is_data)?;
+        let drawn: Vec<&String> = self.figure.iter().flat_map(|f| &f.data).collect();
+        self.quick.data.iter().flatten().filter(|name| !drawn.contains(name)).try_for_each(is_data)?;
+        self.densities.iter().flat_map(|d| &d.methods).try_for_each(is_method)?;
         for table in &self.table {
             table.metric.parse::<Metric>()?;
             table.data.iter().flatten().try_for_each(is_data)?;
@@ -389,6 +425,26 @@ impl Experiment {
             methods.chain(&table.control).try_for_each(is_method)?;
         }
         self.quick.methods.iter().flatten().chain(self.quick.params.keys()).try_for_each(is_method)?;
+        Ok(())
+    }
+
+    /// Leaves out all data sets and methods but these; an empty list names all.
+    pub(crate) fn only(&mut self, data: &[String], methods: &[String]) -> Result<()> {
+        let sets: Vec<String> = self.data.iter().map(|d| d.name.clone()).collect();
+        let names: Vec<String> = self.method.iter().map(|m| m.name.clone()).collect();
+        for (what, given, known) in
+            [("data set", data, &sets), ("method of this experiment", methods, &names)]
+        {
+            if let Some(name) = given.iter().find(|name| !known.contains(name)) {
+                return Err(Error::unknown(what, name, known.iter().map(String::as_str)).into());
+            }
+        }
+        for set in self.data.iter_mut().filter(|_| !data.is_empty()) {
+            set.left_out = !data.contains(&set.name);
+        }
+        for entry in self.method.iter_mut().filter(|_| !methods.is_empty()) {
+            entry.left_out = !methods.contains(&entry.name);
+        }
         Ok(())
     }
 

@@ -123,7 +123,12 @@ impl Experiment {
             control: None,
             incomparable: None,
         };
-        let all = if self.table.is_empty() { vec![top] } else { self.table.clone() };
+        let all = match (self.data.is_empty(), self.table.is_empty()) {
+            // Figures alone.
+            (true, _) => Vec::new(),
+            (_, true) => vec![top],
+            _ => self.table.clone(),
+        };
         let read = |path: &Option<PathBuf>| {
             path.as_ref().map_or(Ok(Vec::new()), |p| printed::read(&self.folder.join(p)))
         };
@@ -163,6 +168,11 @@ impl Experiment {
     /// Printed ranks over all tables.
     pub(crate) fn ranks_of_ranks(&self) -> Result<Vec<PrintedRow>> {
         self.meta_rank.as_ref().map_or(Ok(Vec::new()), |path| printed::read(&self.folder.join(path)))
+    }
+
+    /// Printed densities around misclassified bags.
+    pub(crate) fn printed_densities(&self) -> Result<Vec<PrintedRow>> {
+        self.densities.as_ref().map_or(Ok(Vec::new()), |d| printed::read(&self.folder.join(&d.printed)))
     }
 
     /// What the paper says of its data.

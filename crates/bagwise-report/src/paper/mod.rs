@@ -2,10 +2,13 @@
 //! experiment and its runs; here they become a page (`write.rs`, `axis.rs`), Markdown and LaTeX (`text.rs`).
 
 mod axis;
+mod figure;
 mod text;
 mod write;
 
-use crate::markup::listed;
+use serde::Serialize;
+
+use crate::markup::{count, listed};
 
 /// What a paper printed, beside what came out here.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,76 @@ pub struct Paper {
     pub axes: Vec<RankAxis>,
     /// What the paper says of the data.
     pub facts: Vec<PaperSummary>,
+    /// How dense the data are around misclassified bags.
+    pub densities: Vec<PaperSummary>,
+    /// Its figures, drawn again.
+    pub figures: Vec<PaperFigure>,
+}
+
+/// A figure, drawn again.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PaperFigure {
+    /// Its name in the paper.
+    pub title: String,
+    /// What to see in it, and what is known to differ.
+    pub note: String,
+    /// Its panels.
+    pub panels: Vec<Panel>,
+    /// Numbers that go with it.
+    pub numbers: Vec<PaperSummary>,
+}
+
+/// One panel of a figure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Panel {
+    /// Its name.
+    pub title: String,
+    /// What to see in it.
+    pub note: String,
+    /// The names of the axes, across and upwards.
+    pub axes: (String, String),
+    /// What the axis across shows, from and to.
+    pub x: (f64, f64),
+    /// What the axis upwards shows.
+    pub y: (f64, f64),
+    /// Lines and points.
+    pub series: Vec<PanelSeries>,
+    /// Values all over the panel.
+    pub map: Option<PanelMap>,
+}
+
+/// Lines or points of one kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct PanelSeries {
+    /// What they are.
+    pub name: String,
+    /// How they look.
+    pub look: SeriesLook,
+    /// Lines that are not joined, or groups of points.
+    pub pieces: Vec<Vec<(f64, f64)>>,
+}
+
+/// How a series looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SeriesLook {
+    /// A line.
+    Line,
+    /// A dashed line.
+    Dashed,
+    /// Small points.
+    Dots,
+    /// Large marks.
+    Marks,
+}
+
+/// Values all over a panel, dark to light.
+#[derive(Clone, Debug, Serialize)]
+pub struct PanelMap {
+    /// Values in a row.
+    pub columns: usize,
+    /// Row after row, from below.
+    pub values: Vec<f64>,
 }
 
 /// One table.
@@ -77,7 +150,7 @@ impl PaperCell {
 }
 
 /// A number that stands for several cells, as printed and as it came out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PaperSummary {
     /// Whose it is: a method, or a data set.
     pub of: String,
@@ -160,10 +233,20 @@ impl Agreement {
 }
 
 impl Paper {
+    /// Where printed numbers come from, and ours.
+    fn origin(&self) -> String {
+        let ours =
+            if self.protocol.is_empty() { String::new() } else { format!(" Ours: {}.", self.protocol) };
+        format!("{}.{ours}", self.source)
+    }
+
     /// How many printed values there are of each verdict, as a sentence.
     pub fn sentence(&self) -> String {
         let cells = || self.tables.iter().flat_map(|t| &t.cells);
         let printed = cells().filter(|c| c.printed.is_some()).count();
+        if printed == 0 && !self.figures.is_empty() {
+            return format!("{} of the paper, drawn again.", count(self.figures.len(), "figure"));
+        }
         if printed == 0 {
             return "The paper has no numbers for these runs.".into();
         }

@@ -5,7 +5,7 @@ use super::{Paper, PaperCell, PaperSummary, PaperTable};
 impl Paper {
     /// Everything as Markdown, below a heading for each table.
     pub fn markdown(&self, title: &str) -> String {
-        let mut text = format!("### {title}\n\n{}. {}.\n\n{}\n", self.source, self.protocol, self.sentence());
+        let mut text = format!("### {title}\n\n{}\n\n{}\n", self.origin(), self.sentence());
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
         let mut rows = |head: &[&str], rows: Vec<Vec<String>>| {
             let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
@@ -20,7 +20,8 @@ impl Paper {
                 rows(&SUMMARY, table.summaries.iter().map(words).collect());
             }
         }
-        for list in [&self.ranks_of_ranks, &self.facts] {
+        let of_figures = self.figures.iter().map(|f| &f.numbers);
+        for list in of_figures.chain([&self.ranks_of_ranks, &self.densities, &self.facts]) {
             if !list.is_empty() {
                 rows(&SUMMARY, list.iter().map(words).collect());
             }

@@ -14,7 +14,7 @@ impl Paper {
     /// What stands at the top of the page.
     pub(crate) fn write(&self, page: &mut Markup) {
         page.leaf("p", &[("class", "verdict")], &self.sentence());
-        page.leaf("p", &[("class", "lead")], &format!("{}. Ours: {}.", self.source, self.protocol));
+        page.leaf("p", &[("class", "lead")], &self.origin());
         if !self.notes.is_empty() {
             page.tag("ul", &[("class", "notes")], |page| {
                 self.notes.iter().for_each(|note| page.leaf("li", &[], note));
@@ -33,9 +33,13 @@ impl Paper {
                 });
             });
         }
+        for (i, figure) in self.figures.iter().enumerate() {
+            figure.write(page, &format!("figure-{i}"));
+        }
         summaries(page, "Ranks of ranks", &self.ranks_of_ranks);
         axes(page, &self.axes, "axis-all");
-        summaries(page, "The data, as described and as they are here", &self.facts);
+        summaries(page, "Densities around misclassified bags", &self.densities);
+        summaries(page, "Data and methods, as described and as they are here", &self.facts);
     }
 }
 
@@ -50,7 +54,7 @@ fn capital(text: &str) -> String {
     rest.next().map_or(String::new(), |c| c.to_uppercase().chain(rest).collect())
 }
 
-fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary]) {
+pub(super) fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary]) {
     if list.is_empty() {
         return;
     }
