@@ -261,9 +261,10 @@ fn a_search_that_methods_share_is_counted_once() {
         assert!(matches!(outcome, Err(Error::Cancelled)));
         seen
     };
-    let alone: f64 = ["dd", "dd-svm", "mg-ddv"].iter().map(|m| seconds(&[m])[0].1).sum();
-    let together = seconds(&["dd", "dd-svm", "mg-ddv"]);
+    let methods = ["dd-svm", "mg-ddv", "mg-acc"];
+    let alone: f64 = methods.iter().map(|m| seconds(&[m])[0].1).sum();
+    let together = seconds(&methods);
     let sum: f64 = together.iter().map(|(_, s)| s).sum();
-    assert!(sum < 0.6 * alone, "{sum} of {alone}");
+    assert!(sum < 0.7 * alone, "{sum} of {alone}");
     assert!(together[0].1 > together[1].1, "the first makes the search: {together:?}");
 }

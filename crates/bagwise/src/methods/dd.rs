@@ -14,15 +14,15 @@ use crate::params::ParamSpec;
 /// The method, for the registry.
 pub(crate) static METHOD: BestConcept = BestConcept { info: &INFO, producer: Producer::DiverseDensity };
 
-static PARAMS: [ParamSpec; 6] = table("all");
+static PARAMS: [ParamSpec; 6] = table("auto");
 
 static INFO: Info = Info {
     name: "dd",
     aliases: &["midd"],
     title: "diverse density: finds a point that is close to every positive bag and far from negative bags",
     about: "A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the \
-            closeness of a bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of \
-            every positive bag finds the concept that makes the training labels most probable (noisy-or). A bag is \
+            closeness of a bag is the largest exp(-D(x)) of its instances. Gradient ascent from instances of \
+            positive bags finds the concept that makes the training labels most probable (noisy-or). A bag is \
             positive if its closeness reaches a threshold; for regression the closeness is the prediction.",
     reference: "Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998",
     complexity: 30,
