@@ -28,7 +28,6 @@ mod steps;
 mod test;
 mod venv;
 mod weka;
-mod weka_labels;
 mod wheel;
 
 use std::process::ExitCode;
