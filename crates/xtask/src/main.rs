@@ -42,7 +42,6 @@ mod test;
 mod trace;
 mod venv;
 mod weka;
-mod weka_labels;
 mod wheel;
 
 use std::process::ExitCode;
