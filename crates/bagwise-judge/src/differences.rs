@@ -417,10 +417,11 @@ fn averages_bags(metric: Metric) -> bool {
 }
 
 /// The rule by which one of several methods is taken: the simplest that is not clearly worse than the one at `best`, of
-/// equally simple ones the first. A method of complexity 0 has learned nothing, and is taken only if it is the best.
+/// equally simple ones the first. Where nothing could be tested, that is no reason to take a method whose value is lower: the
+/// best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best.
 pub fn recommended(best: usize, standings: &[Standing], complexity: &[u32]) -> usize {
     let simplest = (0..standings.len())
-        .filter(|&m| m == best || standings[m].is_open() && complexity[m] > 0)
+        .filter(|&m| m == best || standings[m] == Standing::NoClearDifference && complexity[m] > 0)
         .min_by_key(|&m| (complexity[m], m != best));
     simplest.unwrap_or(best)
 }
@@ -524,7 +525,9 @@ mod tests {
         assert_eq!(recommended(0, &[Best, Open, NotTested], &[10, 20, 0]), 0);
         assert_eq!(recommended(0, &[Best, Open], &[10, 10]), 0);
         // The baseline is no choice unless nothing is better.
-        assert_eq!(recommended(0, &[Best, Open, TooFewGroups], &[50, 0, 30]), 2);
+        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 0, 30]), 2);
         assert_eq!(recommended(1, &[Open, Best], &[10, 0]), 1);
+        // Without a test nothing speaks for a lower value.
+        assert_eq!(recommended(0, &[Best, TooFewGroups], &[50, 10]), 0);
     }
 }
