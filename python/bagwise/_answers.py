@@ -68,7 +68,8 @@ class Explanation:
     bag : str
         The bag.
     machine : str
-        The two classes that the binary model separates, such as ``"1 vs 0"``; empty for regression.
+        What the value tells apart: the two classes of a binary model, such as ``"1 vs 0"``, or the predicted one of several
+        classes, such as ``"cat vs rest"``; empty for regression.
     bias : float or None
         The constant term; None if a single instance decides.
     parts : ndarray of shape (n_instances,)
@@ -76,6 +77,8 @@ class Explanation:
         the decision value of each instance.
     chosen : int or None
         The instance that decides, if a single one does.
+    intercept : float or None
+        The intercept of the model, if the parts contain it: it is shared among the instances of a bag by weight, and the bias is 0.
     """
 
     bag: str
@@ -83,6 +86,7 @@ class Explanation:
     bias: float | None
     parts: NDArray[np.float64]
     chosen: int | None
+    intercept: float | None = None
 
     @property
     def value(self) -> float:

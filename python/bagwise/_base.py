@@ -27,7 +27,7 @@ from bagwise._answers import Explanation, Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
-from bagwise._options import around, check_names, impute_of, learning, outside, text_of
+from bagwise._options import around, check_names, folds_to_keep, impute_of, learning, outside, text_of
 from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 _Self = TypeVar("_Self", bound="BagEstimator")
@@ -121,6 +121,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any] | None,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
+        conformal: Any = False,
     ) -> _native.Model:
         """A model; nothing of `self` changes, so that a failure leaves it as it was."""
         weights, owners = problem_parts(bags, y, sample_weight, groups)
@@ -134,7 +135,15 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
         names = None if classes is None else class_names(classes)
         return _native.fit(
-            bags._native, y, names, owners, weights, inner, self._learning(), surroundings, json.dumps(note)
+            bags._native,
+            y,
+            names,
+            owners,
+            weights,
+            inner,
+            self._learning(conformal=folds_to_keep(conformal)),
+            surroundings,
+            json.dumps(note),
         )
 
     def _keep(self, model: _native.Model) -> None:
@@ -235,29 +244,67 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             classes,
         )
 
-    def explain(self, bags: BagsLike) -> Explanations:
+    def explain(self, bags: BagsLike, *, machines: bool = False) -> Explanations:
         """Show which instances drove each prediction.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
             Bags to explain.
+        machines : bool, default=False
+            Explain every binary model of several classes by itself, instead of the predicted class.
 
         Returns
         -------
         Explanations
-            A list with one :class:`Explanation` per bag and binary model, bag by bag; with two classes, and for
-            regression, there is one such model. ``to_frame()`` returns a table with one row per instance; ``plot()``
-            draws a figure.
+            A list with one :class:`Explanation` per bag; with ``machines=True``, one per bag and binary model, bag by bag.
+            ``to_frame()`` returns a table with one row per instance; ``plot()`` draws a figure.
         """
         new = self._ready(bags)
-        machines = self.model_.machines()
+        if not machines:
+            found = self.model_.explain_predicted(new._native, self._around())
+            return Explanations(
+                Explanation(bag, machine, bias, parts, chosen, intercept)
+                for bag, (machine, (bias, parts, chosen), intercept) in zip(new.ids, found, strict=True)
+            )
+        names = self.model_.machines()
         reasons = self.model_.explain(new._native, self._around())
         return Explanations(
             Explanation(bag, machine, bias, parts, chosen)
             for bag, own in zip(new.ids, reasons, strict=True)
-            for machine, (bias, parts, chosen) in zip(machines, own, strict=True)
+            for machine, (bias, parts, chosen) in zip(names, own, strict=True)
         )
+
+    def card(self) -> dict[str, Any]:
+        """What is known of the model, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
+
+        Returns
+        -------
+        dict
+        """
+        check_is_fitted(self)
+        header = json.loads(self.model_.header())
+        training = header["training"]
+        return {
+            "method": header["method"],
+            "parameters": header["parameters"],
+            "scaling": header["transform"]["scale"],
+            "classes": header["classes"],
+            "data": {name: training.get(name) for name in ("data", "bags", "instances", "groups", "class_bags", "range")},
+            "estimate": {
+                "metric": training["chosen_by"],
+                "value": training["inner_value"],
+                "optimistic": training.get("points", 0) > 1,
+                "nested_value": training.get("nested_value"),
+            },
+            "threshold": header["threshold"],
+            "columns": [feature["name"] for feature in header["features"]],
+            "reading": header.get("reading"),
+            "conformal_folds": len((header.get("conformal") or {}).get("folds", [])),
+            "seed": training["seed"],
+            "version": header["version"],
+            "format": header["format"],
+        }
 
     def decision_function_instances(self, bags: BagsLike) -> NDArray[np.float64]:
         """The values of :meth:`explain` as one array, in the order of ``Bags(bags).instances``.
@@ -417,6 +464,8 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        *,
+        conformal: bool | int = False,
     ) -> _Classifier:
         """Train on labelled bags.
 
@@ -430,6 +479,8 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
             The relative cost of an error on each bag.
         groups : array-like of shape (n_bags,), optional
             Groups that are not split between the folds used for probabilities and thresholds.
+        conformal : bool or int, default=False
+            Also keep the models of ten folds (or of this many) for :meth:`predict_set`; training takes that many times longer.
 
         Returns
         -------
@@ -440,7 +491,8 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         sample_weight = aligned(sample_weight, ready, "sample_weight")
         if isinstance(self.class_weight, Mapping):
             sample_weight = weighed(self.class_weight, classes, codes, sample_weight)
-        self._keep(self._learn(ready, codes, classes, sample_weight, aligned(groups, ready, "groups")))
+        owners = aligned(groups, ready, "groups")
+        self._keep(self._learn(ready, codes, classes, sample_weight, owners, conformal))
         self.classes_ = classes
         self._warn()
         return self
@@ -494,6 +546,29 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
             raise AttributeError("the model was trained without probabilities; train it with probability=True")
         return found
 
+    def predict_set(self, bags: BagsLike, coverage: float = 0.9, *, per_class: bool = False) -> NDArray[np.bool_]:
+        """The classes that each bag can have, with a chosen coverage (conformal prediction by CV+).
+
+        Over many data sets, the set holds the class of about this share of new bags, and by proof of 1 - 2 alpha with alpha one
+        minus the share. If the training bags had groups, this is about bags of new groups. An empty set means that no class fits.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to predict.
+        coverage : float, default=0.9
+            The share of new bags whose class is to be in the set.
+        per_class : bool, default=False
+            Hold the coverage in each class, however rare.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_bags, n_classes)
+            Columns in the order of `classes_`.
+        """
+        new = self._ready(bags)
+        return self.model_.sets(new._native, float(coverage), bool(per_class), self._around())
+
     def _gives_probabilities(self) -> bool:
         if not self.probability:
             raise AttributeError("there are no probabilities with probability=False")
@@ -534,6 +609,8 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        *,
+        conformal: bool | int = False,
     ) -> _Self:
         """Train on bags with numeric targets.
 
@@ -546,7 +623,10 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_bags,), optional
             The relative cost of an error on each bag.
         groups : array-like of shape (n_bags,), optional
-            Ignored, because nothing is chosen by folds here; :func:`bagwise.fit` uses groups.
+            Not split between the folds of `conformal`; otherwise ignored, because nothing is chosen by folds here.
+            :func:`bagwise.fit` uses groups.
+        conformal : bool or int, default=False
+            Also keep the models of ten folds (or of this many) for :meth:`predict_interval`; training takes that many times longer.
 
         Returns
         -------
@@ -555,9 +635,30 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         ready = self._bags(bags)
         values = numbers_of(aligned(y, ready, "y"), type(self).__name__)
         weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
-        self._keep(self._learn(ready, values, None, weights, owners))
+        self._keep(self._learn(ready, values, None, weights, owners, conformal))
         self._warn()
         return self
+
+    def predict_interval(self, bags: BagsLike, coverage: float = 0.9) -> NDArray[np.float64]:
+        """An interval for the value of each bag, with a chosen coverage (conformal prediction by CV+).
+
+        Over many data sets, the interval holds the value of about this share of new bags, and by proof of 1 - 2 alpha with alpha
+        one minus the share. If the training bags had groups, this is about bags of new groups.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to predict.
+        coverage : float, default=0.9
+            The share of new bags whose value is to be in the interval.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, 2)
+            The lower and the upper end.
+        """
+        new = self._ready(bags)
+        return self.model_.intervals(new._native, float(coverage), self._around())
 
     def score(self, bags: BagsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The coefficient of determination of the predicted values.

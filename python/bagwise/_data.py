@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import warnings
 from collections.abc import Iterable
@@ -110,6 +111,7 @@ def read(
     coords: str | os.PathLike[str] | None = None,
     max_instances: int | None = None,
     random_state: Any = 0,
+    model: Any = None,
 ) -> Dataset:
     """Read a data set, like the command line.
 
@@ -152,6 +154,9 @@ def read(
         Sample at most this many instances per bag.
     random_state : int, default=0
         The seed for sampling.
+    model : estimator, optional
+        A fitted model, such as one from ``bagwise.load``. Columns and the dialect that it was trained with on the command
+        line are used where nothing else is given, and only its features are read.
 
     Returns
     -------
@@ -188,6 +193,7 @@ def read(
         coords=coords,
         max_instances=max_instances,
         random_state=random_state,
+        model=model,
     )
     name, bags, classes, values, groups, kept, truth, said = raw
     for sentence in said:
@@ -228,6 +234,7 @@ def raw_of(
     coords: str | os.PathLike[str] | None = None,
     max_instances: int | None = None,
     random_state: Any = 0,
+    model: Any = None,
 ) -> Raw:
     """What the native door reads: labels and the like as text, as they stood in the file."""
 
@@ -238,7 +245,10 @@ def raw_of(
         # A single name is a name, not its letters.
         return [names] if isinstance(names, str) else [str(name) for name in names]
 
+    known: dict[str, Any] = {} if model is None else json.loads(model.model_.header())
     reading = {
+        "remembered": json.dumps(known["reading"]) if known.get("reading") else None,
+        "features": [feature["name"] for feature in known.get("features", [])],
         "bag": column(bag),
         "label": column(label),
         "group": column(group),

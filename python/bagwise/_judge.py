@@ -18,7 +18,8 @@ from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
 from bagwise._notes import note_of
-from bagwise._options import MEMORY, around, impute_of, learning, outside
+from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
+from bagwise._outside import outside_rows
 from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
 
 
@@ -88,6 +89,7 @@ def _judge(
     plan: str | os.PathLike[str] | None,
     verbose: Any,
     command: str,
+    estimators: Mapping[str, Any] | None = None,
 ) -> Comparison:
     if isinstance(class_weight, Mapping):
         raise ValueError(
@@ -127,10 +129,14 @@ def _judge(
         "probabilities": probabilities,
         "budget": None if budget is None else float(budget),
         "plan": None if plan is None else os.fspath(plan),
+        "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
     for leak in _native.leaks(ready._native, target, classes, surroundings):
         warnings.warn(leak, stacklevel=outside())
+    if estimators:
+        drawn = _native.folds(ready._native, target, classes, owners, learn, judging, surroundings)
+        judging["outside"] = outside_rows(estimators, ready, target, classes, labels, drawn)
     found = Comparison(
         _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
     )
@@ -202,6 +208,7 @@ def compare(
     probabilities: bool = False,
     budget: float | None = None,
     plan: str | os.PathLike[str] | None = None,
+    estimators: Mapping[str, Any] | None = None,
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> Comparison:
     """Compare methods by cross-validation on the same folds, like ``bagwise compare``.
@@ -268,6 +275,10 @@ def compare(
         were not judged on all folds are not ranked; the same call goes on with them.
     plan : path, optional
         Repeat the plan of another run: the ``plan.json`` of its folder.
+    estimators : dict of str to estimator, optional
+        More contenders under names of their own: any estimator with ``fit(bags, y)`` and ``predict(bags)``, such as a scikit-learn
+        pipeline that starts with ``BagSummary``. Each is cloned and trained on the same folds; probabilities and decision values
+        are used if it has them.
     verbose : bool or callable, default=False
         Print progress to stderr, at most once a second; or a function that is called with the current task, the
         number of finished steps and the total.
@@ -314,6 +325,7 @@ def compare(
         probabilities=probabilities,
         budget=budget,
         plan=plan,
+        estimators=estimators,
         verbose=verbose,
     )
 
@@ -428,6 +440,7 @@ def fit(
     missing: str = "refuse",
     task: Literal["classification"],
     best: bool = False,
+    conformal: bool | int = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     memory: float = MEMORY,
@@ -451,6 +464,7 @@ def fit(
     missing: str = "refuse",
     task: Literal["regression"],
     best: bool = False,
+    conformal: bool | int = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     memory: float = MEMORY,
@@ -474,6 +488,7 @@ def fit(
     missing: str = "refuse",
     task: str = "auto",
     best: bool = False,
+    conformal: bool | int = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     memory: float = MEMORY,
@@ -496,6 +511,7 @@ def fit(
     missing: str = "refuse",
     task: str = "auto",
     best: bool = False,
+    conformal: bool | int = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     memory: float = MEMORY,
@@ -525,6 +541,9 @@ def fit(
         As in :func:`compare`.
     best : bool, default=False
         With ``"auto"``, use the best method, even if a simpler one is not clearly worse.
+    conformal : bool or int, default=False
+        Also keep the models of ten folds (or of this many), each tuned without its fold, for ``predict_set`` and
+        ``predict_interval``; training takes that many times longer.
 
     Returns
     -------
@@ -558,6 +577,7 @@ def fit(
         optimize=optimize,
         decision_threshold=decision_threshold,
         best=best,
+        conformal=folds_to_keep(conformal),
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)

@@ -173,6 +173,7 @@ def learning(
     decision_threshold: float | str | None = None,
     best: bool = False,
     probability: bool = True,
+    conformal: int | None = None,
 ) -> dict[str, Any]:
     """How methods learn. Costs of single classes are no part of it: they go into the weights of bags."""
     for key in params:
@@ -192,7 +193,17 @@ def learning(
         "threshold": None if decision_threshold is None else text_of(decision_threshold),
         "best": best,
         "probabilities": bool(probability),
+        "conformal": conformal,
     }
+
+
+def folds_to_keep(conformal: Any) -> int | None:
+    """The folds whose models are kept: ten for True, none for False."""
+    if conformal is None or isinstance(conformal, (bool, np.bool_)):
+        return 10 if conformal else None
+    if not isinstance(conformal, numbers.Integral) or conformal < 2:
+        raise ValueError(f"conformal is {conformal!r}; give True, False or a number of folds of at least 2")
+    return int(conformal)
 
 
 def _balanced(class_weight: Any) -> bool:

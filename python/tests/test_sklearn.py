@@ -106,7 +106,8 @@ def test_three_classes(three: Dataset) -> None:
         assert proba.shape == (60, 3) and np.allclose(proba.sum(axis=1), 1.0)
         decision = model.decision_function(three.bags)
         assert np.array_equal(model.classes_[decision.argmax(axis=1)], model.predict(three.bags))
-        assert len(model.explain(three.bags[:2])) == 6
+        assert len(model.explain(three.bags[:2])) == 2
+        assert len(model.explain(three.bags[:2], machines=True)) == 6
 
 
 def test_labels_of_any_kind(small: Dataset) -> None:

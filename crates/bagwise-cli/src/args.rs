@@ -47,6 +47,8 @@ pub(crate) enum Format {
     Json,
     // For spreadsheets
     Csv,
+    // For maps and slide viewers; explanations only
+    Geojson,
 }
 
 /// How a table is to be understood: shared by every verb that reads data.
@@ -151,51 +153,13 @@ impl Data {
 
     /// The options that were given, as they would be typed again.
     pub(crate) fn words(&self) -> String {
-        let mut words = String::new();
-        let mut add = |flag: &str, columns: &[&Column]| {
-            if !columns.is_empty() {
-                let list: Vec<String> = columns.iter().map(ToString::to_string).collect();
-                words += &format!(" --{flag} {}", quoted(&list.join(",")));
-            }
-        };
-        for (flag, column) in [
-            ("bag", &self.bag),
-            ("label", &self.label),
-            ("group", &self.group),
-            ("instance-label", &self.instance_label),
-        ] {
-            add(flag, &column.iter().collect::<Vec<_>>());
-        }
-        for (flag, columns) in
-            [("keep", &self.keep), ("ignore", &self.ignore), ("categorical", &self.categorical)]
-        {
-            add(flag, &columns.iter().collect::<Vec<_>>());
-        }
+        let mut words = remembered_words(&self.read_options());
         let said = |value: Option<clap::builder::PossibleValue>| value.map(|v| v.get_name().to_string());
         if self.task != TaskArg::Auto {
             words += &format!(" --task {}", said(self.task.to_possible_value()).unwrap_or_default());
         }
-        for (flag, given) in
-            [("missing median", self.fills_gaps()), ("header", self.header), ("no-header", self.no_header)]
-        {
-            if given {
-                words += &format!(" --{flag}");
-            }
-        }
-        for (flag, given) in
-            [("delimiter", self.delimiter), ("decimal", self.decimal), ("thousands", self.thousands)]
-        {
-            let word = given.map(|c| if c == '\t' { "tab".into() } else { c.to_string() });
-            words += &word.map_or(String::new(), |word| format!(" --{flag} {}", quoted(&word)));
-        }
-        words += match self.encoding {
-            None => "",
-            Some(Encoding::Utf8) => " --encoding utf-8",
-            Some(Encoding::Utf16) => " --encoding utf-16",
-            Some(Encoding::Windows1252) => " --encoding cp1252",
-        };
-        if !self.missing_values.is_empty() {
-            words += &format!(" --missing-values {}", quoted(&self.missing_values.join(",")));
+        if self.fills_gaps() {
+            words += " --missing median";
         }
         for (flag, path) in [("labels", &self.labels), ("coords", &self.coords)] {
             if let Some(path) = path {
@@ -245,8 +209,49 @@ impl Data {
             // The session has the seed.
             seed: 0,
             features: Vec::new(),
+            optional: Vec::new(),
         }
     }
+}
+
+/// Columns and the dialect of tables, as they would be typed.
+pub(crate) fn remembered_words(options: &ReadOptions) -> String {
+    let mut words = String::new();
+    let mut add = |flag: &str, columns: Vec<&Column>| {
+        if !columns.is_empty() {
+            let list: Vec<String> = columns.iter().map(ToString::to_string).collect();
+            words += &format!(" --{flag} {}", quoted(&list.join(",")));
+        }
+    };
+    add("bag", options.bag.iter().collect());
+    add("label", options.label.iter().collect());
+    add("group", options.group.iter().collect());
+    add("instance-label", options.instance_label.iter().collect());
+    add("keep", options.keep.iter().collect());
+    add("ignore", options.ignore.iter().collect());
+    add("categorical", options.categorical.iter().collect());
+    words += match options.header {
+        Some(true) => " --header",
+        Some(false) => " --no-header",
+        None => "",
+    };
+    for (flag, given) in
+        [("delimiter", options.delimiter), ("decimal", options.decimal), ("thousands", options.thousands)]
+    {
+        let word = given.map(|c| match c {
+            '\t' => "tab".into(),
+            ' ' => "space".into(),
+            other => other.to_string(),
+        });
+        words += &word.map_or(String::new(), |word| format!(" --{flag} {}", quoted(&word)));
+    }
+    if let Some(encoding) = options.encoding {
+        words += &format!(" --encoding {}", encoding.name());
+    }
+    if !options.missing_values.is_empty() {
+        words += &format!(" --missing-values {}", quoted(&options.missing_values.join(",")));
+    }
+    words
 }
 
 fn column(text: &str) -> Result<Column, String> {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
+use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
 use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
@@ -46,6 +47,9 @@ pub(crate) struct Judging {
     /// Compute probabilities even if all parameters are fixed; this trains inner folds that are otherwise not needed
     #[arg(long)]
     probabilities: bool,
+    /// Let named methods choose from all points of their grids, however long it takes
+    #[arg(long)]
+    whole_grids: bool,
 }
 
 impl Judging {
@@ -64,6 +68,7 @@ impl Judging {
             .given_folds(given)
             .level(self.level)
             .probabilities(self.probabilities)
+            .whole_grids(self.whole_grids)
             .optimize(choosing.optimize)
             .threshold(choosing.threshold)
             .best(choosing.best)
@@ -220,9 +225,15 @@ pub(crate) fn run(evaluate: Evaluate<'_>, level: f64, session: &Session) -> Resu
 
 /// Says what a plan leaves out, and the option that includes it.
 pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
-    let within = human_seconds(time.time.unwrap_or_default());
+    // Named methods have no common time.
+    let within = time.time.map_or_else(|| format!("{} each", human_seconds(METHOD_TIME)), human_seconds);
     let (speed, remedy) = match time.measured {
         true => ("at the speed of this machine", "more --budget".to_string()),
+        // The demonstration has no options, and less time than any other plan.
+        false if time.time.is_some_and(|time| time < NOMINAL_TIME) => {
+            ("on two ordinary cores", "bagwise compare musk1".to_string())
+        }
+        false if time.time.is_none() => ("on two ordinary cores", "--whole-grids".to_string()),
         false => ("on two ordinary cores", format!("{option} all")),
     };
     let thinned: Vec<String> =
@@ -317,6 +328,7 @@ impl Default for Judging {
             fold_file: None,
             level: LEVEL,
             probabilities: false,
+            whole_grids: false,
         }
     }
 }

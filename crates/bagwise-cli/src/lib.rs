@@ -9,6 +9,7 @@ mod figures;
 mod judging;
 mod learning;
 mod output;
+mod outside;
 mod paper;
 mod progress;
 mod reporting;
@@ -21,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     compare, completions, convert, data, embed, evaluate, explain, fit, gram, inspect, methods, predict,
-    report, run,
+    report, run, show,
 };
 use session::{Outcome, Session};
 
@@ -40,7 +41,7 @@ const HELP: &str = "\
 Examples:
   bagwise compare molecules.csv --bag mol --label active --group scaffold   compare all methods
   bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
-  bagwise predict m.bagwise new.csv --bag mol
+  bagwise predict m.bagwise new.csv
   bagwise inspect molecules.csv --bag mol --label active                    check the data
 
 Data are tables with one row per instance (csv, tsv, sparse; also .gz and .zst), or a built-in name.
@@ -53,6 +54,7 @@ enum Verb {
     Inspect(inspect::Args),
     Fit(fit::Args),
     Predict(predict::Args),
+    Show(show::Args),
     Explain(explain::Args),
     Evaluate(evaluate::Args),
     Run(run::Args),
@@ -88,6 +90,10 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return output::failure(&error),
     };
     let result = match &cli.verb {
+        // Before any work.
+        verb if session.wants_map() && !matches!(verb, Some(Verb::Explain(_))) => {
+            Err(anyhow::anyhow!("--format geojson is for bagwise explain; use table, json or csv"))
+        }
         None => compare::demo(&compare::DemoArgs::default(), &session),
         Some(Verb::Compare(args)) => compare::run(args, &session),
         Some(Verb::Evaluate(args)) => evaluate::run(args, &session),
@@ -98,6 +104,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Verb::Inspect(args)) => inspect::run(args, &session),
         Some(Verb::Fit(args)) => fit::run(args, &session),
         Some(Verb::Predict(args)) => predict::run(args, &session),
+        Some(Verb::Show(args)) => show::run(args, &session),
         Some(Verb::Explain(args)) => explain::run(args, &session),
         Some(Verb::Methods(args)) => methods::run(args, &session),
         Some(Verb::Convert(args)) => convert::run(args, &session),

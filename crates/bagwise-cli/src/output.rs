@@ -28,6 +28,10 @@ pub(crate) trait Output {
     fn json(&self) -> Result<String>;
     /// For spreadsheets: the rows that matter most.
     fn csv(&self) -> Rows;
+    /// For maps, where the result has coordinates.
+    fn geojson(&self) -> Result<String> {
+        anyhow::bail!("this result has no coordinates; --format geojson is for bagwise explain")
+    }
     /// For people. The rows of `csv`, unless there is something better.
     fn text(&self, _paint: Paint) -> String {
         self.csv().to_string()
@@ -178,12 +182,17 @@ impl std::fmt::Display for Rows {
 
 /// Prints a result in the format asked for.
 pub(crate) fn print(result: &impl Output, format: Format, csv_safe: bool) -> Result<()> {
-    let bytes = match format {
+    to_stdout(&bytes(result, format, csv_safe)?)
+}
+
+/// A result in a format.
+pub(crate) fn bytes(result: &impl Output, format: Format, csv_safe: bool) -> Result<Vec<u8>> {
+    Ok(match format {
         Format::Table => printable(&result.text(Paint::stdout())).into_bytes(),
         Format::Csv => result.csv().to_csv(csv_safe)?,
         Format::Json => (result.json()? + "\n").into_bytes(),
-    };
-    to_stdout(&bytes)
+        Format::Geojson => (result.geojson()? + "\n").into_bytes(),
+    })
 }
 
 /// Names come from files of anybody. What would command the terminal, or turn the direction of writing, is spelled out.

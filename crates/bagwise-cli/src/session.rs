@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use bagwise::io::{OutputKind, ReadOptions, check_output, path_of};
+use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
 use bagwise::{Clock, Ctx, Dataset, SystemClock};
 
@@ -107,11 +107,37 @@ impl Session {
         Ok(())
     }
 
-    /// Reads bags that a model is to answer for: the columns it learned from, by name; labels are not needed.
+    /// Reads labelled bags that a model is judged by: as [`Session::read_for`], with labels of its kind.
+    pub(crate) fn read_labelled_for(
+        &self,
+        model: &Model,
+        name: &str,
+        options: ReadOptions,
+    ) -> Result<Dataset> {
+        let options = self.options_for(model, options);
+        let task = match (options.task, model.header.classes.is_empty()) {
+            (Task::Auto, true) => Task::Regression,
+            (Task::Auto, false) => Task::Classification,
+            (asked, _) => asked,
+        };
+        self.read(name, &ReadOptions { task, ..options })
+    }
+
+    /// Reads bags that a model is to answer for: the columns it learned from, by name, as it remembers them where nothing
+    /// else is said; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
+        self.read(name, &ReadOptions { unlabelled: true, ..self.options_for(model, options) })
+    }
+
+    /// Options with what a model remembers, and the columns that it needs.
+    fn options_for(&self, model: &Model, options: ReadOptions) -> ReadOptions {
         let features = model.header.features.iter().map(|f| f.name.clone()).collect();
+        let options = match &model.header.reading {
+            Some(remembered) => options.recall(remembered),
+            None => options,
+        };
         let allow_missing = options.allow_missing || model.header.transform.fills_gaps();
-        self.read(name, &ReadOptions { unlabelled: true, features, allow_missing, ..options })
+        ReadOptions { features, allow_missing, ..options }
     }
 
     /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
@@ -122,15 +148,33 @@ impl Session {
         Ok(check_output(path, kind, &inputs, self.force)?)
     }
 
+    /// Whether a map is asked for.
+    pub(crate) fn wants_map(&self) -> bool {
+        self.format == Format::Geojson
+    }
+
     /// Prints a result.
     pub(crate) fn print(&self, result: &impl Output) -> Result<()> {
         self.clear_progress();
         output::print(result, self.format, self.csv_safe)
     }
 
+    /// Writes a result to a file: as JSON or GeoJSON if its name says so, else as CSV.
+    pub(crate) fn write(&self, result: &impl Output, path: &Path) -> Result<()> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let format = match ending.as_deref() {
+            Some("json") => Format::Json,
+            Some("geojson") => Format::Geojson,
+            _ => Format::Csv,
+        };
+        save_whole(path, &output::bytes(result, format, self.csv_safe)?)?;
+        self.say(&format!("wrote {}", path.display()));
+        Ok(())
+    }
+
     /// Whether results are for programs, not for people.
     pub(crate) fn for_programs(&self) -> bool {
-        matches!(self.format, Format::Json | Format::Csv)
+        self.format != Format::Table
     }
 
     /// Prints what a verb made whose result is a file: for programs on stdout, for people on stderr like all other talk.
@@ -140,7 +184,7 @@ impl Session {
                 self.say(made.text(Paint::NONE).trim_end());
                 Ok(())
             }
-            Format::Json | Format::Csv => self.print(made),
+            _ => self.print(made),
         }
     }
 

@@ -17,6 +17,8 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Scale(names) => format!("--scale {}", names.join(" or ")),
         Setting::Parameter(name, value) => format!("-p {name}={value}"),
         Setting::Task(name) => format!("--task {name}"),
+        Setting::Conformal => "bagwise fit --conformal".into(),
+        Setting::Coverage => "--coverage".into(),
         Setting::Folds => "--folds".into(),
         Setting::Inner => "--inner".into(),
         Setting::GivenFolds => "--fold-column COLUMN or --fold-file FILE".into(),
@@ -58,6 +60,8 @@ mod tests {
             Setting::Scale(&["none", "maxabs"]),
             Setting::Parameter("tol", "1e-6"),
             Setting::Task("regression"),
+            Setting::Conformal,
+            Setting::Coverage,
             Setting::Folds,
             Setting::Inner,
             Setting::GivenFolds,
@@ -82,11 +86,11 @@ mod tests {
             Setting::Categorical(Some("a b".into())),
         ];
         let cli = crate::Cli::command();
-        let verbs: Vec<_> =
-            cli.get_subcommands().filter(|v| ["evaluate", "compare"].contains(&v.get_name())).collect();
+        let known = ["evaluate", "compare", "fit", "predict"];
+        let verbs: Vec<_> = cli.get_subcommands().filter(|v| known.contains(&v.get_name())).collect();
         for setting in settings {
             let option = option(&setting);
-            let name = option.split(' ').next().unwrap();
+            let name = option.strip_prefix("bagwise fit ").unwrap_or(&option).split(' ').next().unwrap();
             let options = verbs.iter().flat_map(|verb| verb.get_arguments());
             let exists = cli.get_arguments().chain(options).any(|a| {
                 let long = a.get_long().map(|l| format!("--{l}"));

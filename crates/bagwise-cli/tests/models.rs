@@ -25,26 +25,20 @@ fn number(row: &HashMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
 }
 
-/// Bias and parts of each bag and machine add up to the score that `predict` prints.
+/// Bias and parts of each bag add up to the score that `predict` prints.
 fn parts_add_up(folder: &Path, model: &str, data: &str) {
     let predictions = table(folder, &format!("predict {model} {data}"));
-    let mut sums: HashMap<(String, String), f64> = HashMap::new();
+    let mut sums: HashMap<String, f64> = HashMap::new();
     for row in table(folder, &format!("explain {model} {data}")) {
-        *sums.entry((row["bag"].clone(), row["machine"].clone())).or_default() += number(&row, "value");
+        *sums.entry(row["bag"].clone()).or_default() += number(&row, "value");
     }
     let mut compared = 0;
     for row in &predictions {
-        for ((_, machine), sum) in sums.iter().filter(|((bag, _), _)| *bag == row["bag"]) {
-            let column = match (row.get("score"), row.get("value")) {
-                (Some(_), _) => "score".to_string(),
-                (_, Some(_)) => "value".to_string(),
-                _ => format!("score {machine}"),
-            };
-            // The promise is 1e-10; numbers are printed in full.
-            let score = number(row, &column);
-            assert!((sum - score).abs() < 1e-10, "{model}, bag {}, {machine}: {sum} and {score}", row["bag"]);
-            compared += 1;
-        }
+        let sum = sums[&row["bag"]];
+        let score = number(row, if row.contains_key("score") { "score" } else { "value" });
+        // The promise is 1e-10; numbers are printed in full.
+        assert!((sum - score).abs() < 1e-10, "{model}, bag {}: {sum} and {score}", row["bag"]);
+        compared += 1;
     }
     assert!(compared >= predictions.len() && compared > 0);
 }
@@ -131,7 +125,8 @@ fn prediction_needs_the_columns_of_training_and_nothing_else() {
         "predict m.bagwise molecules.csv --bag mol --keep scaffold,conformer --format csv",
     );
     assert!(
-        text(&output.stdout).starts_with("bag,label,score,probability,nearest,outside,status,scaffold\n")
+        text(&output.stdout)
+            .starts_with("bag,label,score,probability 0,probability 1,nearest,outside,status,scaffold\n")
     );
     assert!(text(&output.stderr).contains("conformer not shown: the output has one row per bag"));
     // The truth beside the answer, under a name of its own; and a model that is compressed.
@@ -232,7 +227,7 @@ fn a_damaged_or_newer_model_is_refused_in_one_message() {
     done(folder.path(), "fit musk1 --method mi-kernel -p gamma=1/median -p c=10 -o m.bagwise");
     let whole = std::fs::read(folder.path().join("m.bagwise")).unwrap();
     let (header, state) = unpack(&whole).unwrap();
-    let newer = pack(&header.replacen("\"format\":1", "\"format\":9", 1), state).unwrap();
+    let newer = pack(&header.replacen("\"format\":2", "\"format\":9", 1), state).unwrap();
     let mut flipped = whole.clone();
     // In the middle of the numbers, where nothing but the checksum could notice.
     flipped[whole.len() - 1000] ^= 1;
@@ -240,7 +235,7 @@ fn a_damaged_or_newer_model_is_refused_in_one_message() {
         ("torn", whole[..whole.len() / 2].to_vec(), "train it again"),
         ("empty", Vec::new(), "train it again"),
         ("flipped", flipped, "train it again"),
-        ("newer", newer, "it has format 9, this bagwise reads up to 1"),
+        ("newer", newer, "it has format 9, this bagwise reads up to 2"),
     ];
     for (name, bytes, said) in cases {
         std::fs::write(folder.path().join(format!("{name}.bagwise")), bytes).unwrap();
@@ -368,11 +363,14 @@ fn predictions_as_json_say_what_the_table_says() {
             (&row["bag"], &row["label"]),
             (&object["bag"].as_str().unwrap().into(), &object["label"].as_str().unwrap().into())
         );
-        for column in ["score", "probability", "nearest", "outside"] {
+        for column in ["score", "nearest", "outside"] {
             assert_eq!(number(row, column), object[column].as_f64().unwrap());
         }
         assert_eq!(row["status"], object["status"].as_str().unwrap());
-        let probability = number(row, "probability");
-        assert!((0.0..=1.0).contains(&probability));
+        for class in ["0", "1"] {
+            let probability = number(row, &format!("probability {class}"));
+            assert_eq!(probability, object["probabilities"][class].as_f64().unwrap());
+            assert!((0.0..=1.0).contains(&probability));
+        }
     }
 }

@@ -90,8 +90,8 @@ fn seeds_of_an_experiment_are_runs_of_their_own_and_what_is_expected_is_judged()
 #[test]
 fn help() {
     let verbs = [
-        "compare", "evaluate", "fit", "predict", "explain", "gram", "embed", "methods", "demo", "report",
-        "run",
+        "compare", "evaluate", "fit", "predict", "show", "explain", "gram", "embed", "methods", "demo",
+        "report", "run",
     ];
     for verb in verbs {
         snapshot(&format!("help_{verb}"), &[&format!("{verb} --help")]);

@@ -1,8 +1,12 @@
 //! What a long computation is given besides its inputs: the seed, the memory it may use, somewhere to report
 //! progress, and a flag that asks it to stop. Threads are the ambient rayon pool.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -109,6 +113,52 @@ impl std::str::FromStr for Precision {
     }
 }
 
+/// Results that several computations of a run ask for, up to a size: whoever needs one looks here before computing it, and
+/// leaves it here afterwards. Nothing is ever removed: runs come back to their folds in the same order, so that of a list that is
+/// too long the beginning serves better than the end.
+pub struct SharedResults {
+    limit: u64,
+    kept: Mutex<SharedEntries>,
+}
+
+#[derive(Default)]
+struct SharedEntries {
+    bytes: u64,
+    entries: HashMap<u128, Arc<dyn Any + Send + Sync>>,
+}
+
+impl SharedResults {
+    /// Room for so many bytes.
+    pub fn new(limit: u64) -> SharedResults {
+        SharedResults { limit, kept: Mutex::default() }
+    }
+
+    /// The result of a digest, if it is here.
+    pub fn get<T: Send + Sync + 'static>(&self, digest: u128) -> Option<Arc<T>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.entries.get(&digest).cloned()?.downcast().ok()
+    }
+
+    /// Leaves a result of so many bytes, if there is room.
+    pub fn keep<T: Send + Sync + 'static>(&self, digest: u128, result: &Arc<T>, bytes: u64) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes.saturating_add(bytes) <= self.limit && !kept.entries.contains_key(&digest) {
+            kept.bytes += bytes;
+            kept.entries.insert(digest, Arc::<T>::clone(result));
+        }
+    }
+
+    /// How many results are here.
+    pub fn len(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).entries.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// The surroundings of a computation.
 #[derive(Clone)]
 pub struct Ctx {
@@ -120,6 +170,8 @@ pub struct Ctx {
     pub precision: Precision,
     /// Where progress is shown.
     pub progress: Arc<dyn Progress>,
+    /// Results that the methods of a run share; none where a method stands alone.
+    pub shared: Option<Arc<SharedResults>>,
     cancel: Arc<AtomicBool>,
 }
 
@@ -130,6 +182,7 @@ impl Default for Ctx {
             memory: 4_000_000_000,
             precision: Precision::F64,
             progress: Arc::new(Silent),
+            shared: None,
             cancel: Arc::default(),
         }
     }
@@ -149,6 +202,11 @@ impl Ctx {
     /// The same surroundings with a flag of their own, for work that may be stopped for itself.
     pub fn with_canceller(&self, flag: Arc<AtomicBool>) -> Ctx {
         Ctx { cancel: flag, ..self.clone() }
+    }
+
+    /// The same surroundings with room for results that methods share: an eighth of the memory.
+    pub fn sharing(&self) -> Ctx {
+        Ctx { shared: Some(Arc::new(SharedResults::new(self.memory / 8))), ..self.clone() }
     }
 
     /// An error if the user asked to stop. Loops of more than a few milliseconds call this.

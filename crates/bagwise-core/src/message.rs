@@ -22,6 +22,10 @@ pub enum Setting {
     Parameter(&'static str, &'static str),
     /// What the label is: `classification` or `regression`.
     Task(&'static str),
+    /// That a model keeps the models of folds, for conformal predictions.
+    Conformal,
+    /// The coverage of conformal predictions.
+    Coverage,
     /// The number of outer folds.
     Folds,
     /// The number of inner folds.

@@ -81,7 +81,7 @@ pub fn squared_between(a: BagRef<'_>, b: BagRef<'_>) -> Result<Mat> {
     Ok(Mat::new(a.rows(), b.rows(), values.collect()))
 }
 
-fn reserve(rows: usize, cols: usize, ctx: &Ctx) -> Result<()> {
+pub(crate) fn reserve(rows: usize, cols: usize, ctx: &Ctx) -> Result<()> {
     ctx.reserve("distances of bags", 8 * (rows * cols) as u64, Message::more_memory().or("use fewer bags"))
 }
 
@@ -94,18 +94,8 @@ fn between(
 ) -> Result<Vec<Mat>> {
     reserve(rows.len() * ranks.len(), cols.len(), ctx)?;
     let columns = PackedBags::new(cols, rows.instances())?;
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    for b in 0..rows.len() {
-        match groups.last_mut() {
-            // Whole bags that fill a tile together.
-            Some(group) if rows.offsets()[b + 1] - rows.offsets()[group.start] <= TILE_ROWS => {
-                group.end = b + 1
-            }
-            _ => groups.push(b..b + 1),
-        }
-    }
     let nearest_pair = ranks.iter().all(|&r| r == HausdorffRank::Nth(1));
-    let found: Vec<(Range<usize>, Vec<f64>)> = groups
+    let found: Vec<(Range<usize>, Vec<f64>)> = tile_groups(rows)
         .into_par_iter()
         .map(|group| {
             let first = if symmetric { group.start } else { 0 };
@@ -127,9 +117,23 @@ fn between(
     Ok(all)
 }
 
+/// Lists of whole bags that fill a tile together.
+pub(crate) fn tile_groups(bags: &Bags) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for b in 0..bags.len() {
+        match groups.last_mut() {
+            Some(group) if bags.offsets()[b + 1] - bags.offsets()[group.start] <= TILE_ROWS => {
+                group.end = b + 1
+            }
+            _ => groups.push(b..b + 1),
+        }
+    }
+    groups
+}
+
 /// Bags that instances are compared with.
-struct PackedBags<'a> {
-    bags: &'a Bags,
+pub(crate) struct PackedBags<'a> {
+    pub(crate) bags: &'a Bags,
     rows: PackedRows<'a>,
 }
 
@@ -141,7 +145,7 @@ enum PackedRows<'a> {
 impl<'a> PackedBags<'a> {
     /// `others` are the instances to come. Which way distances are computed is a matter of the kept bags, so that new
     /// ones do not change each other's.
-    fn new(bags: &'a Bags, others: &Instances) -> Result<PackedBags<'a>> {
+    pub(crate) fn new(bags: &'a Bags, others: &Instances) -> Result<PackedBags<'a>> {
         let rows = match (bags.instances(), others) {
             (Instances::Sparse(csr), Instances::Sparse(_)) if stays_sparse(csr) => PackedRows::Sparse(csr),
             (instances, _) => {
@@ -155,7 +159,7 @@ impl<'a> PackedBags<'a> {
 
     /// Calls `see` with a row (counted from the first of `rows`), the number of a kept instance, and the squared distances
     /// to it and those behind it; in pieces that cover at least all instances from the bag `from` on.
-    fn each_tile(
+    pub(crate) fn each_tile(
         &self,
         instances: &Instances,
         rows: Range<usize>,
@@ -204,17 +208,23 @@ impl<'a> PackedBags<'a> {
         Ok(())
     }
 
-    /// Calls `see` with each bag that some consecutive instances belong to, and the least of their values.
-    fn fold(&self, from: usize, values: &[f64], mut see: impl FnMut(usize, f64)) {
+    /// Calls `see` with each bag that some consecutive instances belong to, and their values.
+    pub(crate) fn each_bag(&self, from: usize, values: &[f64], mut see: impl FnMut(usize, &[f64])) {
         let offsets = self.bags.offsets();
         let mut bag = self.bags.bag_of_row(from);
         let mut at = 0;
         while at < values.len() {
             let end = (offsets[bag + 1] - from).min(values.len());
-            let least = values[at..end].iter().copied().fold(f64::INFINITY, f64::min);
-            see(bag, least);
+            see(bag, &values[at..end]);
             (at, bag) = (end, bag + 1);
         }
+    }
+
+    /// The same with the least of their values.
+    pub(crate) fn fold(&self, from: usize, values: &[f64], mut see: impl FnMut(usize, f64)) {
+        self.each_bag(from, values, |bag, own| {
+            see(bag, own.iter().copied().fold(f64::INFINITY, f64::min));
+        });
     }
 
     /// Squared distances of the nearest pairs: bags of the group x all kept bags, those before `first` without meaning.
@@ -275,7 +285,7 @@ impl<'a> PackedBags<'a> {
 }
 
 /// For each instance of some bags, the place of its bag among them.
-fn owners(bags: &Bags, group: &Range<usize>) -> Vec<usize> {
+pub(crate) fn owners(bags: &Bags, group: &Range<usize>) -> Vec<usize> {
     group.clone().flat_map(|b| bags.rows(b).map(move |_| b - group.start)).collect()
 }
 

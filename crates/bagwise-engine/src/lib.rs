@@ -2,13 +2,15 @@
 //!
 //! [`symmetric`], [`rectangular`] and [`self_similarity`] are the pairs engine (see `pairs`): all Grams of
 //! weighted set kernels over Gaussian instance kernels in one pass; [`direct`] sums over other instance kernels. `rows` keeps the values of single pairs. [`within`]
-//! gives distances inside a bag, [`bag_distances`] those between bags, [`minima`] the nearest instance of a bag to many
+//! gives distances inside a bag, [`bag_distances`] those between bags, [`bag_summaries`] and
+//! [`transport`] other summaries of them, [`minima`] the nearest instance of a bag to many
 //! places; [`cells`] finds the nearest of many centres; [`density`] searches for concepts by diverse density; [`axes`],
 //! [`clusters`] and [`mixture`] are PCA, k-means and Gaussian mixtures; `edge_map` turns sums over pairs of edges into sums
 //! over edges; [`scatter`] sums outer products; [`network`] passes bags through networks and back.
 
 pub mod axes;
 pub mod bag_distances;
+pub mod bag_summaries;
 pub mod cells;
 pub mod clusters;
 pub mod density;
@@ -33,9 +35,11 @@ mod simd_x86;
 mod sparse;
 #[cfg(test)]
 mod tests;
+pub mod transport;
 mod tridiagonal;
 pub mod within;
 
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};
 pub use plan::GramOutput;
 pub use simd::dot;
+pub use tridiagonal::least_eigenvalue;

@@ -29,6 +29,11 @@ pub(crate) fn symmetric_eigen_rows(a: Mat, ctx: &Ctx) -> Result<(Vec<f64>, Mat)>
     Ok((values, sorted))
 }
 
+/// The least eigenvalue of a symmetric matrix.
+pub fn least_eigenvalue(a: &Mat, ctx: &Ctx) -> Result<f64> {
+    Ok(symmetric_eigen_rows(a.clone(), ctx)?.0.last().copied().unwrap_or(0.0))
+}
+
 /// The diagonal, what stands beside it, and the transposed orthogonal matrix: `A = Q T Q'`, rows of Q' are returned.
 fn tridiagonal(mut a: Mat, ctx: &Ctx) -> Result<(Vec<f64>, Vec<f64>, Mat)> {
     let n = a.rows();

@@ -131,6 +131,10 @@ pub(crate) fn find(
     }
     roles.categorical = vec![false; roles.features.len()];
     for column in &options.categorical {
+        // What a model was trained on as categories is aligned with it later.
+        if options.optional.contains(column) && (table.lacks(column) || matches!(column, Column::Number(_))) {
+            continue;
+        }
         let position = table.locate(column)?;
         match roles.features.iter().position(|&f| f == position) {
             Some(feature) => roles.categorical[feature] = true,
@@ -196,22 +200,35 @@ impl ColumnTable<'_> {
         if let Some(names) = self.names {
             self.refuse_twice(names)?;
         }
+        let shifted;
+        let options = match self.without_label(options) {
+            Some(others) => {
+                shifted = others;
+                &shifted
+            }
+            None => options,
+        };
         // What the user named comes first, so that a usual heading never takes a column away from it.
         let mut roles = Roles::default();
-        let bag = self.claim(options.bag.as_ref(), Role::Bag)?;
+        let absent = |table: &ColumnTable<'_>, c: &Column| options.optional.contains(c) && table.lacks(c);
+        let bag = options.bag.as_ref().filter(|c| !absent(self, c));
+        let bag = self.claim(bag, Role::Bag)?;
         // Bags to be predicted may lack what training had besides features, under the same options.
         let there = |table: &ColumnTable<'_>, column: &Option<Column>| {
-            column.clone().filter(|c| !(options.unlabelled && table.lacks(c)))
+            let lacks = |c: &Column| options.unlabelled && matches!(c, Column::Name(_)) && table.lacks(c);
+            column.clone().filter(|c| !lacks(c) && !absent(table, c))
         };
         roles.label = self.claim(there(self, &options.label).as_ref(), Role::Label)?;
         roles.group = self.claim(there(self, &options.group).as_ref(), Role::Group)?;
         roles.instance_label =
             self.claim(there(self, &options.instance_label).as_ref(), Role::InstanceLabel)?;
         for column in &options.keep {
-            roles.keep.extend(self.claim(Some(column), Role::Kept)?);
+            let column = Some(column).filter(|c| !absent(self, c));
+            roles.keep.extend(self.claim(column, Role::Kept)?);
         }
         for column in &options.ignore {
-            self.claim(Some(column), Role::Ignored)?;
+            let column = Some(column).filter(|c| !absent(self, c));
+            self.claim(column, Role::Ignored)?;
         }
 
         let wanted = self.reserve(&options.features)?;
@@ -247,12 +264,44 @@ impl ColumnTable<'_> {
             roles.instance_label = self.usual(INSTANCE_LABEL, Role::InstanceLabel)?;
         }
         roles.bag = bag.ok_or_else(|| {
-            self.error(
-                "there is no column called bag, bag_id or bagid",
-                Message::from("name the column of bag ids").with([Setting::Bag]),
-            )
+            let found = match &options.bag {
+                Some(column) => {
+                    format!("there is no column '{column}', which the model was trained with as the bag")
+                }
+                None => "there is no column called bag, bag_id or bagid".into(),
+            };
+            self.error(found, Message::from("name the column of bag ids").with([Setting::Bag]))
         })?;
         Ok((roles, wanted))
+    }
+
+    /// Remembered options for a table without headings that lacks the label: the columns behind it have moved.
+    fn without_label(&self, options: &ReadOptions) -> Option<ReadOptions> {
+        let label = options.label.as_ref().filter(|c| options.unlabelled && options.optional.contains(c))?;
+        let Column::Number(label) = label else { return None };
+        let single = [&options.bag, &options.label, &options.group, &options.instance_label];
+        let named = single.into_iter().flatten().chain(&options.keep).chain(&options.ignore).count();
+        // A bag that is not named is the first column.
+        let columns = options.features.len() + named + usize::from(options.bag.is_none());
+        if self.names.is_some() || options.features.is_empty() || self.taken.len() + 1 != columns {
+            return None;
+        }
+        let moved = |column: &Column| match column {
+            Column::Number(n) if n > label && options.optional.contains(column) => Column::Number(n - 1),
+            other => other.clone(),
+        };
+        let all = |columns: &[Column]| columns.iter().map(moved).collect();
+        Some(ReadOptions {
+            bag: options.bag.as_ref().map(moved),
+            label: None,
+            group: options.group.as_ref().map(moved),
+            instance_label: options.instance_label.as_ref().map(moved),
+            keep: all(&options.keep),
+            ignore: all(&options.ignore),
+            categorical: all(&options.categorical),
+            optional: all(&options.optional),
+            ..options.clone()
+        })
     }
 
     fn error(&self, found: impl Into<String>, remedy: impl Into<Message>) -> Error {
@@ -312,7 +361,12 @@ impl ColumnTable<'_> {
 
     /// True if the heading does not have this name.
     fn lacks(&self, column: &Column) -> bool {
-        matches!((column, self.names), (Column::Name(name), Some(names)) if !names.contains(name))
+        match (column, self.names) {
+            (Column::Name(name), Some(names)) => !names.contains(name),
+            (Column::Name(_), None) => false,
+            (Column::Number(n), Some(names)) => *n > names.len() && !names.contains(&n.to_string()),
+            (Column::Number(n), None) => *n > self.taken.len(),
+        }
     }
 
     /// Gives a column the user named its role.

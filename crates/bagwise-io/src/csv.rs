@@ -81,7 +81,8 @@ pub(super) fn rows<'s>(
     };
     let mut text = check_head(source, &head)?;
     // Excel's own way to name the delimiter.
-    let first = text.split(|&b| b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let first = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    let first = first.strip_suffix(b"\r").unwrap_or(first);
     let named = first.strip_prefix(b"sep=").filter(|mark| mark.len() == 1 && text.len() > first.len());
     let mut delimiter = tabs.then_some(b'\t');
     if let Some(mark) = named {
@@ -102,6 +103,16 @@ pub(super) fn rows<'s>(
         markers: Markers::new(&options.missing_values),
     };
     let dialect = Dialect::find(text, &told, Some(encoding).filter(|_| options.encoding.is_none()));
+    if dialect.in_doubt {
+        return Err(Error::data(
+            Place::of(source),
+            "semicolons separate the columns, and all numbers with points are like 1.234",
+            Message::from("it is 1234 if points are thousands separators: specify them")
+                .with([Setting::Thousands])
+                .or("1.234 if they are decimal separators: specify them")
+                .with([Setting::Decimal]),
+        ));
+    }
     let since_row = Rc::new(Cell::new(0));
     input = Box::new(Cursor::new(text.to_vec()).chain(input).chain(END));
     let reader = csv::ReaderBuilder::new()

@@ -35,6 +35,15 @@ impl std::str::FromStr for Encoding {
 }
 
 impl Encoding {
+    /// As it is written in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Utf8 => "utf-8",
+            Encoding::Utf16 => "utf-16",
+            Encoding::Windows1252 => "cp1252",
+        }
+    }
+
     /// What the first bytes of a file say.
     pub(crate) fn of(head: &[u8]) -> Encoding {
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
@@ -297,7 +306,8 @@ fn ungroup(text: &str, mark: char) -> Option<String> {
     let first = groups.next().filter(|g| (1..=3).contains(&g.len()))?;
     let mut out = first.to_string();
     for group in groups {
-        if group.len() != 3 {
+        // Nobody writes 63 as 0,063.
+        if group.len() != 3 || first.starts_with('0') {
             return None;
         }
         out.push_str(group);
@@ -311,6 +321,8 @@ pub(crate) struct Dialect {
     pub(crate) numbers: Numbers,
     /// What was guessed.
     pub(crate) notes: Vec<Message>,
+    /// True if all numbers are like 1.234 and semicolons separate them: in some countries that is 1234.
+    pub(crate) in_doubt: bool,
 }
 
 /// What the user said.
@@ -351,7 +363,7 @@ impl Dialect {
             thousands: told.thousands,
         };
         let mut numbers = given;
-        match found {
+        match &found {
             Some(found) if !found.in_doubt && found.numbers != given => {
                 numbers = found.numbers;
                 if told.decimal.is_none() && numbers.decimal == ',' {
@@ -365,12 +377,10 @@ impl Dialect {
                     None => {}
                 }
             }
-            // All numbers are like 1.234: points are usual, but where semicolons separate cells thousands are too.
-            Some(found) if found.in_doubt && found.numbers == Numbers::PLAIN && delimiter == b';' => {
-                notes.push(("decimal points (1.234 is below 2)", Setting::Thousands));
-            }
             _ => {}
         }
+        // Elsewhere points are decimal: programs that write commas or tabs between cells do not group digits by points.
+        let in_doubt = delimiter == b';' && found.is_some_and(|f| f.in_doubt && f.numbers == Numbers::PLAIN);
         let notes = match notes.split_last() {
             None => Vec::new(),
             Some((last, before)) => {
@@ -384,7 +394,7 @@ impl Dialect {
                 ]
             }
         };
-        Dialect { delimiter, numbers, notes }
+        Dialect { delimiter, numbers, notes, in_doubt }
     }
 }
 
@@ -490,6 +500,10 @@ mod tests {
         assert_eq!(found("a;0.5;1,234"), Some(('.', Some(','))));
         assert_eq!(found("a;12 345,6"), Some((',', Some(' '))));
         assert_eq!(found("a;1'234.5"), Some(('.', Some('\''))));
+        // A group of digits before others does not begin with 0.
+        assert_eq!(found("a;0,063"), Some((',', None)));
+        assert_eq!(found("a;0,063\nb;12,345"), Some((',', None)));
+        assert_eq!(found("a;0.063\nb;12.345"), Some(('.', None)));
         // One or a thousand times as much.
         assert_eq!(found("a;1,234"), None);
         // Both cannot be.

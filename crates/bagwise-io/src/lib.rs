@@ -27,6 +27,7 @@ mod npy;
 mod npz;
 mod npz_sparse;
 mod parquet;
+mod remember;
 mod replace;
 pub mod save;
 mod sketch;
@@ -106,54 +107,82 @@ impl std::str::FromStr for Task {
 
 /// How a table is to be understood. The default finds the columns `bag`, `label`, `group` and
 /// `instance_label` by name and takes all others as features.
-#[derive(Clone, Debug, Default)]
+///
+/// As JSON it is what a model remembers ([`ReadOptions::remembered`]): columns and the dialect of tables.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct ReadOptions {
     /// The format's name; found by content and file name if not given.
+    #[serde(skip)]
     pub format: Option<String>,
     /// Column of bag ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bag: Option<Column>,
     /// Column of labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Column>,
     /// Column of groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Column>,
     /// Column of true instance labels: never a feature.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instance_label: Option<Column>,
     /// Columns carried along, never features.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Column>,
     /// Columns left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<Column>,
     /// Columns to take as categories even if they hold numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categorical: Vec<Column>,
     /// Whether the first row is a heading; found by looking if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
     /// What separates the cells of a table; found by looking if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
     /// The decimal mark of a table, a point or a comma; found by looking if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
     /// What groups the digits of numbers in a table: a comma, a point, a space or an apostrophe; found by looking if
     /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thousands: Option<char>,
     /// The encoding of a table; found by looking if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
     /// Texts and numbers that stand for no value, besides the usual ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_values: Vec<String>,
     /// Classes or real values.
+    #[serde(skip)]
     pub task: Task,
     /// Let cells be missing (they become NaN, to be imputed) instead of refusing them.
+    #[serde(skip)]
     pub allow_missing: bool,
     /// The label column may be absent or empty: prediction data.
+    #[serde(skip)]
     pub unlabelled: bool,
     /// The table that has the labels of the bags, where the data are a folder.
+    #[serde(skip)]
     pub labels: Option<PathBuf>,
     /// A folder of coordinates, files named as those of the bags: carried along, never features.
+    #[serde(skip)]
     pub coords: Option<PathBuf>,
     /// At most so many instances of each bag, drawn with the seed.
+    #[serde(skip)]
     pub max_instances: Option<usize>,
     /// Seed of that draw.
+    #[serde(skip)]
     pub seed: u64,
     /// The feature columns that are wanted, such as those of a model. Where a heading names any of them all other
     /// columns are left out, whatever they hold, and none of them is taken for a label because of its name.
+    #[serde(skip)]
     pub features: Vec<String>,
+    /// Named columns that may be absent, because a model remembers them and the user did not say them.
+    #[serde(skip)]
+    pub optional: Vec<Column>,
 }
 
 /// A format that can be read.

@@ -102,7 +102,13 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
         ("a.csv", t("bag;label;f\na;1;1 234,5\nb;0;2,25\n"), Warned, &["spaces between thousands"]),
         ("a.csv", t("bag;label;f\na;1;1'234.5\nb;0;2.25\n"), Warned, &["apostrophes between thousands"]),
         ("a.csv", t("bag,label,f\na,1,\"1,5\"\nb,0,\"2,5\"\n"), Warned, &["decimal commas"]),
-        ("a.csv", t("bag;label;f\na;1;1.234\nb;0;2.345\n"), Warned, &["decimal points", "Thousands"]),
+        (
+            "a.csv",
+            t("bag;label;f\na;1;1.234\nb;0;506\n"),
+            Refused,
+            &[": ", "like 1.234", "with Thousands", "with Decimal"],
+        ),
+        ("a.csv", t("bag;label;f\na;1;0,063\nb;0;2,345\n"), Warned, &["decimal commas"]),
         (
             "a.csv",
             t("bag;label;f\na;1;1,234\nb;0;2,345\n"),
@@ -334,12 +340,14 @@ fn what_is_told_settles_every_doubt() {
     assert_eq!(value(text, ReadOptions { decimal: Some(','), ..Default::default() }), 1.234);
     assert_eq!(value(text, ReadOptions { thousands: Some(','), ..Default::default() }), 1234.0);
     let text = "bag;label;f\na;1;1.234\nb;0;2.345\n";
-    assert_eq!(value(text, ReadOptions::default()), 1.234);
+    assert_eq!(value(text, ReadOptions { decimal: Some('.'), ..Default::default() }), 1.234);
     assert_eq!(value(text, ReadOptions { thousands: Some('.'), ..Default::default() }), 1234.0);
     assert_eq!(
         value("bag:label:f\na:1:5\n", ReadOptions { delimiter: Some(':'), ..Default::default() }),
         5.0
     );
+    // Excel's first line, whose separator is a blank itself.
+    assert_eq!(value("sep=\t\r\nbag\tlabel\tf\r\na\t1\t5\r\n", ReadOptions::default()), 5.0);
     let told = ReadOptions {
         missing_values: vec!["n.d.".into(), "-999".into()],
         allow_missing: true,

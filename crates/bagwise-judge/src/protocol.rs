@@ -9,6 +9,7 @@
 //! | `given` | as a column or file says | by inner folds if there are several |
 //! | `train-test` | one split | by inner folds if there are several |
 //! | `learning-curve` | k-fold, each with 10, 20, …, 100 % of its training bags | by inner folds if there are several |
+//! | (`external`) | none: a saved model on bags from elsewhere | those of the model |
 //! | `best-on-cv` | k-fold, repeated | the best on the very folds that are reported: optimistic |
 
 use std::str::FromStr;
@@ -50,6 +51,8 @@ pub enum ProtocolName {
     LearningCurve,
     /// Parameters by the reported folds.
     BestOnCv,
+    /// A saved model on bags from elsewhere; not a name that users write.
+    External,
 }
 
 const NAMES: [(&str, ProtocolName); 8] = [
@@ -66,7 +69,7 @@ const NAMES: [(&str, ProtocolName); 8] = [
 impl ProtocolName {
     /// The name users write.
     pub fn as_str(self) -> &'static str {
-        NAMES.iter().find(|(_, p)| *p == self).map_or("nested", |(name, _)| name)
+        NAMES.iter().find(|(_, p)| *p == self).map_or("external", |(name, _)| name)
     }
 
     /// True if parameters that are not given are chosen from their grid; false if they have their defaults.
@@ -103,7 +106,7 @@ impl Protocol {
             ProtocolName::Half => Splits::Half(folds),
             ProtocolName::LearningCurve => Splits::Curve(folds),
             ProtocolName::Given => Splits::Given,
-            ProtocolName::TrainTest => Splits::TrainTest,
+            ProtocolName::TrainTest | ProtocolName::External => Splits::TrainTest,
         };
         Protocol { name, outer, inner: Splits::KFold(inner) }
     }
@@ -119,6 +122,7 @@ impl std::fmt::Display for Protocol {
         match self.name {
             ProtocolName::Nested => write!(f, "nested ({}, inner {})", self.outer, self.inner),
             ProtocolName::BestOnCv => write!(f, "best-on-cv ({}; optimistic)", self.outer),
+            ProtocolName::External => f.write_str("external validation"),
             _ => write!(f, "{}", self.outer),
         }
     }

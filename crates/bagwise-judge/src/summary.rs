@@ -13,7 +13,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval};
+use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval, wilson};
 use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::protocol::ProtocolName;
@@ -251,6 +251,7 @@ pub fn summarise(
         let repeats = pool(&own, roster, count)?;
         let ended =
             |wanted: &dyn Fn(FitStatus) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
+        let external = own.values().all(|r| r.protocol == ProtocolName::External.as_str());
         let curve = own.values().any(|r| r.protocol == ProtocolName::LearningCurve.as_str());
         let mut lines = Vec::new();
         for &metric in metrics {
@@ -269,14 +270,16 @@ pub fn summarise(
                 no_interval(metric, centre, &of_folds, failed, folds.len())
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
+            let (interval, no_interval) = match external {
+                true => of_fixed_model(&repeats, roster, metric, level)?,
+                false => (about(centre, interval).filter(|_| no_interval.is_none()), no_interval),
+            };
             let values: Vec<Option<f64>> = measured.iter().map(|v| v.map(Quantity::value)).collect();
             lines.push(MetricSummary {
                 metric,
                 mean: centre,
                 sd: deviation(&values.iter().copied().flatten().collect::<Vec<f64>>()),
-                interval: about(centre, interval)
-                    .filter(|_| no_interval.is_none())
-                    .map(|interval| interval.within(metric.range())),
+                interval: interval.map(|interval| interval.within(metric.range())),
                 no_interval,
                 folds: (of_folds.len(), folds.len()),
                 values,
@@ -296,6 +299,40 @@ pub fn summarise(
         });
     }
     Ok(table)
+}
+
+/// Samples of a bootstrap interval.
+const DRAWS: usize = 2000;
+
+/// The interval of a model that was not trained here, or why there is none. It is about the luck of the test bags: Wilson's for
+/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups.
+fn of_fixed_model(
+    repeats: &[Repeat],
+    roster: &GroundTruth,
+    metric: Metric,
+    level: f64,
+) -> Result<(Option<Interval>, Option<String>)> {
+    let none = |why: &str| Ok((None, Some(why.to_string())));
+    let [tested] = repeats else { return none("there is more than one repeat") };
+    let Some(value) = metric.value(&tested.predictions) else {
+        return none("it has no value on these predictions");
+    };
+    let rows = tested.bags.len();
+    if metric == Metric::Accuracy && roster.groups.is_none() {
+        return Ok((wilson((value * rows as f64).round() as u64, rows as u64, level)?, None));
+    }
+    let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (row, &bag) in tested.bags.iter().enumerate() {
+        let unit = roster.groups.as_ref().map_or_else(|| bag.to_string(), |groups| groups[bag].clone());
+        units.entry(unit).or_default().push(row);
+    }
+    let units: Vec<Vec<usize>> = units.into_values().collect();
+    let statistic = |rows: &[usize]| metric.value(&tested.predictions.pick(rows));
+    match bootstrap(&units, statistic, DRAWS, level, Resampling::Percentile, 0)? {
+        None => none("there are too few bags to resample"),
+        Some(found) if found.interval.low == found.interval.high => none("it is the same in every resample"),
+        Some(found) => Ok((Some(found.interval), None)),
+    }
 }
 
 /// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.

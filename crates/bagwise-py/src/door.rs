@@ -140,6 +140,8 @@ pub(crate) fn argument(setting: &Setting) -> String {
             Err(_) => format!("{}=\"{value}\"", keyword(name)),
         },
         Setting::Task(name) => format!("task=\"{name}\""),
+        Setting::Conformal => "conformal=True in fit".into(),
+        Setting::Coverage => "coverage=".into(),
         Setting::Folds => "folds=N".into(),
         Setting::Inner => "inner=N".into(),
         Setting::GivenFolds => "folds=[…], one entry per bag".into(),

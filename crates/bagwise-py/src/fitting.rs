@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bagwise::Model as Trained;
 use bagwise::judge::{Metric, Threshold};
 use bagwise::method::Explanation;
 use bagwise::multiclass::{BinaryTask, class_scores};
 use bagwise::{Dataset, Error, Evaluate, Groups, Mat, MethodConfig, Target};
+use bagwise::{Model as Trained, Prediction};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -34,6 +34,8 @@ pub(crate) struct Learning {
     best: bool,
     /// False where probabilities are not wanted, nor the fits of inner folds that they take.
     probabilities: bool,
+    /// Folds whose models are kept for sets and intervals.
+    conformal: Option<usize>,
 }
 
 impl Learning {
@@ -122,7 +124,7 @@ pub(crate) fn fit(
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
     let mut trained = enter(py, &around, move |ctx| {
         let fit = bagwise::fit(&data).method(learning.config()?).inner(inner);
-        let fit = fit.probabilities(learning.probabilities);
+        let fit = fit.probabilities(learning.probabilities).conformal(learning.conformal);
         let fit =
             fit.optimize(learning.metric()?).threshold(learning.threshold()?).best(learning.best).ctx(ctx);
         match weights {
@@ -256,6 +258,66 @@ impl Model {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let map = enter(py, &around, move |ctx| trained.map(&bags, ctx))?;
         sparse(py, &map)
+    }
+
+    /// For each bag (rows) whether each class (columns) is in its set.
+    fn sets<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, NativeBags>,
+        coverage: f64,
+        per_class: bool,
+        around: RunConfig,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
+        let sets = enter(py, &around, move |ctx| trained.predict_sets(&bags, coverage, per_class, ctx))?;
+        PyArray2::from_vec2(py, &sets).map_err(|e| exception(Error::Invalid(e.to_string())))
+    }
+
+    /// The ends of the interval of each bag.
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, NativeBags>,
+        coverage: f64,
+        around: RunConfig,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
+        let found = enter(py, &around, move |ctx| trained.predict_intervals(&bags, coverage, ctx))?;
+        let rows: Vec<Vec<f64>> = found.into_iter().map(|(low, high)| vec![low, high]).collect();
+        matrix(py, &Mat::from_rows(&rows))
+    }
+
+    /// What is promised of a coverage.
+    fn promise(&self, coverage: f64, per_class: bool) -> PyResult<String> {
+        self.trained.coverage_promise(coverage, per_class).map_err(exception)
+    }
+
+    /// For each bag, what the value of [`Model::explain_predicted`] tells apart, why, and the constant that the parts contain.
+    fn explain_predicted<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, NativeBags>,
+        around: RunConfig,
+    ) -> PyResult<Vec<(String, Reason<'py>, Option<f64>)>> {
+        let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
+        let said = enter(py, &around, move |ctx| trained.explain_predictions(&bags, ctx))?;
+        let sign = if self.turned() { -1.0 } else { 1.0 };
+        let signed =
+            |values: Vec<f64>| PyArray1::from_vec(py, values.into_iter().map(|v| sign * v).collect());
+        let one = |(prediction, why): (Prediction, Explanation)| {
+            let name = match self.turned() {
+                true => self.machines().remove(0),
+                false => self.trained.explained_name(&prediction),
+            };
+            let intercept = self.trained.shared_intercept(&prediction).map(|v| sign * v);
+            let why = match why {
+                Explanation::Additive { bias, parts } => (Some(sign * bias), signed(parts), None),
+                Explanation::Witness { outputs, chosen } => (None, signed(outputs), Some(chosen)),
+            };
+            (name, why, intercept)
+        };
+        Ok(said.into_iter().map(one).collect())
     }
 
     /// For each bag and machine, why: what adds up to the decision value of [`Model::answer`], or decides it.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bagwise::judge::{GroundTruth, MethodSummary, Metric, ProtocolName, Record};
-use bagwise::run::DifferenceRow;
+use bagwise::run::{DifferenceRow, OutsidePrediction};
 use bagwise::{Ctx, Dataset, Error, Evaluate, Event, TimePlan};
 use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 use numpy::PyReadonlyArray1;
@@ -39,7 +39,12 @@ pub(crate) struct Judging {
     budget: Option<f64>,
     /// The plan of another run, to be repeated.
     plan: Option<PathBuf>,
+    /// What methods from elsewhere said: a name, and a row per bag, repeat and fold.
+    outside: Vec<(String, Vec<OutsideRow>)>,
 }
+
+/// Bag, repeat and fold as positions, the predicted class, and scores and probabilities (of the positive class or of each).
+type OutsideRow = (usize, usize, usize, Option<String>, Vec<f64>, Vec<f64>);
 
 impl Judging {
     /// Everything that was asked, for the library.
@@ -66,6 +71,18 @@ impl Judging {
             )
             .time_plan(self.plan.as_deref().map(TimePlan::read).transpose()?)
             .ctx(ctx);
+        let evaluate = self.outside.iter().fold(evaluate, |evaluate, (name, rows)| {
+            let prediction = |row: &OutsideRow| OutsidePrediction {
+                bag: data.bags.ids().get(row.0).cloned().unwrap_or_default(),
+                repeat: row.1,
+                fold: row.2,
+                actual: None,
+                predicted: row.3.clone(),
+                scores: row.4.clone(),
+                probabilities: row.5.clone(),
+            };
+            evaluate.outside(name, rows.iter().map(prediction).collect())
+        });
         Ok(match &self.folder {
             Some(folder) => evaluate.folder(folder),
             None => evaluate,
@@ -102,6 +119,25 @@ struct Judged {
     roster: GroundTruth,
     /// What a report shows besides.
     context: Context,
+}
+
+/// For each repeat and fold the bags that train and those that are tested.
+#[pyfunction]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, around))]
+pub(crate) fn folds(
+    py: Python<'_>,
+    bags: &Bound<'_, NativeBags>,
+    y: PyReadonlyArray1<'_, f64>,
+    classes: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
+    learning: Learning,
+    judging: Judging,
+    around: RunConfig,
+) -> PyResult<Vec<Vec<(Vec<usize>, Vec<usize>)>>> {
+    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
+    let plan = enter(py, &around, move |ctx| judging.evaluate(&data, &learning, ctx)?.fold_plan())?;
+    let pair = |fold: bagwise::judge::Fold| (fold.train, fold.test);
+    Ok(plan.repeats.into_iter().map(|folds| folds.into_iter().map(pair).collect()).collect())
 }
 
 /// Runs an evaluation, which the user called by `command`; JSON.
@@ -144,6 +180,15 @@ pub(crate) fn evaluate(
             warnings.push(format!(
                 "left out, to end within {minutes:.0} minutes: {}; {include} includes them",
                 found.skipped().join(", ")
+            ));
+        }
+        let thinned: Vec<String> = (found.time.thinned())
+            .map(|m| format!("{} ({} of {} points)", m.method, m.points, m.whole_grid))
+            .collect();
+        if !thinned.is_empty() {
+            warnings.push(format!(
+                "fewer points to choose from, to save time: {}; a larger budget, or values of parameters, give more",
+                thinned.join(", ")
             ));
         }
         if !found.incomplete.is_empty() {

@@ -28,6 +28,7 @@ fn bagwise_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fitting::Model>()?;
     module.add_function(wrap_pyfunction!(fitting::fit, module)?)?;
     module.add_function(wrap_pyfunction!(judging::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(judging::folds, module)?)?;
     module.add_function(wrap_pyfunction!(judging::report, module)?)?;
     module.add_function(wrap_pyfunction!(tables::gram, module)?)?;
     module.add_function(wrap_pyfunction!(tables::leaks, module)?)?;

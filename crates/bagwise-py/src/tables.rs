@@ -89,6 +89,10 @@ pub(crate) struct Reading {
     labels: Option<PathBuf>,
     coords: Option<PathBuf>,
     max_instances: Option<usize>,
+    /// What a model remembers of how its data were read, as JSON.
+    remembered: Option<String>,
+    /// The features that the model needs.
+    features: Vec<String>,
 }
 
 impl Reading {
@@ -96,7 +100,7 @@ impl Reading {
         let column = |text: &String| text.parse::<Column>().unwrap_or_else(|never| match never {});
         let one = |text: &Option<String>| text.as_ref().map(column);
         let several = |texts: &[String]| texts.iter().map(column).collect();
-        Ok(ReadOptions {
+        let options = ReadOptions {
             format: self.format.clone(),
             bag: one(&self.bag),
             label: one(&self.label),
@@ -115,12 +119,17 @@ impl Reading {
             allow_missing: self.missing,
             // Data without labels can be read; what learns from them asks for labels.
             unlabelled: true,
-            features: Vec::new(),
+            features: self.features.clone(),
             labels: self.labels.clone(),
             coords: self.coords.clone(),
             max_instances: self.max_instances,
             seed,
-        })
+            optional: Vec::new(),
+        };
+        let Some(remembered) = &self.remembered else { return Ok(options) };
+        let remembered: ReadOptions = serde_json::from_str(remembered)
+            .map_err(|e| Error::Invalid(format!("what the model remembers: {e}")))?;
+        Ok(options.recall(&remembered))
     }
 }
 

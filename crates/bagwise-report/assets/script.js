@@ -50,11 +50,22 @@
     input.className = "filter";
     input.placeholder = "Filter " + box.getAttribute("data-filter");
     input.setAttribute("aria-label", input.placeholder);
+    var none = document.createElement("p");
+    none.className = "muted";
+    none.setAttribute("role", "status");
+    none.hidden = true;
+    none.textContent = "No " + box.getAttribute("data-filter") + " match.";
     input.addEventListener("input", function () {
       var wanted = input.value.toLowerCase();
-      rows.forEach(function (row) { row.hidden = row.textContent.toLowerCase().indexOf(wanted) < 0; });
+      var left = 0;
+      rows.forEach(function (row) {
+        row.hidden = row.textContent.toLowerCase().indexOf(wanted) < 0;
+        if (!row.hidden) left += 1;
+      });
+      none.hidden = left > 0;
     });
     box.parentNode.insertBefore(input, box);
+    box.parentNode.insertBefore(none, box.nextSibling);
   });
   // A method under the pointer stands out in the figures.
   document.querySelectorAll("[data-m]").forEach(function (name) {

@@ -9,7 +9,7 @@ use bagwise::inspect::{Severity, inspect};
 use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits};
 use bagwise::run::{Candidate, RunPlan, Verdict, picture};
-use bagwise::{Ctx, Dataset, Error, Evaluation, Result};
+use bagwise::{CarriedColumn, Ctx, Dataset, Error, Evaluation, Result};
 
 use crate::context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
 use crate::explained::explained;
@@ -36,7 +36,7 @@ impl Context {
             threshold: plan.threshold.map(|t| t.to_string()),
             precision: plan.precision.name().into(),
             setups: candidates.iter().filter_map(|c| Some((c.name.clone(), setup(c)?))).collect(),
-            data: Some(summary(data)?),
+            data: Some(summary(data, candidates.iter().flat_map(|c| &c.setups).any(|s| s.impute))?),
             ..Context::default()
         })
     }
@@ -67,14 +67,27 @@ impl Context {
     }
 }
 
-/// What the data look like.
-fn summary(data: &Dataset) -> Result<DataSummary> {
+/// What the data look like; `filled` if missing values were filled.
+fn summary(data: &Dataset, filled: bool) -> Result<DataSummary> {
     let found = inspect(data)?;
-    let suspicion = |f: &bagwise::inspect::Finding| Suspicion {
-        warning: f.level == Severity::Warning,
-        kind: f.kind.into(),
-        message: f.message.clone(),
-        remedy: f.remedy.to_string(),
+    let suspicion = |f: &bagwise::inspect::Finding| match filled && f.kind == "missing" {
+        // Nothing is left to be done.
+        true => Suspicion {
+            warning: false,
+            kind: f.kind.into(),
+            message: f.message.replacen(
+                "are missing",
+                "were missing and are filled by medians of the training bags",
+                1,
+            ),
+            remedy: String::new(),
+        },
+        false => Suspicion {
+            warning: f.level == Severity::Warning,
+            kind: f.kind.into(),
+            message: f.message.clone(),
+            remedy: f.remedy.to_string(),
+        },
     };
     let sizes = &found.bag_sizes.spread;
     Ok(DataSummary {
@@ -87,22 +100,35 @@ fn summary(data: &Dataset) -> Result<DataSummary> {
     })
 }
 
-/// What the first kept column says of the instances that the page names.
+/// Where the instances that the page names are, or what a kept column says of them: coordinates if there are some, else the first
+/// column that differs within the bags that are shown. What is the same throughout a bag tells no instance from another.
 fn kept(data: &Dataset, records: &[Record], roster: &GroundTruth, verdict: &Verdict) -> Option<KeptColumn> {
-    let column = data.kept.first()?;
     let (_, shown) = explained(records, roster, verdict)?;
+    let column = |name: &str| data.kept.iter().find(|k| k.name.eq_ignore_ascii_case(name));
+    let differs = |column: &&CarriedColumn| {
+        shown.iter().any(|e| column.values[data.bags.rows(e.bag)].windows(2).any(|w| w[0] != w[1]))
+    };
+    let (name, text): (String, Box<dyn Fn(usize) -> String + '_>) = match (column("x"), column("y")) {
+        (Some(x), Some(y)) => {
+            ("at".into(), Box::new(move |row: usize| format!("{}, {}", x.values[row], y.values[row])))
+        }
+        _ => {
+            let column = data.kept.iter().find(differs)?;
+            (column.name.clone(), Box::new(move |row: usize| column.values[row].clone()))
+        }
+    };
     let mut values: BTreeMap<usize, BTreeMap<usize, String>> = BTreeMap::new();
-    for e in shown {
+    for e in &shown {
         let rows = data.bags.rows(e.bag);
         let own = values.entry(e.bag).or_default();
         for (i, row) in rows.enumerate() {
             let number = data.instance_number(e.bag, i) - 1;
             if e.reason.parts.iter().any(|p| p.0 == number) {
-                own.insert(number, column.values[row].clone());
+                own.insert(number, text(row));
             }
         }
     }
-    Some(KeptColumn { name: column.name.clone(), values })
+    Some(KeptColumn { name, values })
 }
 
 /// The protocol as one would say it.
@@ -123,6 +149,7 @@ fn in_words(protocol: &Protocol) -> String {
             format!("{k} folds, each with 10 to 100 % of its training bags, {inner}")
         }
         (ProtocolName::Given, _) => format!("given folds, {inner}"),
+        (ProtocolName::External, _) => "a saved model on new bags".into(),
         (ProtocolName::TrainTest, _) => format!("one given split, {inner}"),
         _ => protocol.to_string(),
     }

@@ -38,3 +38,4 @@ pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, 
 pub use joint::{Joint, JointLine, JointMethod, JointRanks, JointRun, joint};
 pub use load::LoadedRun;
 pub use page::{ReportOptions, render, render_with_paper};
+pub use sha256::sha256;

@@ -179,8 +179,9 @@ pub(crate) fn path(points: &[(f64, f64)]) -> String {
 
 /// A mark of a method: its shape goes with its colour.
 pub(crate) fn mark(svg: &mut Markup, colour: &str, (x, y): (f64, f64), title: &str) {
-    let class = format!("mark {colour}");
-    let at = colour[1..].parse::<usize>().unwrap_or(8);
+    let at = colour[1..].parse::<usize>().unwrap_or(3);
+    // The second round of colours is hollow.
+    let class = if at >= 8 { format!("mark hollow {colour}") } else { format!("mark {colour}") };
     let p = |dx: f64, dy: f64| format!("{} {}", place(x + dx), place(y + dy));
     let d = match at % 5 {
         1 => format!("M{}L{}L{}L{}Z", p(-4.2, -4.2), p(4.2, -4.2), p(4.2, 4.2), p(-4.2, 4.2)),

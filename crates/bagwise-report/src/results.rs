@@ -357,6 +357,9 @@ struct WrongBag {
     others: usize,
 }
 
+/// Rows of a list of bags that go on paper; `style.css` has the same number.
+const PRINTED: usize = 20;
+
 /// The bags that the winner gets wrong, the surest mistakes first; of real values the farthest.
 pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
     if view.answers[0].is_empty() {
@@ -432,6 +435,10 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         });
         let look = Look { caption: &title, sortable: true, filter: Some("bags"), ..Look::default() };
         table(page, look, &columns, rows.collect());
+        if list.len() > PRINTED {
+            let note = format!("The first {PRINTED} of {} rows are printed; predictions.csv has all.", list.len());
+            page.leaf("p", &[("class", "muted print-only")], &note);
+        }
     });
 }
 

@@ -1,8 +1,8 @@
-//! SHA-256 (FIPS 180-4), for one purpose: the page's content policy names the only script that may run by its hash, so
-//! that even markup that slipped in could not start another.
+//! SHA-256 (FIPS 180-4): the page's content policy names the only script that may run by its hash, so that even markup that
+//! slipped in could not start another, and the card of a model names its file.
 
 /// The hash of a message.
-pub(crate) fn sha256(message: &[u8]) -> [u8; 32] {
+pub fn sha256(message: &[u8]) -> [u8; 32] {
     let primes: Vec<u64> =
         (2u64..).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0)).take(64).collect();
     // The first 32 bits behind the point of the cube roots of the first 64 primes, and of the square roots of the first eight.

@@ -137,16 +137,19 @@ impl<'a> View<'a> {
         Some(n)
     }
 
-    /// The class of a method's elements: its colour, or grey beyond the eight that can be told apart.
+    /// The class of a method's elements: its colour and shape, or grey beyond the sixteen that can be told apart.
     pub(crate) fn colour(&self, method: &str) -> String {
         colour(self.colours, method)
     }
 }
 
-/// `m0` to `m7`, or `mx`: the baseline is always grey.
+/// Methods that can be told apart: eight colours with filled marks, and the same with hollow marks and other dashes.
+pub(crate) const DISTINCT: usize = 16;
+
+/// `m0` to `m15`, or `mx`: the baseline is always grey.
 pub(crate) fn colour(colours: &[String], method: &str) -> String {
     match colours.iter().filter(|m| *m != BASELINE).position(|m| m == method) {
-        Some(i) if i < 8 => format!("m{i}"),
+        Some(i) if i < DISTINCT => format!("m{i}"),
         _ => "mx".into(),
     }
 }

@@ -130,7 +130,7 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
 
 fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
-    let mut others = Vec::new();
+    let (mut others, mut also) = (Vec::new(), "");
     for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
         let often = often_on_edge(view.records(&line.method));
         let names: Vec<String> = often.iter().map(ToString::to_string).collect();
@@ -141,12 +141,14 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
             let who = if view.several_methods() { "The winner " } else { "" };
             let message = format!("{who}{winner} chose {} at the end of its grid.", listed(&names));
             all.push(warning(false, message, "Try a wider grid."));
+            also = "Also ";
         } else {
             others.push(line.method.as_str());
         }
     }
     if !others.is_empty() {
-        let message = format!("Also often at the end of a grid: {}.", listed(&others));
+        let often = if also.is_empty() { "Often" } else { "often" };
+        let message = format!("{also}{often} at the end of a grid: {}.", listed(&others));
         all.push(warning(false, message, "A wider grid may improve them."));
     }
 }

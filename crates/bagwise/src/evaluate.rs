@@ -2,6 +2,7 @@
 //! place for what such a run is made of: which methods take part, the protocol and its defaults, budgets, the folder, and
 //! what comes out. The command line, Python and experiments say what they want with [`Evaluate`] and word what they get.
 
+mod external;
 mod meter;
 mod outcome;
 
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, Setting, Silent, SystemClock};
 use bagwise_judge::{
-    Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
-    summarise,
+    FoldPlan, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint,
+    fingerprint, summarise,
 };
 
 use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
@@ -22,9 +23,13 @@ use crate::fit::{check_best, metric_for};
 use crate::fold::ResolvedConfig;
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
-use crate::run::{Candidate, Deadline, FitStep, Keep, RecordStore, Run, RunPlan, Verdict, kept_plan, until};
+use crate::run::{
+    Candidate, Deadline, FitStep, Keep, OutsidePrediction, RecordStore, Run, RunPlan, Verdict, kept_plan,
+    until,
+};
 
 pub use crate::fold::LEVEL;
+pub use external::{calibration_line, labelled_like, validate, was_trained_on};
 use meter::Meter;
 pub use outcome::Evaluation;
 
@@ -94,11 +99,25 @@ pub struct Evaluate<'a> {
     positive: Option<String>,
     probabilities: bool,
     budget: Option<Duration>,
+    nominal_time: Duration,
+    whole_grids: bool,
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
     keep: Keep,
+    outside: Vec<(String, Vec<OutsidePrediction>)>,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
+}
+
+/// Refuses a name that a table would show twice.
+fn check_outside_name(name: &str, candidates: &[Candidate], others: &[Record]) -> Result<()> {
+    let taken = candidates.iter().any(|c| c.name == name) || methods::find(name).is_ok() || name == ALL;
+    if name.trim().is_empty() || taken || others.iter().any(|r| r.key.method == name) {
+        return Err(Error::Invalid(format!(
+            "'{name}' cannot be the name of predictions from elsewhere: it is empty, taken, or a method of bagwise"
+        )));
+    }
+    Ok(())
 }
 
 impl<'a> Evaluate<'a> {
@@ -122,9 +141,12 @@ impl<'a> Evaluate<'a> {
             positive: None,
             probabilities: false,
             budget: None,
+            nominal_time: Duration::from_secs_f64(plan::NOMINAL_TIME),
+            whole_grids: false,
             clock: None,
             time: None,
             keep: Keep::default(),
+            outside: Vec::new(),
             ctx: Ctx::default(),
             watch: None,
         }
@@ -251,6 +273,20 @@ impl<'a> Evaluate<'a> {
         self
     }
 
+    /// Where no methods are named, those take part that end within this time on two ordinary cores, instead of ten minutes. Unlike a
+    /// budget it chooses the same on every machine.
+    pub fn nominal_time(mut self, time: Duration) -> Evaluate<'a> {
+        self.nominal_time = time;
+        self
+    }
+
+    /// Whether methods that are named choose from their whole grids, whatever it takes. Otherwise one that would take longer than
+    /// [`METHOD_TIME`](crate::plan::METHOD_TIME) has fewer points; parameters that are given keep all their values.
+    pub fn whole_grids(mut self, whole: bool) -> Evaluate<'a> {
+        self.whole_grids = whole;
+        self
+    }
+
     /// The clock by which the budget is counted, from its zero on. By default time counts from [`Evaluate::run`] on.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Evaluate<'a> {
         self.clock = Some(clock);
@@ -261,6 +297,19 @@ impl<'a> Evaluate<'a> {
     pub fn time_plan(mut self, plan: impl Into<Option<TimePlan>>) -> Evaluate<'a> {
         self.time = plan.into();
         self
+    }
+
+    /// Lets a method take part whose predictions were computed elsewhere, on the folds of this run ([`Evaluate::fold_plan`], or
+    /// `folds.json` in the folder of an earlier run).
+    pub fn outside(mut self, name: impl Into<String>, predictions: Vec<OutsidePrediction>) -> Evaluate<'a> {
+        self.outside.push((name.into(), predictions));
+        self
+    }
+
+    /// The folds that methods will be judged on.
+    pub fn fold_plan(&self) -> Result<FoldPlan> {
+        let plan = self.plan()?;
+        Ok(Run::new(&self.data, &[], &plan, self.given.as_deref())?.folds)
     }
 
     /// Keeps records, folds and predictions in a folder; one that holds part of the same run is completed.
@@ -417,7 +466,12 @@ impl<'a> Evaluate<'a> {
             return self.repeated(given, entries);
         }
         let Some(budget) = self.budget else {
-            return make(if self.methods.is_empty() { TimeLimit::Nominal } else { TimeLimit::None });
+            let nominal = TimeLimit::Nominal(self.nominal_time.as_secs_f64());
+            return make(match self.methods.is_empty() {
+                true => nominal,
+                false if self.whole_grids || self.methods.iter().any(|m| m.name == ALL) => TimeLimit::None,
+                false => TimeLimit::EachMethod,
+            });
         };
         let asked: Vec<String> = entries.iter().map(|e| format!("{} {:?}", e.name, e.config)).collect();
         let data = data_fingerprint(&self.data)?;
@@ -522,8 +576,15 @@ impl<'a> Evaluate<'a> {
         check_best(self.best, candidates.iter().map(|c| c.setups.len()).max().unwrap_or(1))?;
         let data: &Dataset = &self.data;
         let run = Run::new(data, &candidates, &plan, self.given.as_deref())?;
+        // Before any work.
+        let mut outside = Vec::new();
+        for (name, predictions) in &self.outside {
+            check_outside_name(name, &candidates, &outside)?;
+            outside.extend(run.outside_records(name, predictions)?);
+        }
         let mut store = RecordStore::open(&self.keep, &run, &time)?;
-        let known: HashSet<Key> = store.records().map(|r| r.key.clone()).collect();
+        let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);
+        let known: HashSet<Key> = store.records().filter(trained).map(|r| r.key.clone()).collect();
         // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
         let earlier: f64 = store.records().map(|r| r.seconds).sum();
         let (total, done) = (run.len(), known.len());
@@ -539,7 +600,7 @@ impl<'a> Evaluate<'a> {
             torn: store.torn().as_deref(),
         })?;
         // Fits are counted here; what goes on inside one would only make a bar flicker.
-        let mut inside = self.ctx.clone();
+        let mut inside = self.ctx.sharing();
         inside.progress = Arc::new(Silent);
         let mut meter = Meter::new(&data.name, &time, &run, &known);
         let folds = meter.folds;
@@ -572,8 +633,23 @@ impl<'a> Evaluate<'a> {
         until(deadline.as_ref(), &inside, |inside| {
             run.execute_steps(&|key| known.contains(key), &mut step, inside)
         })?;
+        for record in &outside {
+            let before = store.records().find(|r| r.key == record.key).map(|r| r.scored == record.scored);
+            match before {
+                None => store.append(record.clone())?,
+                Some(true) => {}
+                Some(false) => {
+                    return Err(Error::Invalid(format!(
+                        "the folder has other predictions of {}; use the same ones, another name or a new folder",
+                        record.key.method
+                    )));
+                }
+            }
+        }
         let (roster, fold_plan) = (run.roster, run.folds);
         let mut records = store.sorted();
+        // Those of a method that takes no part this time stay in the folder.
+        records.retain(|r| trained(&r) || outside.iter().any(|o| o.key == r.key));
         let fits = |method: &str| records.iter().filter(|r| r.key.method == method).count();
         let short = |c: &Candidate| Some((c.name.clone(), fits(&c.name))).filter(|(_, fits)| *fits < folds);
         let incomplete: Vec<(String, usize)> = candidates.iter().filter_map(short).collect();

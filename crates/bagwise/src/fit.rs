@@ -1,11 +1,11 @@
 //! `bagwise::fit`: learns from all bags of a data set, for use.
 
 use bagwise_core::{Ctx, Dataset, Error, Result, Target};
-use bagwise_judge::{Metric, Pool, Splits, Threshold};
+use bagwise_judge::{Fold, GroundTruth, Metric, Pool, Splits, Threshold};
 
 use crate::config::{AUTO, INNER_FOLDS, MethodConfig};
 use crate::fold::{ResolvedConfig, TrainOptions, TrainingTask, train};
-use crate::model::Model;
+use crate::model::{CalibrationBag, Conformal, Model, Prediction, class_score};
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 
 /// What is to be learned, and how; [`Fit::run`] does it.
@@ -19,6 +19,7 @@ pub struct Fit<'a> {
     positive: Option<String>,
     weights: Option<Vec<f64>>,
     probabilities: bool,
+    conformal: Option<usize>,
     ctx: Ctx,
 }
 
@@ -34,6 +35,7 @@ impl<'a> Fit<'a> {
             positive: None,
             weights: None,
             probabilities: true,
+            conformal: None,
             ctx: Ctx::default(),
         }
     }
@@ -85,6 +87,14 @@ impl<'a> Fit<'a> {
     /// trained: one fit instead of six.
     pub fn probabilities(mut self, wanted: bool) -> Fit<'a> {
         self.probabilities = wanted;
+        self
+    }
+
+    /// Keeps the models of so many folds, each tuned and trained without the bags of its fold, for predictions with a chosen
+    /// coverage ([`Model::predict_sets`], [`Model::predict_intervals`]). Training takes so many times longer, and the file is so
+    /// many times larger.
+    pub fn conformal(mut self, folds: impl Into<Option<usize>>) -> Fit<'a> {
+        self.conformal = folds.into();
         self
     }
 
@@ -145,19 +155,89 @@ impl<'a> Fit<'a> {
         };
         wanted.check(target)?;
         let all: Vec<usize> = (0..self.data.bags.len()).collect();
-        if self.chosen(&setups) && !self.probabilities {
-            return train(&learners, &all, None, &wanted, &self.ctx);
-        }
-        let splits = Splits::KFold(self.inner);
-        // Found out here, because a message about folds would not say which they are.
         let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
-        splits.inner(pool, &all, self.ctx.seed, 0, 0).map_err(|e| match e {
-            Error::Refused { found, remedy } => {
-                Error::refused(format!("{} inner folds: {found}", self.inner), remedy)
-            }
+        // Sets of classes are made of probabilities.
+        let needs_probabilities = self.conformal.is_some() && matches!(target, Target::Classes { .. });
+        let splits = match self.chosen(&setups) && !self.probabilities && !needs_probabilities {
+            true => None,
+            false => Some(Splits::KFold(self.inner)),
+        };
+        if let Some(splits) = splits {
+            // Found out here, because a message about folds would not say which they are.
+            splits.inner(pool, &all, self.ctx.seed, 0, 0).map_err(|e| match e {
+                Error::Refused { found, remedy } => {
+                    Error::refused(format!("{} inner folds: {found}", self.inner), remedy)
+                }
+                other => other,
+            })?;
+        }
+        let folds = self.conformal.map(|folds| self.outer_folds(folds, pool, &all)).transpose()?;
+        let model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?;
+        match folds {
+            Some(folds) => self.with_folds(model, &learners, &folds, splits, &wanted),
+            None => Ok(model),
+        }
+    }
+
+    /// The folds whose models are kept: as many as asked, or as there are groups or bags.
+    fn outer_folds(&self, folds: usize, pool: Pool<'_>, all: &[usize]) -> Result<Vec<Fold>> {
+        let units = self.data.groups.as_ref().map_or(all.len(), |g| g.names.len());
+        Splits::KFold(folds.min(units)).outer(pool, all, self.ctx.seed, 0).map_err(|e| match e {
+            Error::Refused { found, remedy } => Error::refused(format!("folds to keep: {found}"), remedy),
             other => other,
-        })?;
-        train(&learners, &all, splits, &wanted, &self.ctx)
+        })
+    }
+
+    /// The model with those of folds, and what they say of the bags that they have not seen.
+    fn with_folds(
+        &self,
+        mut model: Model,
+        learners: &[TrainingTask<'_>],
+        folds: &[Fold],
+        splits: Option<Splits>,
+        wanted: &TrainOptions,
+    ) -> Result<Model> {
+        let target = self.data.require_target()?;
+        let bags = self.data.bags.len();
+        let mut kept = Vec::with_capacity(folds.len());
+        // Groups without bags have no number.
+        let mut numbers = std::collections::BTreeMap::new();
+        let mut calibration: Vec<Option<CalibrationBag>> = vec![None; bags];
+        let mut said: Vec<Option<Prediction>> = vec![None; bags];
+        for (k, fold) in folds.iter().enumerate() {
+            self.ctx.progress.step("models of folds", k as u64, folds.len() as u64);
+            let own = train(learners, &fold.train, splits, wanted, &self.ctx.sharing()).map_err(|e| match e {
+                Error::Cancelled => Error::Cancelled,
+                e => Error::Invalid(format!("fold {} of {} that are kept: {e}", k + 1, folds.len())),
+            })?;
+            let answers = own.predict_with(&self.data.bags.select(&fold.test), &self.ctx)?;
+            for (&bag, answer) in fold.test.iter().zip(answers) {
+                let (class, score) = match target {
+                    Target::Classes { codes, .. } => {
+                        (codes[bag] as usize, class_score(&answer, codes[bag] as usize))
+                    }
+                    Target::Values(values) => (0, (values[bag] - answer.outputs[0]).abs()),
+                };
+                let group = match &self.data.groups {
+                    Some(groups) => {
+                        let next = numbers.len();
+                        *numbers.entry(groups.codes[bag]).or_insert(next)
+                    }
+                    None => bag,
+                };
+                calibration[bag] = Some(CalibrationBag { fold: k, group, class, score });
+                said[bag] = Some(answer);
+            }
+            kept.push(own);
+        }
+        if let Some(said) = said.into_iter().collect::<Option<Vec<Prediction>>>() {
+            let all: Vec<usize> = (0..bags).collect();
+            let truth = GroundTruth::new(self.data, self.positive.as_deref())?;
+            let judged = truth.predictions(&model.scored(&all, &said))?;
+            model.header.training.nested_value = wanted.metric.value(&judged);
+        }
+        let calibration = calibration.into_iter().flatten().collect();
+        Ok(model.with_conformal(Conformal::new(kept, self.data.groups.is_some(), calibration)))
     }
 }
 

@@ -63,7 +63,9 @@ pub use bagwise_core::{
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
 pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};
-pub use evaluate::{Evaluate, Evaluation, Event, LEVEL};
+pub use evaluate::{
+    Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, validate, was_trained_on,
+};
 pub use fit::Fit;
 pub use gram::{feature_map, gram};
 pub use model::{Model, Prediction};

@@ -376,6 +376,22 @@ pub trait Method: Send + Sync {
         gram_machine_work(share * bags.len() as f64, grid.points.len())
     }
 
+    /// Operations of a search on a share of the bags, besides those of `work` and `machine_work`: made once for every machine and
+    /// every training part, and shared by the methods of a run whose [`search_name`](Method::search_name) is the same.
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// What tells the searches of a grid from those of other methods; nothing if it has none, or several.
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
+    }
+
+    /// True if inner folds have frames of their own although `prepare` does not learn from labels.
+    fn frames_by_fold(&self) -> bool {
+        false
+    }
+
     /// Operations that answer a share of the bags, `new`, by a model of another share, and tell why. By default every new
     /// instance is compared with every known one.
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
@@ -574,6 +590,12 @@ pub trait Predictor: Send + Sync {
 
     /// For each bag and output, why; an error that says so if the method cannot tell.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
+
+    /// For each output the constant that its parts contain, shared among the instances of a bag by weight (equally where all
+    /// weigh the same); nothing if no constant is shared.
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        None
+    }
 
     /// The instances that stand for training bags, if the method chooses such.
     fn representatives(&self) -> &[Representative] {

@@ -4,7 +4,11 @@
 //! format version, method, parameters, transform, classes, calibration, threshold, feature names and a summary of
 //! the training. Nothing in the file is executed, and everything that does not fit together is refused.
 
+mod conformal;
 mod file;
+
+pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
+use file::checksum;
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,12 +22,13 @@ use crate::method::{
     CutRule, Explanation, Offer, Predictor, Representative, State, TracedRound, VotingBag, WeightedConcept,
 };
 use crate::methods;
-use crate::multiclass::{BinaryTask, vote};
+use crate::multiclass::{BinaryTask, class_scores, vote};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
-use bagwise_io::{compress, save};
+use bagwise_io::{ReadOptions, compress, save};
+use bagwise_judge::Scored;
 
 pub use file::{pack, unpack};
 
@@ -32,7 +37,9 @@ const MOST: u64 = compress::MAX_TOTAL;
 const WHAT: &str = "a model";
 
 /// Models of this and older formats can be read.
-pub(crate) const FORMAT: u32 = 1;
+///
+/// 2: how the data were read, more about the training, the models of folds.
+pub(crate) const FORMAT: u32 = 2;
 
 /// What the file says besides arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,6 +68,12 @@ pub struct ModelHeader {
     pub(crate) familiarity: Familiarity,
     /// What it was trained on.
     pub training: TrainingSummary,
+    /// How the data were read: columns and dialect, so that new data need no options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadOptions>,
+    /// The models of folds that were kept for conformal predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) conformal: Option<ConformalHeader>,
     /// What the program that trained it wants back with the model, in its own form; the library keeps it unread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<serde_json::Value>,
@@ -75,12 +88,37 @@ pub struct TrainingSummary {
     pub bags: usize,
     /// Number of instances.
     pub instances: usize,
+    /// Bags of each class, in the order of the classes; empty for real values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_bags: Vec<usize>,
+    /// The smallest and the largest value; nothing for classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+    /// Number of groups, if there are groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<usize>,
+    /// The fingerprint of the data.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
     /// The run's seed.
     pub seed: u64,
     /// The metric that inner folds chose by, and its value for the chosen point.
     pub chosen_by: String,
-    /// Its value over the inner folds: optimistic, since it was maximised.
+    /// Its value over the inner folds: optimistic if it was maximised over several points.
     pub inner_value: Option<f64>,
+    /// Inner folds; 0 if nothing was chosen and no probabilities were wanted.
+    #[serde(default)]
+    pub inner_folds: usize,
+    /// Methods that were tried.
+    #[serde(default)]
+    pub methods: usize,
+    /// Points of their grids together.
+    #[serde(default)]
+    pub points: usize,
+    /// The value of the metric over the bags that the kept models of folds had not seen, parameters chosen inside each fold: an
+    /// honest estimate. Nothing without such models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nested_value: Option<f64>,
     /// False if the rule for the threshold (a recall, a precision) could not be met on the training bags.
     pub threshold_met: bool,
     /// Machines that reached the solver's limit before its tolerance.
@@ -99,6 +137,8 @@ pub struct Model {
     pub header: ModelHeader,
     /// One for all outputs, or one for each.
     models: Vec<Box<dyn Predictor>>,
+    /// The models of folds, if they were kept.
+    conformal: Option<Conformal>,
 }
 
 /// What a model says of one bag.
@@ -132,7 +172,14 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models }
+        Model { header, models, conformal: None }
+    }
+
+    /// The same with the models of folds.
+    pub(crate) fn with_conformal(mut self, conformal: Conformal) -> Model {
+        self.header.conformal = Some(conformal.header());
+        self.conformal = Some(conformal);
+        self
     }
 
     /// What the model says of bags whose columns are matched by name.
@@ -193,6 +240,27 @@ impl Model {
         Ok(all)
     }
 
+    /// Predictions of bags, given as positions in a data set, as a record keeps them.
+    pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> Scored {
+        let ModelHeader { classes, tasks, calibration, .. } = &self.header;
+        let code =
+            |p: &Prediction| classes.iter().position(|c| Some(c) == p.label.as_ref()).map_or(0, |c| c as u32);
+        let scores = |p: &Prediction| match tasks.as_slice() {
+            [_] => p.outputs.clone(),
+            tasks => class_scores(&p.outputs, tasks, classes.len()),
+        };
+        let probabilities = |p: &Prediction| match tasks.as_slice() {
+            [task] => vec![p.probabilities[task.plus as usize]],
+            _ => p.probabilities.clone(),
+        };
+        Scored {
+            bags: bags.to_vec(),
+            labels: (!classes.is_empty()).then(|| said.iter().map(code).collect()),
+            scores: said.iter().flat_map(scores).collect(),
+            probabilities: calibration.is_fitted().then(|| said.iter().flat_map(probabilities).collect()),
+        }
+    }
+
     /// For each bag and machine, why the output has its value.
     pub fn explain(&self, bags: &Bags) -> Result<Vec<Vec<Explanation>>> {
         self.explain_with(bags, &Ctx::default())
@@ -213,6 +281,59 @@ impl Model {
             all.extend(chunk);
         }
         Ok(all)
+    }
+
+    /// What the model says of each bag, and why: what adds up to (or decides) its [`Model::decision_value`]. Of several classes
+    /// that is what the machines of the predicted class say in its favour, together; an instance that alone decides a machine
+    /// has all of that machine's say.
+    pub fn explain_predictions(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<(Prediction, Explanation)>> {
+        let (said, explained) = (self.predict_with(bags, ctx)?, self.explain_with(bags, ctx)?);
+        let one = |(prediction, mut machines): (Prediction, Vec<Explanation>)| {
+            let own = self.machines_of(&prediction);
+            let why = match own.as_slice() {
+                [(k, sign)] if *sign > 0.0 => machines.swap_remove(*k),
+                own => added_up(own.iter().map(|&(k, sign)| (sign, &machines[k]))),
+            };
+            (prediction, why)
+        };
+        Ok(said.into_iter().zip(explained).map(one).collect())
+    }
+
+    /// The constant that the parts of an explained prediction contain, shared among the instances of a bag by weight; nothing if
+    /// no constant is shared.
+    pub fn shared_intercept(&self, prediction: &Prediction) -> Option<f64> {
+        let mut all: Vec<Option<f64>> = Vec::new();
+        for model in &self.models {
+            match model.shared_intercepts() {
+                Some(own) => all.extend(own.into_iter().map(Some)),
+                None => all.extend(vec![None; model.outputs()]),
+            }
+        }
+        let own: Option<Vec<f64>> =
+            self.machines_of(prediction).into_iter().map(|(k, sign)| Some(sign * all[k]?)).collect();
+        Some(own?.iter().sum())
+    }
+
+    /// The machines that a prediction is about, each with the sign of the predicted class: the only one, or all that know that
+    /// class.
+    fn machines_of(&self, prediction: &Prediction) -> Vec<(usize, f64)> {
+        let ModelHeader { classes, tasks, .. } = &self.header;
+        let label = classes.iter().position(|c| Some(c) == prediction.label.as_ref()).map(|c| c as u32);
+        let sign = |task: &BinaryTask| match label {
+            _ if tasks.len() == 1 => Some(1.0),
+            Some(label) if task.plus == label => Some(1.0),
+            Some(label) if task.minus == Some(label) => Some(-1.0),
+            _ => None,
+        };
+        tasks.iter().enumerate().filter_map(|(k, task)| Some((k, sign(task)?))).collect()
+    }
+
+    /// What the value of an explained prediction tells apart: the two classes, or the predicted class and the rest.
+    pub fn explained_name(&self, prediction: &Prediction) -> String {
+        match (&prediction.label, self.header.tasks.len()) {
+            (Some(label), 2..) => format!("{label} vs rest"),
+            _ => self.machine_name(0),
+        }
     }
 
     /// For each bag and machine how much each instance is attended to, in shares of 1; an error if its method, or its way of
@@ -328,6 +449,17 @@ impl Model {
         methods::lacks(&self.header.method, offer)
     }
 
+    /// The number that a prediction is summed up by: the predicted value, the decision value of the positive class of two, or
+    /// of several classes what the machines say in favour of the predicted one, added up.
+    pub fn decision_value(&self, prediction: &Prediction) -> f64 {
+        let ModelHeader { classes, tasks, .. } = &self.header;
+        let label = || classes.iter().position(|c| Some(c) == prediction.label.as_ref());
+        match (prediction.outputs.as_slice(), classes.len()) {
+            ([output], _) => *output,
+            (outputs, classes) => label().map_or(f64::NAN, |at| class_scores(outputs, tasks, classes)[at]),
+        }
+    }
+
     /// The class that the first machine says yes to; empty for real values.
     pub fn positive_name(&self) -> &str {
         self.header.classes.get(self.header.tasks[0].plus as usize).map_or("", String::as_str)
@@ -388,10 +520,7 @@ impl Model {
 
     /// The file's bytes: equal for equal models.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut state = State::default();
-        for (k, model) in self.models.iter().enumerate() {
-            state.nest(&format!("model{k}"), model.save()?);
-        }
+        let state = self.state()?;
         let header = serde_json::to_string(&self.header)
             .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
         // What is not a finite number is written as nothing, and could not be read back.
@@ -402,6 +531,25 @@ impl Model {
             ));
         }
         pack(&header, state)
+    }
+
+    /// A number that differs if anything of the model does.
+    pub(crate) fn digest(&self) -> Result<u64> {
+        let header = serde_json::to_string(&self.header)
+            .map_err(|e| Error::Invalid(format!("the model's header: {e}")))?;
+        Ok(checksum(&header, &self.state()?))
+    }
+
+    /// Its arrays.
+    fn state(&self) -> Result<State> {
+        let mut state = State::default();
+        for (k, model) in self.models.iter().enumerate() {
+            state.nest(&format!("model{k}"), model.save()?);
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.save(&mut state)?;
+        }
+        Ok(state)
     }
 
     /// Reads a file, compressed or not, refusing what is damaged or newer.
@@ -441,21 +589,28 @@ impl Model {
         }
         let header: ModelHeader =
             serde_json::from_str(&header).map_err(|e| damaged(format!("its header is damaged ({e})")))?;
+        state.check_finite()?;
+        Model::from_parts(header, &state)
+    }
+
+    /// A model from its header and arrays.
+    fn from_parts(header: ModelHeader, state: &State) -> Result<Model> {
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
         let header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
-        state.check_finite()?;
-        state.check_widths(header.transform.output_width())?;
         let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {
             let own = state.nested(&format!("model{}", models.len()));
             if own.tensors.is_empty() {
                 break;
             }
+            own.check_widths(header.transform.output_width())?;
             models.push(method.load(&header.parameters, &own)?);
         }
-        let trained = Model { header, models };
+        let conformal =
+            header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
+        let trained = Model { header, models, conformal };
         trained.check()?;
         Ok(trained)
     }
@@ -522,6 +677,24 @@ impl ModelHeader {
         }
         Ok(())
     }
+}
+
+/// Explanations of several machines as one, each with its sign.
+fn added_up<'e>(all: impl Iterator<Item = (f64, &'e Explanation)>) -> Explanation {
+    let (mut sum, mut together) = (0.0, Vec::new());
+    for (sign, explanation) in all {
+        let (Explanation::Additive { parts: own, .. } | Explanation::Witness { outputs: own, .. }) =
+            explanation;
+        together.resize(own.len(), 0.0);
+        match explanation {
+            Explanation::Additive { bias, parts } => {
+                sum += sign * bias;
+                together.iter_mut().zip(parts).for_each(|(sum, part)| *sum += sign * part);
+            }
+            Explanation::Witness { outputs, chosen } => together[*chosen] += sign * outputs[*chosen],
+        }
+    }
+    Explanation::Additive { bias: sum, parts: together }
 }
 
 /// The probability of every class, also where a single machine gives only that of its plus class.

@@ -8,10 +8,12 @@
 //!
 //! The rule of a plan: the baselines always take part; then mi-kernel, migraph and isk, then
 //! the others, the cheapest before the more expensive, each with its whole grid if that fits the time that is left, else
-//! with every second or every fourth value of its lists, else not at all. Without a budget the time is
+//! with every second or every fourth value of its lists, else not at all. Methods that are named all take part, with fewer
+//! values where one alone would take longer than [`METHOD_TIME`]. Without a budget the time is
 //! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine. With a
 //! budget the speed of this machine is measured once, and the plan is kept with the run, so that it can be repeated.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,9 @@ use crate::params::{Grid, Point};
 /// Seconds that a run takes at most on a nominal machine if no methods are named.
 pub const NOMINAL_TIME: f64 = 600.0;
 
+/// Seconds that a named method takes on a nominal machine before its grid is thinned.
+pub const METHOD_TIME: f64 = 100.0;
+
 /// Cores of a nominal machine.
 pub const NOMINAL_CORES: f64 = 2.0;
 
@@ -46,6 +51,8 @@ const PLANNED_SHARE: f64 = 0.8;
 pub struct FoldCost {
     /// What the whole grid shares, in all frames together.
     pub prepare: f64,
+    /// Searches on all training parts, which other methods of a run may share.
+    pub searches: f64,
     /// The machines of all points on all inner folds, and the final ones.
     pub machines: f64,
     /// The answers for the test bags, and why.
@@ -55,7 +62,7 @@ pub struct FoldCost {
 impl FoldCost {
     /// Everything together.
     pub fn seconds(&self) -> f64 {
-        self.prepare + self.machines + self.answers
+        self.prepare + self.searches + self.machines + self.answers
     }
 }
 
@@ -103,6 +110,10 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
         (false, true) => prepare * (1.0 + inner * inner_share * inner_share),
         (false, false) => prepare,
     };
+    let search = |share: f64| machines * method.search_work(&data.bags, grid, share * own);
+    let reuses = method.learns_labels() && grid.points.iter().all(|p| method.reuses_labels(p));
+    let inner_searches = if reuses || inner == 0.0 { 0.0 } else { inner * search(train * inner_share) };
+    let searches = search(train) + inner_searches;
     let machine = |share: f64| method.machine_work(&data.bags, grid, share * own);
     let fits = inner * machine(train * inner_share) + machine(train) / points;
     // Votes, scores and sigmoids of all machines at all points.
@@ -114,19 +125,60 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
     };
     FoldCost {
         prepare: prepare / NOMINAL_SPEED,
+        searches: searches / NOMINAL_SPEED,
         machines: (machines * fits + outputs) / NOMINAL_SPEED,
         answers: answers / NOMINAL_SPEED,
     }
 }
 
-/// Seconds of a core that a choice among setups takes on all folds of a protocol, with or without inner folds.
-pub fn run_cost(
+/// Seconds of a core that a method of a run takes: for itself, and for searches, by what tells them apart, that others may need too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunCost {
+    own: f64,
+    searches: BTreeMap<String, f64>,
+}
+
+impl RunCost {
+    /// Adds a method at its points, on so many training parts.
+    fn add(&mut self, setup: &ResolvedConfig, data: &Dataset, parts: f64, cost: FoldCost) {
+        let FoldCost { prepare, searches, machines, answers } = cost;
+        self.own += parts * (prepare + machines + answers);
+        match setup.method.search_name(&setup.grid) {
+            None => self.own += parts * searches,
+            Some(name) => {
+                let several = matches!(&data.target, Some(Target::Classes { names, .. }) if names.len() > 2);
+                let scheme = if several { format!("{:?}", setup.scheme) } else { String::new() };
+                let name = format!("{name} {} {scheme}", setup.scale.name());
+                // Methods that search one side only take the searches of both, if these are made.
+                let longest = self.searches.entry(name).or_insert(0.0);
+                *longest = longest.max(parts * searches);
+            }
+        }
+    }
+
+    /// What it takes where some searches are made already.
+    fn seconds(&self, made: &BTreeMap<String, f64>) -> f64 {
+        let missing = |(name, seconds): (&String, &f64)| (seconds - made.get(name).unwrap_or(&0.0)).max(0.0);
+        self.own + self.searches.iter().map(missing).sum::<f64>()
+    }
+
+    /// Notes that its searches are made.
+    fn make_searches(&self, made: &mut BTreeMap<String, f64>) {
+        for (name, seconds) in &self.searches {
+            let longest = made.entry(name.clone()).or_insert(0.0);
+            *longest = longest.max(*seconds);
+        }
+    }
+}
+
+/// What a choice among setups takes on all folds of a protocol, with or without inner folds.
+pub(crate) fn run_cost(
     setups: &[ResolvedConfig],
     data: &Dataset,
     protocol: &Protocol,
     repeats: usize,
     trains_inner: bool,
-) -> f64 {
+) -> RunCost {
     let bags = data.bags.len().max(2) as f64;
     let units = data.groups.as_ref().map_or(bags, |g| g.names.len() as f64);
     let (folds, test) = match protocol.outer {
@@ -142,8 +194,9 @@ pub fn run_cost(
     let one = |setup: &ResolvedConfig| match protocol.optimistic() {
         // Every point on every fold, in a frame of its own, and no inner folds.
         true => {
-            let FoldCost { prepare, machines, answers } = fold_cost(setup, data, 1.0 - test, test, 0);
-            prepare + setup.grid.points.len() as f64 * (machines + answers)
+            let cost = fold_cost(setup, data, 1.0 - test, test, 0);
+            let points = setup.grid.points.len() as f64;
+            FoldCost { machines: points * cost.machines, answers: points * cost.answers, ..cost }
         }
         false => {
             let inner = match protocol.inner {
@@ -151,15 +204,19 @@ pub fn run_cost(
                 Splits::KFold(k) => k,
                 _ => INNER_FOLDS,
             };
-            fold_cost(setup, data, 1.0 - test, test, inner).seconds()
+            fold_cost(setup, data, 1.0 - test, test, inner)
         }
     };
-    repeats as f64 * folds * setups.iter().map(one).sum::<f64>()
+    let mut all = RunCost::default();
+    setups.iter().for_each(|setup| all.add(setup, data, repeats as f64 * folds, one(setup)));
+    all
 }
 
-/// Seconds of a core that `fit` takes with so many inner folds.
-pub fn fit_cost(setups: &[ResolvedConfig], data: &Dataset, inner: usize) -> f64 {
-    setups.iter().map(|setup| fold_cost(setup, data, 1.0, 0.0, inner).seconds()).sum()
+/// What `fit` takes with so many inner folds.
+pub(crate) fn fit_cost(setups: &[ResolvedConfig], data: &Dataset, inner: usize) -> RunCost {
+    let mut all = RunCost::default();
+    setups.iter().for_each(|setup| all.add(setup, data, 1.0, fold_cost(setup, data, 1.0, 0.0, inner)));
+    all
 }
 
 /// A method of a plan.
@@ -173,7 +230,7 @@ pub struct PlannedMethod {
     pub points: usize,
     /// The points of its whole grid.
     pub whole_grid: usize,
-    /// What it takes, in seconds of a nominal core.
+    /// What it takes, in seconds of a nominal core, where searches that it shares with earlier methods are made.
     pub seconds: f64,
 }
 
@@ -192,7 +249,7 @@ pub struct OmittedMethod {
 pub struct TimePlan {
     /// What the plan was made for: a fingerprint of the data and of all settings. Empty where nothing had to be kept.
     pub request: String,
-    /// The time it was made for, in seconds; none if methods were named and all of them take part.
+    /// The time it was made for, in seconds; none if methods were named: then all of them take part.
     pub time: Option<f64>,
     /// True if the time is a budget of the user and the speed was measured.
     pub measured: bool,
@@ -205,6 +262,18 @@ pub struct TimePlan {
 }
 
 impl TimePlan {
+    /// The plan of a run that trains nothing.
+    pub(crate) fn nothing() -> TimePlan {
+        TimePlan {
+            request: String::new(),
+            time: None,
+            measured: false,
+            speed: 1.0,
+            methods: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// What all methods take, in seconds of a nominal core.
     pub fn core_seconds(&self) -> f64 {
         self.methods.iter().map(|m| m.seconds).sum()
@@ -266,8 +335,10 @@ impl PlanEntry {
 pub(crate) enum TimeLimit {
     /// As long as it takes.
     None,
-    /// [`NOMINAL_TIME`] on a nominal machine.
-    Nominal,
+    /// Every method takes part, with fewer points where all of them take longer than [`METHOD_TIME`] on a nominal machine.
+    EachMethod,
+    /// So many seconds on a nominal machine, usually [`NOMINAL_TIME`].
+    Nominal(f64),
     /// A budget on this machine, whose speed was measured.
     Budget {
         /// All of it.
@@ -284,47 +355,55 @@ pub(crate) fn make(
     entries: &[PlanEntry],
     limit: TimeLimit,
     resolve: &dyn Fn(&MethodConfig) -> Result<Vec<ResolvedConfig>>,
-    cost: &dyn Fn(&[ResolvedConfig]) -> f64,
+    cost: &dyn Fn(&[ResolvedConfig]) -> RunCost,
 ) -> Result<TimePlan> {
-    let planned = |entry: &PlanEntry, thinned: u32, whole_grid: usize| -> Result<PlannedMethod> {
+    let planned = |entry: &PlanEntry, thinned: u32, whole_grid: usize| -> Result<(PlannedMethod, RunCost)> {
         let setups = resolve(&entry.config.clone().thinned(thinned))?;
         let points = setups.iter().map(|s| s.grid.points.len()).sum();
         let whole_grid = if thinned == 0 { points } else { whole_grid };
-        let (method, seconds) = (entry.name.clone(), cost(&setups));
-        Ok(PlannedMethod { method, thinned, points, whole_grid, seconds })
+        let (method, cost) = (entry.name.clone(), cost(&setups));
+        let seconds = cost.seconds(&BTreeMap::new());
+        Ok((PlannedMethod { method, thinned, points, whole_grid, seconds }, cost))
     };
-    let whole: Vec<PlannedMethod> =
+    let whole: Vec<(PlannedMethod, RunCost)> =
         entries.iter().map(|entry| planned(entry, 0, 0)).collect::<Result<_>>()?;
+    let each =
+        if matches!(limit, TimeLimit::EachMethod) { METHOD_TIME * NOMINAL_CORES } else { f64::INFINITY };
     let (time, speed, mut left) = match limit {
-        TimeLimit::None => (None, NOMINAL_CORES, f64::INFINITY),
-        TimeLimit::Nominal => (Some(NOMINAL_TIME), NOMINAL_CORES, NOMINAL_TIME * NOMINAL_CORES),
+        TimeLimit::None | TimeLimit::EachMethod => (None, NOMINAL_CORES, f64::INFINITY),
+        TimeLimit::Nominal(time) => (Some(time), NOMINAL_CORES, time * NOMINAL_CORES),
         TimeLimit::Budget { seconds, left, speed } => (Some(seconds), speed, PLANNED_SHARE * left * speed),
     };
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let rank = |i: usize| (!entries[i].needed, !entries[i].first);
-    order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(whole[a].seconds.total_cmp(&whole[b].seconds)));
-    let mut chosen: Vec<(usize, PlannedMethod)> = Vec::new();
+    order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(whole[a].0.seconds.total_cmp(&whole[b].0.seconds)));
+    let mut chosen: Vec<(usize, (PlannedMethod, RunCost))> = Vec::new();
+    let mut made = BTreeMap::new();
     let mut left_out: Vec<OmittedMethod> = Vec::new();
     for i in order {
-        let mut best = None;
-        for level in 0..=MOST_THINNED {
-            let candidate =
-                if level == 0 { whole[i].clone() } else { planned(&entries[i], level, whole[i].points)? };
-            let fits = candidate.seconds <= left;
-            // Something is tried in any case.
-            let needed = entries[i].needed || chosen.is_empty() && left_out.is_empty();
-            if fits || needed && level == MOST_THINNED {
-                best = Some(candidate);
+        // Something is tried in any case.
+        let needed = entries[i].needed || each.is_finite() || chosen.is_empty() && left_out.is_empty();
+        let mut shortest = whole[i].clone();
+        let fits = |candidate: &(PlannedMethod, RunCost)| candidate.1.seconds(&made) <= left.min(each);
+        for level in 1..=MOST_THINNED {
+            if fits(&shortest) {
                 break;
             }
+            let thinner = planned(&entries[i], level, whole[i].0.points)?;
+            // A level that leaves out nothing is not worth mentioning.
+            if thinner.0.points < shortest.0.points {
+                shortest = thinner;
+            }
         }
+        let best = Some(shortest).filter(|shortest| needed || fits(shortest));
         match best {
             Some(planned) => {
-                left -= planned.seconds;
+                left -= planned.1.seconds(&made);
+                planned.1.make_searches(&mut made);
                 chosen.push((i, planned));
             }
             None => {
-                left_out.push(OmittedMethod { method: entries[i].name.clone(), seconds: whole[i].seconds })
+                left_out.push(OmittedMethod { method: entries[i].name.clone(), seconds: whole[i].0.seconds })
             }
         }
     }
@@ -333,7 +412,14 @@ pub(crate) fn make(
     if !measured {
         chosen.sort_by_key(|(i, _)| *i);
     }
-    let methods = chosen.into_iter().map(|(_, planned)| planned).collect();
+    // Of methods that share a search the first makes it.
+    let mut made = BTreeMap::new();
+    let in_turn = |(_, (planned, cost)): (usize, (PlannedMethod, RunCost))| {
+        let seconds = cost.seconds(&made);
+        cost.make_searches(&mut made);
+        PlannedMethod { seconds, ..planned }
+    };
+    let methods = chosen.into_iter().map(in_turn).collect();
     Ok(TimePlan { request: String::new(), time, measured, speed, methods, left_out })
 }
 
@@ -351,7 +437,7 @@ pub(crate) fn auto(
     let entry = |method: &dyn Method| PlanEntry::new(config.clone().of(method.info().name), method);
     let entries: Vec<PlanEntry> = able(data).map(entry).collect();
     let one = |own: &MethodConfig| own.setup(methods::find(&own.name)?, data.target.as_ref(), tuned);
-    let limit = if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal };
+    let limit = if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal(NOMINAL_TIME) };
     let resolve = |own: &MethodConfig| Ok(vec![one(own)?]);
     let plan = make(&entries, limit, &resolve, &|setups| fit_cost(setups, data, inner))?;
     let planned = |m: &PlannedMethod| one(&config.clone().of(&m.method).thinned(m.thinned));

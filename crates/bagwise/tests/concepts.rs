@@ -250,3 +250,28 @@ fn a_width_over_the_attributes_means_those_of_the_bags() {
         assert_eq!(outputs(&over, &data.bags), outputs(&number, &data.bags), "{name}");
     }
 }
+
+#[test]
+fn methods_of_a_run_share_their_searches_and_find_what_they_find_alone() {
+    let data = planted(24, 8);
+    let shared = Ctx::seeded(2).sharing();
+    let mut searches = Vec::new();
+    for name in ["dd", "dd-svm", "mg-ddv", "mg-acc"] {
+        let method = methods::find(name).unwrap();
+        let given = [("c".to_string(), "1,10".to_string())];
+        let given = if name == "dd" { &[][..] } else { &given[..] };
+        let grid = Grid::new(name, method.params(), given, WhenUnset::Default, false).unwrap();
+        let setup = ResolvedConfig::new(method, grid);
+        let learners = [TrainingTask::new(&data, &setup, None).unwrap()];
+        let all: Vec<usize> = (0..data.bags.len()).collect();
+        let learn = |ctx: &Ctx| {
+            let model = train(&learners, &all, Splits::KFold(3), &TrainOptions::by(Metric::Accuracy), ctx);
+            model.unwrap().to_bytes().unwrap()
+        };
+        let together = learn(&shared);
+        assert!(together == learn(&Ctx::seeded(2)), "{name}");
+        searches.push(shared.shared.as_ref().unwrap().len());
+    }
+    // Three inner folds and the whole, each with the labels as they are and swapped.
+    assert_eq!(searches, [8; 4]);
+}

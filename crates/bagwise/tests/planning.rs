@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bagwise::judge::Record;
-use bagwise::plan::{NOMINAL_CORES, NOMINAL_TIME};
+use bagwise::plan::{METHOD_TIME, NOMINAL_CORES, NOMINAL_TIME};
 use bagwise::{Clock, Ctx, Dataset, Error, Evaluate, Event, TimePlan, compare, fit, read};
 
 /// A clock that stands still until somebody moves it.
@@ -187,4 +187,55 @@ fn probabilities_come_from_the_folds_that_chose_or_from_none() {
     let tuned =
         compare(&data).methods(["mi-kernel"]).folds(4).param("mi-kernel.c", [1.0, 10.0]).run().unwrap();
     assert!(tuned.records.iter().all(|r| r.scored.probabilities.is_some()));
+}
+
+#[test]
+fn named_methods_take_part_with_fewer_points_where_all_take_too_long() {
+    let plan = |data: &Dataset, whole: bool| {
+        let mut seen: Option<TimePlan> = None;
+        let watch = |event: &Event<'_>| {
+            if let Event::Started { time, .. } = event {
+                seen = Some((*time).clone());
+            }
+            Err(Error::Cancelled)
+        };
+        let named = compare(data).methods(["isk", "dd"]).whole_grids(whole);
+        let outcome = named.param("isk.c", [1.0, 2.0, 4.0, 8.0, 16.0]).watch(watch).run();
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        seen.unwrap()
+    };
+    let large = read("synthetic:gauss?bags=2000").unwrap();
+    let whole = plan(&large, true);
+    assert_eq!(whole.thinned().count(), 0);
+    let thinned = plan(&large, false);
+    assert!(thinned.left_out.is_empty() && thinned.methods.len() == whole.methods.len());
+    let names: Vec<&str> = thinned.thinned().map(|m| m.method.as_str()).collect();
+    assert_eq!(names, ["isk"], "one point cannot be thinned");
+    let isk = thinned.thinned().next().unwrap();
+    assert!(isk.seconds <= METHOD_TIME * NOMINAL_CORES, "{isk:?}");
+    assert_eq!(isk.points % 5, 0, "values that were given stay: {isk:?}");
+    // Small data have their whole grids.
+    assert_eq!(plan(&small(), false), plan(&small(), true));
+}
+
+#[test]
+fn a_search_that_methods_share_is_counted_once() {
+    let data = read("musk1").unwrap();
+    let seconds = |methods: &[&'static str]| {
+        let mut seen = Vec::new();
+        let watch = |event: &Event<'_>| {
+            if let Event::Started { time, .. } = event {
+                seen = time.methods.iter().map(|m| (m.method.clone(), m.seconds)).collect();
+            }
+            Err(Error::Cancelled)
+        };
+        let outcome = compare(&data).methods(methods.iter().copied()).baselines(false).watch(watch).run();
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        seen
+    };
+    let alone: f64 = ["dd", "dd-svm", "mg-ddv"].iter().map(|m| seconds(&[m])[0].1).sum();
+    let together = seconds(&["dd", "dd-svm", "mg-ddv"]);
+    let sum: f64 = together.iter().map(|(_, s)| s).sum();
+    assert!(sum < 0.6 * alone, "{sum} of {alone}");
+    assert!(together[0].1 > together[1].1, "the first makes the search: {together:?}");
 }

@@ -11,7 +11,7 @@ use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
 use bagwise::method::{Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training};
 use bagwise::methods::{self, METHODS};
-use bagwise::params::{Grid, GridLevel, Kind, ParamSpec, Point, WhenUnset};
+use bagwise::params::{Grid, Kind, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
 use bagwise::unstable::engine::density::{BagTarget as Known, Batch, Evidence};
@@ -74,16 +74,9 @@ impl Method for Watched {
         majority().info()
     }
     fn params(&self) -> &'static [ParamSpec] {
-        &[ParamSpec {
-            name: "width",
-            help: "Nothing.",
-            kind: Kind::Number { above: 0.0 },
-            default: "1",
-            grid: "1,2,3,4,5,6",
-            level: GridLevel::Representation,
-            regression_only: false,
-            classes_only: false,
-        }]
+        const WIDTH: &[ParamSpec] =
+            &[ParamSpec::new("width", Kind::Number { above: 0.0 }, "1", "Nothing.").grid("1,2,3,4,5,6")];
+        WIDTH
     }
     fn learns_labels(&self) -> bool {
         self.labels

@@ -12,6 +12,11 @@ const ALL: &[Bench] = &[
         "methods that papers compare with beside Weka and scikit-learn, and their cost at three sizes",
         crate::bench_comparators::run,
     ),
+    (
+        "conformal",
+        "coverage and size of sets and intervals over many draws, beside MAPIE; takes a number of draws",
+        || crate::bench_conformal::run(&[]),
+    ),
     ("dd", "searches for concepts beside numpy and Weka's MIDD", crate::bench_dd::run),
     (
         "embeddings",
@@ -59,6 +64,7 @@ const ALL: &[Bench] = &[
         crate::bench_python::measure,
     ),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),
+    ("transport", "earth mover's distances of bags beside POT", crate::bench_transport::run),
 ];
 
 /// Runs the measurement that is named.
@@ -67,6 +73,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let list = if list.is_empty() { "  (none yet)".into() } else { list.join("\n") };
     match args {
         [name, rest @ ..] if name == "estimates" => crate::bench_estimates::run(rest),
+        [name, rest @ ..] if name == "conformal" => crate::bench_conformal::run(rest),
         [name] => match ALL.iter().find(|b| b.0 == name) {
             Some((_, _, function)) => function(),
             None => bail!("'{name}' is not one of\n{list}"),

@@ -123,7 +123,7 @@ fn pair(method: &str, set: &str) -> Result<f64> {
         data.bags.width(),
         setup.grid.points.len(),
         cost.seconds(),
-        cost.prepare,
+        cost.prepare + cost.searches,
         cost.machines,
         cost.answers,
         if factor <= 2.0 {

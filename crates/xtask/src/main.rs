@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_comparators;
+mod bench_conformal;
 mod bench_dd;
 mod bench_embeddings;
 mod bench_estimates;
@@ -14,6 +15,7 @@ mod bench_net;
 mod bench_pairs;
 mod bench_python;
 mod bench_svm;
+mod bench_transport;
 mod browser;
 mod digests;
 mod foreign;

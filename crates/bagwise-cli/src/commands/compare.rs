@@ -7,14 +7,16 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary};
+use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::SUMMARY;
-use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, TimePlan};
+use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
 use crate::judging::{self, Judging, metric_json, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
+use crate::outside;
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
@@ -40,12 +42,18 @@ pub(crate) struct Args {
     /// [default: a new folder named after the data]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Also compare predictions that were computed elsewhere on the same folds: a table with the columns bag, fold, predicted, score,
+    /// probability and actual, such as a predictions.csv of bagwise; can be given several times
+    #[arg(long, value_name = "NAME=FILE", value_parser = named_file)]
+    with: Vec<(String, PathBuf)>,
     /// Do not write report.html; bagwise report can write it later from the folder
     #[arg(long)]
     no_report: bool,
     /// In the report, show bag numbers instead of names, and hide groups and kept columns
     #[arg(long, conflicts_with = "no_report")]
     hide_ids: bool,
+    #[arg(skip)]
+    demo: bool,
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
@@ -65,8 +73,10 @@ impl Args {
             budget: None,
             plan: None,
             output,
+            with: Vec::new(),
             no_report: false,
             hide_ids: false,
+            demo: true,
             judging: Judging::default(),
             learning: Learning::default(),
             choosing: Choosing::default(),
@@ -81,6 +91,12 @@ folds. Each method is compared with the best one and with the baseline majority:
 for the number of methods. The recommended method is the simplest one that is not clearly worse than the best. To set a parameter \
 of one method, use -p METHOD.KEY=VALUE, or -p KEY=VALUE if --methods names a single method.
 
+With --with NAME=FILE, a method that another program trained takes part. Its table has a row per bag and repeat: the bag, the fold \
+that tests it (counted from 0, as in folds.json and predictions.csv), and what was predicted: the class (predicted), the score or \
+probability of the positive class, or a column `score CLASS` or `probability CLASS` for each class; for numbers, predicted or score. \
+Folds, bags and, if there is a column actual, labels are checked. The same seed and options give the same folds, or give them with \
+--fold-file.
+
 Whether a method finishes within ten minutes is estimated from the size of the data, not measured, so the same command runs \
 the same methods on every machine. compare prints what it leaves out; --methods all runs everything.
 
@@ -89,7 +105,7 @@ Examples:
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
   bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two";
 
-/// Compare all methods on the built-in Musk1 data, as bagwise does without arguments
+/// Compare quick methods on the built-in Musk1 data, as bagwise does without arguments
 #[derive(clap::Args, Default)]
 #[command(after_help = DEMO_HELP)]
 pub(crate) struct DemoArgs {
@@ -98,6 +114,9 @@ pub(crate) struct DemoArgs {
     output: Option<PathBuf>,
 }
 
+/// Seconds on two ordinary cores that the first impression may take.
+const DEMO_TIME: f64 = 12.0;
+
 const DEMO_HELP: &str = "\
 Examples:
   bagwise demo
@@ -105,7 +124,7 @@ Examples:
 
 pub(crate) fn demo(args: &DemoArgs, session: &Session) -> Result<Outcome> {
     session.say(
-        "Comparing all methods on the built-in Musk1 data: 92 molecules (bags) in 476 conformations (instances). 47 of the\n\
+        "Comparing quick methods on the built-in Musk1 data: 92 molecules (bags) in 476 conformations (instances). 47 of the\n\
          molecules smell of musk. Nested 10-fold cross-validation. See `bagwise --help` for more.\n",
     );
     let args = Args::on("musk1", args.output.clone());
@@ -119,6 +138,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             "-o names one folder, but there are {} data sets; without -o, each gets its own folder",
             args.data.len()
         );
+    }
+    if args.data.len() > 1 && !args.with.is_empty() {
+        bail!("--with is for one data set, and there are {}", args.data.len());
     }
     for name in &args.data {
         if one(args, name, session)? == Outcome::FailedFits {
@@ -140,17 +162,25 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(folder_of(name)), Keep::Folder);
-    let evaluate = args
+    let classes = match &data.target {
+        Some(Target::Classes { names, .. }) => names.clone(),
+        _ => Vec::new(),
+    };
+    let mut evaluate = args
         .judging
         .apply(bagwise::compare(&data), &args.choosing, given)
         .methods(args.methods.iter().map(String::as_str))
         .each(args.learning.config("", &args.read))
         .budget(args.budget)
         .time_plan(args.plan.as_deref().map(TimePlan::read).transpose()?)
+        .nominal_time(Duration::from_secs_f64(if args.demo { DEMO_TIME } else { NOMINAL_TIME }))
         .clock(session.clock())
         .keep(keep)
         .params(&args.learning.seeing.params)
         .ctx(&ctx);
+    for (name, path) in &args.with {
+        evaluate = evaluate.outside(name, outside::read(name, path, &classes)?);
+    }
     let results = judging::run(evaluate, args.judging.level, session)?;
     let mut comparison = Comparison::new(&results, args, name)?;
     reporting::add(comparison.folder(), |known| {
@@ -174,6 +204,15 @@ fn folder_of(data: &str) -> PathBuf {
     let stem = Path::new(data).file_name().map_or(data.into(), |n| n.to_string_lossy().into_owned());
     let stem = stem.split(['.', '?']).next().unwrap_or("data").replace(':', "-");
     PathBuf::from(format!("{stem}-compare"))
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.trim().is_empty() && !file.is_empty() => {
+            Ok((name.trim().to_string(), PathBuf::from(file)))
+        }
+        _ => Err("give NAME=FILE, such as forest=predictions.csv".into()),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -202,7 +241,17 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn new<'a>(results: &'a Evaluation, args: &Args, data: &'a str) -> Result<Comparison<'a>> {
         let Evaluation { verdict, plan, candidates, .. } = results;
-        let taken = verdict.recommended();
+        // What was trained elsewhere cannot be fitted here.
+        let own = |name: &str| candidates.iter().any(|c| c.name == name);
+        let taken = match own(verdict.recommended()) {
+            true => verdict.recommended(),
+            false => verdict
+                .table
+                .iter()
+                .map(|line| line.method.as_str())
+                .find(|name| own(name))
+                .unwrap_or(BASELINE),
+        };
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args
             .judging

@@ -23,8 +23,16 @@ pub(crate) struct Args {
     #[arg(value_name = "DATA")]
     data: String,
     /// The method; auto evaluates the automatic choice among all methods
-    #[arg(long, value_name = "METHOD")]
-    method: String,
+    #[arg(long, value_name = "METHOD", required_unless_present = "model")]
+    method: Option<String>,
+    /// Score a saved model on the labelled bags of DATA, which it was not trained on, instead of a method by cross-validation
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["method", "test", "protocol", "folds", "repeats", "fold_column", "fold_file", "params",
+            "scale", "multiclass", "balanced", "positive", "best", "threshold", "probabilities"]
+    )]
+    model: Option<PathBuf>,
     /// Separate test bags; all of DATA is then used for training
     #[arg(long, value_name = "DATA", conflicts_with_all = ["protocol", "folds", "repeats", "fold_column", "fold_file"])]
     test: Option<String>,
@@ -45,18 +53,35 @@ const HELP: &str = "\
 Parameters, scaling, thresholds and calibration are learned only from the training bags of each fold. Groups \
 are never split. The confidence interval is Nadeau and Bengio's, over folds.
 
+With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. The \
+intervals show the luck of the test bags, or of the groups if there are groups: Wilson's interval for the accuracy of single bags, \
+otherwise a bootstrap. The calibration compares the predicted probabilities with what happened. Columns are those that the model was \
+trained with. With -o, the folder gets a report.
+
 Examples:
   bagwise evaluate musk1 --method mi-kernel
   bagwise evaluate musk1 --method migraph -p gamma=2^-5..2^5 -p c=100 --scale minmax --format json
   bagwise evaluate molecules.csv --bag mol --label active --group scaffold --method auto -o auto
+  bagwise evaluate --model m.bagwise molecules.csv -o new-bags
   bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
+    if let Some(model) = &args.model {
+        let asked = super::validate::Asked {
+            model,
+            data: &args.data,
+            metric: args.choosing.optimize,
+            level: args.judging.level,
+            folder: args.output.as_deref(),
+        };
+        return super::validate::run(&asked, &args.read, session);
+    }
+    let method = args.method.as_deref().unwrap_or_default();
     let options = args.judging.read_options(&args.read);
     let mut data = session.read(&args.data, &options)?;
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
-    let config = args.learning.config(&args.method, &args.read);
+    let config = args.learning.config(method, &args.read);
     let mut evaluate = args.judging.apply(bagwise::evaluate(&data, config), &args.choosing, given).ctx(&ctx);
     evaluate = evaluate.params(&args.learning.seeing.params);
     let mut tested = None;

@@ -1,6 +1,6 @@
 //! `bagwise explain`: which instances decided, exactly.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use bagwise::Dataset;
@@ -8,7 +8,7 @@ use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::OutputKind;
 use bagwise::method::{Explanation, Offer, Representative, TracedRound};
 use bagwise::methods;
-use bagwise::model::Model;
+use bagwise::model::{Model, Prediction};
 
 use crate::args::Data;
 use crate::output::{Digits, Object, Output, Paint, Rows, beside};
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// mi-svm-bag, misssvm and sil models
     #[arg(long, conflicts_with_all = ["data", "top", "graph", "concepts", "representatives"])]
     trace: bool,
-    /// Show only the K instances of each bag that contribute most to the positive class, largest first
+    /// Show only the K instances of each bag that contribute most to its prediction, largest first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
     /// Also write the graphs of the bags to a file, as GraphML (.graphml) or Graphviz (.dot, .gv); for migraph-explicit
@@ -51,15 +51,38 @@ pub(crate) struct Args {
     /// count most; for models of citation-knn
     #[arg(long, conflicts_with_all = ["graph", "concepts", "representatives", "trace", "rules"])]
     votes: bool,
+    /// Explain every binary model of several classes by itself, instead of the predicted class
+    #[arg(long)]
+    machines: bool,
+    /// With --format geojson: draw each instance as a square of this size, with its coordinates as the first corner, instead of a point
+    #[arg(long, value_name = "SIZE", value_parser = side)]
+    tile: Option<f64>,
+    /// Write the explanations to a file instead of the screen: JSON if its name ends in .json, GeoJSON if in .geojson, else CSV
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["concepts", "representatives", "trace", "rules", "votes"])]
+    output: Option<PathBuf>,
     #[command(flatten)]
     read: Data,
 }
 
+fn side(text: &str) -> Result<f64, String> {
+    let found = text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0);
+    found.ok_or_else(|| "give a number above 0, such as 256".into())
+}
+
 const HELP: &str = "\
-There is one row per bag, instance (counted from 1 within its bag) and machine (the binary model of two classes). If the kind is \
-`part`, the value is the contribution of the instance to the decision value; the contributions and the `bias` add up to it. \
-If the kind is `output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` \
-instance. If the kind is `attention` (mil-net), it is the share of the network's attention: where it looks, not which way it votes. Columns given with --keep are copied. With --graph, each node has the contribution of its instance to the first machine. \
+There is one row per bag and instance (counted from 1 within its bag). The value is about what the model predicts: with two classes, \
+the decision value of the positive class (`machine` is `1 vs 0`; a negative value speaks for 0); with more classes, what all binary \
+models say in favour of the predicted class (`cat vs rest`); for numbers, the predicted value. If the kind is `part`, the value is the \
+contribution of the instance; the contributions and the `bias` add up to the score that bagwise predict prints. Where the method has a \
+constant term (an intercept), it is shared among the instances of a bag by their weight, so that the sign of a contribution says what \
+the instance speaks for; the bias is then 0, and the intercept is stated. If the kind is `output`, the value is the decision value of \
+the instance itself, and the bag gets the value of the `chosen` instance. If the kind is `attention` (mil-net), it is the share of the \
+network's attention: where it looks, not which way it votes. --top 1 shows the instance with the largest contribution to the \
+prediction: of a bag that is predicted negative, the most negative. --machines explains each binary model of several classes.
+
+Kept columns and coordinates (--keep, --coords, or columns that the model remembers) are copied. --format geojson writes a point, or a \
+square with --tile, for every instance, with its contribution as the property `part`; it needs the columns x and y. With --graph, each \
+node has the contribution of its instance to the first machine. \
 With --representatives, there is one row per training bag that has a representative, with the output of that instance (counted among \
 the sampled instances, if the model was fitted with --max-instances).
 
@@ -80,6 +103,7 @@ instances that are nearest to each other and what the vote adds to the decision 
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3
+  bagwise explain m.bagwise new.csv -o parts.csv
   bagwise explain mi.bagwise musk1 --format csv > parts.csv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
@@ -114,6 +138,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&Standing { model: &model, chosen })?;
         return Ok(Outcome::Done);
     };
+    if let Some(path) = &args.output {
+        session.check_output(path, OutputKind::Table, &[data, &args.model.to_string_lossy()])?;
+    }
     if let Some(path) = &args.graph {
         // Before any work.
         GraphFormat::of(path)?;
@@ -124,20 +151,96 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&super::votes::VoteTable::of(&model, &data, args.top, &session.ctx)?)?;
         return Ok(Outcome::Done);
     }
-    let explanations = model.explain_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
+    let of_data = |e: bagwise::Error| e.of_data(&data.name);
+    let coordinates = match session.wants_map() || args.output.as_ref().is_some_and(|path| is_map(path)) {
+        true => Some(Coordinates::of(&data)?),
+        false => None,
+    };
+    let explained: Vec<Vec<Explained>> = match args.machines {
+        true => {
+            let all = model.explain_with(&data.bags, &session.ctx).map_err(of_data)?;
+            all.into_iter().map(|own| Explained::of_machines(&model, own)).collect()
+        }
+        false => {
+            let all = model.explain_predictions(&data.bags, &session.ctx).map_err(of_data)?;
+            all.into_iter().map(|(said, why)| vec![Explained::of_prediction(&model, &said, why)]).collect()
+        }
+    };
     if let Some(path) = &args.graph {
         let graphs = model.graphs(&data.bags, &session.ctx)?;
-        write_graphs(path, &data, &graphs, &first_machine(&explanations))?;
+        let machines = model.explain_with(&data.bags, &session.ctx).map_err(of_data)?;
+        write_graphs(path, &data, &graphs, &first_machine(&machines))?;
         session.say(&format!("wrote {}: the graphs of {} bags", path.display(), graphs.len()));
     }
     let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
-        // Not every pooling has one.
-        true => model.attention(&data.bags, &session.ctx).unwrap_or_default(),
-        false => Vec::new(),
+        // Not every pooling has one, and that of several machines is not that of a class.
+        true if args.machines || model.header.tasks.len() == 1 => {
+            model.attention(&data.bags, &session.ctx).unwrap_or_default()
+        }
+        _ => Vec::new(),
     };
-    let rows = rows(&explanations, &attention, args.top);
-    session.print(&Parts { model: &model, data: &data, rows })?;
+    let rows = rows(&explained, &attention, args.top);
+    let parts = Parts { data: &data, explained: &explained, rows, coordinates, tile: args.tile };
+    match &args.output {
+        Some(path) => session.write(&parts, path)?,
+        None => session.print(&parts)?,
+    }
+    if let Some(note) = parts.note() {
+        session.say(&note);
+    }
     Ok(Outcome::Done)
+}
+
+fn is_map(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("geojson"))
+}
+
+/// One explanation of one bag.
+struct Explained {
+    /// What the value tells apart; empty for numbers.
+    machine: String,
+    why: Explanation,
+    /// What the model predicts; nothing where single machines are explained.
+    predicted: Option<String>,
+    /// 1 if larger parts speak for the prediction, -1 if smaller ones do, 0 if it is a number.
+    sign: f64,
+    /// The constant that the parts contain.
+    intercept: Option<f64>,
+}
+
+impl Explained {
+    fn of_prediction(model: &Model, said: &Prediction, why: Explanation) -> Explained {
+        let header = &model.header;
+        let sign = match (&said.label, header.tasks.len()) {
+            (None, _) => 0.0,
+            (Some(label), 1) if label != model.positive_name() => -1.0,
+            _ => 1.0,
+        };
+        let number = || Digits::Few(4).show(said.outputs.first().copied());
+        Explained {
+            machine: model.explained_name(said),
+            predicted: Some(said.label.clone().unwrap_or_else(number)),
+            sign,
+            intercept: model.shared_intercept(said),
+            why,
+        }
+    }
+
+    fn of_machines(model: &Model, all: Vec<Explanation>) -> Vec<Explained> {
+        let one = |(machine, why): (usize, Explanation)| Explained {
+            machine: model.machine_name(machine),
+            why,
+            predicted: None,
+            sign: 1.0,
+            intercept: None,
+        };
+        all.into_iter().enumerate().map(one).collect()
+    }
+
+    /// How much a part speaks for the prediction; of a number how much it moves it.
+    fn weight(&self, part: f64) -> f64 {
+        if self.sign == 0.0 { part.abs() } else { self.sign * part }
+    }
 }
 
 /// What each instance adds to (or says as) the first machine.
@@ -158,11 +261,11 @@ struct Line {
     value: f64,
 }
 
-fn rows(explanations: &[Vec<Explanation>], attention: &[Vec<Vec<f64>>], top: Option<u32>) -> Vec<Line> {
+fn rows(explained: &[Vec<Explained>], attention: &[Vec<Vec<f64>>], top: Option<u32>) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (bag, machines) in explanations.iter().enumerate() {
-        for (machine, explanation) in machines.iter().enumerate() {
-            let (values, chosen) = match explanation {
+    for (bag, machines) in explained.iter().enumerate() {
+        for (machine, explained) in machines.iter().enumerate() {
+            let (values, chosen) = match &explained.why {
                 Explanation::Additive { bias, parts } => {
                     lines.push(Line { bag, instance: None, machine, kind: "bias", value: *bias });
                     (parts, None)
@@ -171,9 +274,13 @@ fn rows(explanations: &[Vec<Explanation>], attention: &[Vec<Vec<f64>>], top: Opt
             };
             let mut order: Vec<usize> = (0..values.len()).collect();
             if let Some(top) = top {
-                // The one that decides first, then by size.
+                // The one that decides first, then by what they say for the prediction.
                 let decides = |i: usize| Some(i) == chosen;
-                order.sort_by(|&a, &b| decides(b).cmp(&decides(a)).then(values[b].total_cmp(&values[a])));
+                let weight = |i: usize| match chosen {
+                    Some(_) => values[i],
+                    None => explained.weight(values[i]),
+                };
+                order.sort_by(|&a, &b| decides(b).cmp(&decides(a)).then(weight(b).total_cmp(&weight(a))));
                 order.truncate(top as usize);
             }
             let attended: Vec<Line> = match attention.get(bag) {
@@ -199,16 +306,80 @@ fn rows(explanations: &[Vec<Explanation>], attention: &[Vec<Vec<f64>>], top: Opt
     lines
 }
 
+/// Where the instances are.
+struct Coordinates {
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Coordinates {
+    fn of(data: &Dataset) -> Result<Coordinates> {
+        let column = |names: [&str; 2]| {
+            let kept = data.kept.iter().find(|k| names.iter().any(|n| k.name.eq_ignore_ascii_case(n)));
+            let Some(kept) = kept else {
+                bail!(
+                    "{}: there is no kept column '{}', so instances cannot be drawn; keep the coordinates with --keep x,y, or \
+                     give them with --coords",
+                    data.name,
+                    names[0]
+                );
+            };
+            let number = |(row, text): (usize, &String)| match text
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|v| v.is_finite())
+            {
+                Some(value) => Ok(value),
+                None => {
+                    let bag = data.bags.bag_of_row(row);
+                    let number = data.instance_number(bag, row - data.bags.rows(bag).start);
+                    bail!(
+                        "{}: '{text}' in column '{}' is not a coordinate (bag '{}', instance {number})",
+                        data.name,
+                        kept.name,
+                        data.bags.ids()[bag]
+                    )
+                }
+            };
+            kept.values.iter().enumerate().map(number).collect::<Result<Vec<f64>>>()
+        };
+        Ok(Coordinates { x: column(["x", "coord1"])?, y: column(["y", "coord2"])? })
+    }
+}
+
 struct Parts<'a> {
-    model: &'a Model,
     data: &'a Dataset,
+    explained: &'a [Vec<Explained>],
     rows: Vec<Line>,
+    coordinates: Option<Coordinates>,
+    /// The side of the square of an instance.
+    tile: Option<f64>,
 }
 
 /// The columns of an explanation.
 const OWN: &[&str] = &["bag", "instance", "machine", "kind", "value"];
 
 impl Parts<'_> {
+    fn explained(&self, line: &Line) -> &Explained {
+        &self.explained[line.bag][line.machine]
+    }
+
+    /// What people should know of the bias.
+    fn note(&self) -> Option<String> {
+        let mut all: Vec<f64> = self.explained.iter().flatten().filter_map(|e| e.intercept).collect();
+        all.sort_by(f64::total_cmp);
+        let (low, high) = (*all.first()?, *all.last()?);
+        let value = match low == high {
+            true => format!("({low:.4})"),
+            false => format!("(from {low:.4} to {high:.4}, by predicted class)"),
+        };
+        Some(format!(
+            "the bias is 0 because the intercept of the model {value} is shared among the instances of a bag by weight; it is part of \
+             the values above"
+        ))
+    }
+
     /// Which instance of its bag a line is about.
     fn number(&self, line: &Line) -> Option<usize> {
         line.instance.map(|i| self.data.instance_number(line.bag, i))
@@ -226,7 +397,7 @@ impl Parts<'_> {
             let mut row = vec![
                 self.data.bags.ids()[line.bag].clone(),
                 self.number(line).map_or(String::new(), |number| number.to_string()),
-                self.model.machine_name(line.machine),
+                self.explained(line).machine.clone(),
                 line.kind.into(),
                 digits.show(Some(line.value)),
             ];
@@ -242,14 +413,64 @@ impl Output for Parts<'_> {
         let object = |line: &Line| {
             let mut object = Object::default();
             object.put("bag", &self.data.bags.ids()[line.bag]).put("instance", self.number(line));
-            object.put("machine", self.model.machine_name(line.machine)).put("kind", line.kind);
+            let explained = self.explained(line);
+            object.put("machine", &explained.machine).put("kind", line.kind);
             object.put("value", line.value);
+            if let Some(predicted) = &explained.predicted {
+                object.put("predicted", predicted);
+            }
+            if let Some(intercept) = explained.intercept.filter(|_| line.kind == "bias") {
+                object.put("shared_intercept", intercept);
+            }
             self.kept(line).for_each(|(name, value)| {
                 object.put(name, value);
             });
             object
         };
         Ok(serde_json::to_string_pretty(&self.rows.iter().map(object).collect::<Vec<_>>())?)
+    }
+
+    fn geojson(&self) -> Result<String> {
+        let Some(at) = &self.coordinates else { bail!("there are no coordinates") };
+        let feature = |line: &&Line| {
+            let row = line.instance.map(|i| self.data.bags.rows(line.bag).start + i)?;
+            let (x, y) = (at.x[row], at.y[row]);
+            let mut geometry = Object::default();
+            match self.tile {
+                None => geometry.put("type", "Point").put("coordinates", [x, y]),
+                Some(side) => {
+                    let corners = [(0.0, 0.0), (side, 0.0), (side, side), (0.0, side), (0.0, 0.0)];
+                    let ring = corners.map(|(dx, dy)| [x + dx, y + dy]);
+                    geometry.put("type", "Polygon").put("coordinates", [ring])
+                }
+            };
+            let explained = self.explained(line);
+            let mut properties = Object::default();
+            properties.put("bag", &self.data.bags.ids()[line.bag]).put("instance", self.number(line));
+            properties.put("machine", &explained.machine).put("kind", line.kind).put("part", line.value);
+            if let Some(predicted) = &explained.predicted {
+                properties.put("predicted", predicted);
+            }
+            // Where QuPath looks for numbers.
+            let mut measurements = Object::default();
+            measurements.put(line.kind, line.value);
+            properties.put_object("measurements", measurements);
+            self.kept(line).for_each(|(name, value)| {
+                if !["bag", "instance", "machine", "kind", "part", "predicted", "measurements"]
+                    .contains(&name.as_str())
+                {
+                    properties.put(name, value);
+                }
+            });
+            let mut object = Object::default();
+            object.put("type", "Feature").put_object("geometry", geometry);
+            object.put_object("properties", properties);
+            Some(object)
+        };
+        let mut object = Object::default();
+        object.put("type", "FeatureCollection");
+        object.put_list("features", self.rows.iter().filter_map(|line| feature(&line)).collect());
+        Ok(serde_json::to_string(&object)?)
     }
 
     fn csv(&self) -> Rows {

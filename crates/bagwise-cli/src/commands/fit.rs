@@ -30,6 +30,11 @@ pub(crate) struct Args {
     /// Number of folds used to choose parameters and calibrate probabilities
     #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     inner: usize,
+    /// Also keep the models of N folds [default: 10], each tuned and trained without its fold, so that bagwise predict --coverage
+    /// gives sets of classes or intervals; takes N times longer, and the file is N times larger
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+        value_parser = clap::value_parser!(u32).range(2..))]
+    conformal: Option<u32>,
     #[command(flatten)]
     learning: Learning,
     #[command(flatten)]
@@ -40,17 +45,19 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 Parameters that are not given are chosen by cross-validation on the training bags, without splitting groups. \
-To estimate how well the model predicts new bags, use bagwise evaluate.
+The model remembers columns and the dialect of the table, so bagwise predict needs no options. To estimate how well the model predicts new bags, use bagwise evaluate.
 
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 choose method and parameters
   bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer -o m.bagwise
   bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise
+  bagwise fit musk1 --method mi-kernel --conformal -o sure.bagwise      for predict --coverage 0.9
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     session.check_output(&args.output, OutputKind::Model, &[&args.data])?;
-    let data = session.read(&args.data, &args.read.read_options())?;
+    let options = args.read.read_options();
+    let data = session.read(&args.data, &options)?;
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
     let ctx = args.learning.seeing.ctx(&session.ctx);
     session.warn_of_leaks(&data)?;
@@ -61,15 +68,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .threshold(args.choosing.threshold)
         .best(args.choosing.best)
         .positive(args.choosing.positive.clone())
+        .conformal(args.conformal.map(|folds| folds as usize))
         .ctx(&ctx);
     let plan = fit.plan()?;
     let methods = match &plan.methods[..] {
         [one] => one.method.clone(),
         all => format!("{} methods", all.len()),
     };
-    session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(plan.seconds())));
+    // A fold is trained on almost all bags.
+    let seconds = plan.seconds() * f64::from(1 + args.conformal.unwrap_or(0));
+    session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(seconds)));
     say_plan(&plan, "--method", session);
-    let model = fit.run()?;
+    let mut model = fit.run()?;
+    model.header.reading = Some(options.remembered(&args.data));
     model.save(&args.output)?;
     let header = &model.header;
     session.print_beside(&Fitted {
@@ -137,6 +148,9 @@ impl Output for Fitted<'_> {
         object.put("seed", training.seed).put("classes", &header.classes);
         object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
         object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
+        object
+            .put("nested_value", training.nested_value)
+            .put("conformal_folds", self.model.conformal_folds());
         object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
         object.put("out_of_bag", Some(self.model.out_of_bag()).filter(|values| !values.is_empty()));
@@ -176,6 +190,13 @@ impl Output for Fitted<'_> {
             header.training.chosen_by,
             self.inner
         );
+        if let Some(value) = header.training.nested_value {
+            text += &format!(
+                "{} over {} kept folds, parameters chosen inside each: {value:.3}\n",
+                header.training.chosen_by,
+                self.model.conformal_folds()
+            );
+        }
         let what = if header.classes.is_empty() { "mean squared error" } else { "accuracy" };
         for (machine, value) in self.model.out_of_bag().into_iter().enumerate() {
             let of = match header.tasks.len() {

@@ -1,7 +1,7 @@
 //! `bagwise methods`: what there is to choose from, and the parameters of one, straight from the registry.
 
 use anyhow::Result;
-use bagwise::method::Method;
+use bagwise::method::{Explains, Method};
 use bagwise::methods::{self, by_complexity, describe};
 
 use crate::output::{BOLD, Output, Paint, Rows};
@@ -38,21 +38,33 @@ impl Output for All {
 
     /// Programs find the names that JSON has.
     fn csv(&self) -> Rows {
-        all(["name", "family", "regression", "title"], ["true", "false"])
+        all(["name", "family", "regression", "explains", "title"], ["true", "false"])
     }
 
     fn text(&self, _: Paint) -> String {
-        all(["method", "family", "regression", "description"], ["yes", "no"]).to_string()
+        all(["method", "family", "regression", "explains", "description"], ["yes", "no"]).to_string()
     }
 }
 
-/// A row per method; `[yes, no]` are the words for whether it predicts numbers.
-fn all(head: [&str; 4], [yes, no]: [&str; 2]) -> Rows {
+/// A row per method; `[yes, no]` are the words for whether it predicts numbers, and for whether it explains predictions by
+/// instance (`some`: with some of its parameters).
+fn all(head: [&str; 5], [yes, no]: [&str; 2]) -> Rows {
     let mut rows = Rows::new(head);
     for method in by_complexity() {
         let info = method.info();
         let numbers = if info.regression { yes } else { no };
-        rows.push(vec![info.name.into(), info.family.into(), numbers.into(), info.title.into()]);
+        let explains = match info.explains {
+            Explains::No(_) | Explains::Bias => no,
+            Explains::AdditiveFor(_) => "some",
+            _ => yes,
+        };
+        rows.push(vec![
+            info.name.into(),
+            info.family.into(),
+            numbers.into(),
+            explains.into(),
+            info.title.into(),
+        ]);
     }
     rows
 }

@@ -16,4 +16,6 @@ pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod validate;
 pub(crate) mod votes;

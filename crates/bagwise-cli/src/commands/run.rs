@@ -206,6 +206,7 @@ fn evaluation<'s>(
     Ok(bagwise::compare(set)
         .baselines(false)
         .methods(configs)
+        .whole_grids(true)
         .protocol(judged.protocol)
         .folds(Some(judged.folds).filter(|_| judged.protocol != ProtocolName::Loo))
         .inner(judged.inner)

@@ -113,6 +113,16 @@ impl Climb {
         &self.trial
     }
 
+    /// The best point so far.
+    pub(crate) fn at(&self) -> &[f64] {
+        &self.at
+    }
+
+    /// Its value.
+    pub(crate) fn value(&self) -> f64 {
+        self.value
+    }
+
     /// Steps taken so far.
     pub(crate) fn iterations(&self) -> usize {
         self.iterations

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! and for real values of [0, 1] the sum of `log(1 - |y - max u|)`. [`search`] climbs it by L-BFGS from every instance of
-//! every positive bag, all climbs in one batched evaluation (`batch`): `4 d` multiply-adds per climb, instance and
+//! every positive bag ([`Starts`] tells when from fewer), all climbs in one batched evaluation (`batch`): `4 d` multiply-adds per climb, instance and
 //! evaluation at about the speed of a matrix product. [`search_em`] is EM-DD: the same climb with one instance per bag,
 //! chosen anew until nothing is gained. Results do not depend on the number of threads or on which climbs share a
 //! batch.
@@ -29,7 +29,11 @@ pub use batch::Batch;
 pub use lbfgs::{End, Stop};
 pub use likelihood::BagTarget;
 pub(crate) use likelihood::first_least;
-pub use search::{ConceptMetric, FoundConcept, SearchOptions, Starts, search, search_em};
+pub use search::{
+    AUTO_EVALUATIONS, ConceptMetric, FoundConcept, SearchOptions, Starts, auto_starts, search, search_em,
+};
+
+use std::hash::{Hash, Hasher};
 
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
@@ -92,6 +96,20 @@ impl Evidence {
     /// Bag b has the instances `offsets[b]..offsets[b + 1]`.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
+    }
+
+    /// A digest of everything a search looks at, by which the same evidence is known again while a program runs.
+    pub fn digest(&self, state: &mut impl Hasher) {
+        self.width().hash(state);
+        self.offsets.hash(state);
+        self.rows.data().iter().for_each(|x| x.to_bits().hash(state));
+        for target in &self.targets {
+            match target {
+                BagTarget::Positive => 1u64.hash(state),
+                BagTarget::Negative => 2u64.hash(state),
+                BagTarget::Value(y) => (3u64, y.to_bits()).hash(state),
+            }
+        }
     }
 
     /// What is known of each bag.

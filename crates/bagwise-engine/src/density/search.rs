@@ -6,7 +6,7 @@ use super::lbfgs::{Climb, End, Stop};
 use super::likelihood::BagTarget;
 use super::{Batch, Concept, Evidence, first_least};
 use crate::kernels::TILE_COLS;
-use bagwise_core::{Ctx, Result, Rng};
+use bagwise_core::{Ctx, Message, Result, Rng, Setting};
 
 /// What is free in a concept besides its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,34 @@ pub enum Starts {
     All,
     /// So many, drawn by the seed.
     Some(usize),
+    /// As many as [`auto_starts`] allows, of which those go on that look best ([`search`]).
+    Auto,
 }
+
+/// Operations that an automatic search takes at most: about two seconds of a core.
+const AUTO_WORK: f64 = 2.4e10;
+
+/// Evaluations per start of an automatic search, measured on Musk1: one for all, five for a half, and so on.
+pub const AUTO_EVALUATIONS: f64 = 8.0;
+
+/// An automatic search never has fewer starts, if there are so many: with fewer it finds another concept for another seed.
+const FEWEST_STARTS: usize = 64;
+
+/// How many starts an automatic search has, from the shape of its bags alone.
+pub fn auto_starts(instances: usize, width: usize) -> usize {
+    let each = AUTO_EVALUATIONS * 4.0 * (instances * width) as f64;
+    ((AUTO_WORK / each.max(1.0)) as usize).max(FEWEST_STARTS)
+}
+
+/// The rounds of an automatic search: after so many steps the denser half of the climbs goes on.
+const HALVED_AFTER: [usize; 3] = [0, 4, 12];
+
+/// Fewer climbs than these are not halved: they would leave the registers of a batch empty, and gain nothing.
+const FEWEST_CLIMBS: usize = 32;
+
+/// A climb joins a denser one if their points are nearer than this by the weights of either, and their squared weights differ
+/// by no more than this share: on its way to the same maximum it would find the same.
+const JOINED: f64 = 1e-3;
 
 /// How concepts are searched for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +114,12 @@ impl Evidence {
             .filter(|&b| most > f64::NEG_INFINITY && value(&self.targets()[b]) >= least)
             .flat_map(|b| self.offsets()[b]..self.offsets()[b + 1])
             .collect();
-        if let Starts::Some(count) = starts {
+        let count = match starts {
+            Starts::All => None,
+            Starts::Some(count) => Some(count),
+            Starts::Auto => Some(auto_starts(self.instances().rows(), self.width())),
+        };
+        if let Some(count) = count {
             let mut picked = Rng::new(seed, "concepts", &[]).sample(rows.len(), count);
             picked.sort_unstable();
             rows = picked.into_iter().map(|i| rows[i]).collect();
@@ -121,48 +153,196 @@ impl SearchOptions {
 }
 
 /// Climbs the density from every start: one concept for each, in the order of the starts. None without a positive bag.
+///
+/// With [`Starts::Auto`] the denser half of the starts is climbed from, and after a few steps and again the denser half of
+/// the climbs goes on. A climb that joins a denser one ends where that ends. The others have no concept.
 pub fn search(evidence: &Evidence, options: &SearchOptions, ctx: &Ctx) -> Result<Vec<FoundConcept>> {
     let starts = evidence.starts(options.starts, ctx.seed);
     if starts.is_empty() {
         return Ok(Vec::new());
     }
-    let d = evidence.width();
     let batch = Batch::new(evidence, options.distance == ConceptMetric::Weighted, ctx)?;
-    let total = (starts.len() * options.stop.iterations) as u64;
-    let mut found = Vec::with_capacity(starts.len());
-    let free = options.begin(evidence.instances().row(starts[0])).len();
-    for starts in starts.chunks(together(free, ctx.memory)) {
-        let begin = |&row: &usize| Climb::new(options.begin(evidence.instances().row(row)), options.stop);
-        let mut climbs: Vec<Climb> = starts.iter().map(begin).collect();
+    let ascent = Ascent { evidence, options, batch, ctx };
+    match options.starts {
+        Starts::Auto => ascent.in_rounds(starts),
+        _ => ascent.from_all(&starts),
+    }
+}
+
+/// Climbs on the same evidence.
+struct Ascent<'a> {
+    evidence: &'a Evidence,
+    options: &'a SearchOptions,
+    batch: Batch<'a>,
+    ctx: &'a Ctx,
+}
+
+impl Ascent<'_> {
+    fn begin(&self, row: usize) -> Climb {
+        Climb::new(self.options.begin(self.evidence.instances().row(row)), self.options.stop)
+    }
+
+    /// Numbers that are free in a climb.
+    fn free(&self) -> usize {
+        self.options.begin(self.evidence.instances().row(0)).len()
+    }
+
+    /// Climbs until every climb has taken so many steps or has ended; `told` hears of every evaluation.
+    fn climb(&self, climbs: &mut [Climb], steps: usize, told: impl Fn(&[Climb])) -> Result<()> {
+        let d = self.evidence.width();
         loop {
-            let mut active: Vec<&mut Climb> = climbs.iter_mut().filter(|c| c.end().is_none()).collect();
+            let goes_on = |c: &&mut Climb| c.end().is_none() && c.iterations() < steps;
+            let mut active: Vec<&mut Climb> = climbs.iter_mut().filter(goes_on).collect();
             if active.is_empty() {
-                break;
+                return Ok(());
             }
-            let concepts: Vec<Concept> = active.iter().map(|c| options.concept(c.trial(), d)).collect();
-            let densities = batch.densities(&concepts, ctx)?;
+            let concepts: Vec<Concept> = active.iter().map(|c| self.options.concept(c.trial(), d)).collect();
+            let densities = self.batch.densities(&concepts, self.ctx)?;
             active
                 .par_iter_mut()
                 .zip(densities)
                 .for_each(|(climb, (value, gradient))| climb.tell(value, &gradient));
-            // A climb that has ended is done with all its steps.
-            let steps = |c: &Climb| if c.end().is_some() { options.stop.iterations } else { c.iterations() };
-            let done = found.len() * options.stop.iterations + climbs.iter().map(steps).sum::<usize>();
-            ctx.progress.step("concepts", done as u64, total);
-        }
-        for (climb, &start) in climbs.into_iter().zip(starts) {
-            let (end, evaluations) = (climb.end().unwrap_or(End::Limit), climb.evaluations());
-            let (free, log_density) = climb.result();
-            found.push(FoundConcept {
-                concept: options.concept(&free, d),
-                log_density,
-                start,
-                end,
-                evaluations,
-            });
+            told(climbs);
         }
     }
-    Ok(found)
+
+    fn found(&self, climb: Climb, start: usize) -> FoundConcept {
+        let (end, evaluations) = (climb.end().unwrap_or(End::Limit), climb.evaluations());
+        let (free, log_density) = climb.result();
+        let concept = self.options.concept(&free, self.evidence.width());
+        FoundConcept { concept, log_density, start, end, evaluations }
+    }
+
+    fn from_all(&self, starts: &[usize]) -> Result<Vec<FoundConcept>> {
+        let most = self.options.stop.iterations;
+        let total = (starts.len() * most) as u64;
+        let mut found = Vec::with_capacity(starts.len());
+        for starts in starts.chunks(together(self.free(), self.ctx.memory)) {
+            let mut climbs: Vec<Climb> = starts.iter().map(|&row| self.begin(row)).collect();
+            let before = found.len() * most;
+            self.climb(&mut climbs, usize::MAX, |climbs| {
+                // A climb that has ended is done with all its steps.
+                let steps = |c: &Climb| if c.end().is_some() { most } else { c.iterations() };
+                let done = before + climbs.iter().map(steps).sum::<usize>();
+                self.ctx.progress.step("concepts", done as u64, total);
+            })?;
+            found.extend(climbs.into_iter().zip(starts).map(|(climb, &start)| self.found(climb, start)));
+        }
+        Ok(found)
+    }
+
+    fn in_rounds(&self, starts: Vec<usize>) -> Result<Vec<FoundConcept>> {
+        let (d, free) = (self.evidence.width(), self.free());
+        let mut starts = starts;
+        if starts.len() > FEWEST_CLIMBS {
+            let mut densities = Vec::with_capacity(starts.len());
+            for some in starts.chunks(together(free, self.ctx.memory)) {
+                let row = |&row: &usize| self.options.begin(self.evidence.instances().row(row));
+                let concepts: Vec<Concept> =
+                    some.iter().map(|start| self.options.concept(&row(start), d)).collect();
+                densities
+                    .extend(self.batch.densities(&concepts, self.ctx)?.into_iter().map(|(value, _)| value));
+            }
+            let kept = denser_half(&densities);
+            starts = kept.into_iter().map(|i| starts[i]).collect();
+        }
+        self.ctx.reserve(
+            "the climbs of a search for concepts",
+            // As few as these are held in any case.
+            starts.len().saturating_sub(TOGETHER[1]) as u64 * Climb::bytes(free),
+            Message::more_memory().or("search from fewer starts").with([Setting::Parameter("starts", "10")]),
+        )?;
+        let mut climbs: Vec<Climb> = starts.iter().map(|&row| self.begin(row)).collect();
+        // Who follows whom: a climb that has joined another is not climbed any more, and has no climb in the list.
+        let mut joined: Vec<(usize, usize)> = Vec::new();
+        let ends = HALVED_AFTER[1..].iter().copied().chain([usize::MAX]);
+        for (round, steps) in ends.enumerate() {
+            self.climb(&mut climbs, steps, |_| ())?;
+            self.ctx.progress.step("concepts", round as u64 + 1, HALVED_AFTER.len() as u64);
+            if steps == usize::MAX {
+                break;
+            }
+            let densities: Vec<f64> = climbs.iter().map(Climb::value).collect();
+            let kept = if climbs.len() > FEWEST_CLIMBS {
+                denser_half(&densities)
+            } else {
+                (0..climbs.len()).collect()
+            };
+            let places: Vec<Concept> =
+                kept.iter().map(|&i| self.options.concept(climbs[i].at(), d)).collect();
+            let leaders = leaders(&places, &kept.iter().map(|&i| densities[i]).collect::<Vec<_>>());
+            let mut all: Vec<Option<Climb>> = climbs.into_iter().map(Some).collect();
+            // Followers of a climb that is given up are given up with it.
+            let alive = |start: usize| kept.iter().any(|&i| starts[i] == start);
+            joined.retain(|&(_, leader)| alive(leader));
+            let (mut next_starts, mut next) = (Vec::new(), Vec::new());
+            for (k, &i) in kept.iter().enumerate() {
+                let Some(climb) = all[i].take() else { continue };
+                if leaders[k] == k {
+                    next_starts.push(starts[i]);
+                    next.push(climb);
+                } else {
+                    let leader = starts[kept[leaders[k]]];
+                    joined.iter_mut().filter(|(_, of)| *of == starts[i]).for_each(|(_, of)| *of = leader);
+                    joined.push((starts[i], leader));
+                }
+            }
+            (starts, climbs) = (next_starts, next);
+        }
+        let mut found: Vec<FoundConcept> =
+            climbs.into_iter().zip(&starts).map(|(climb, &start)| self.found(climb, start)).collect();
+        let followers: Vec<FoundConcept> = joined
+            .into_iter()
+            .filter_map(|(start, leader)| {
+                let of = found.iter().find(|f| f.start == leader)?;
+                Some(FoundConcept { start, evaluations: 0, ..of.clone() })
+            })
+            .collect();
+        found.extend(followers);
+        found.sort_by_key(|f| f.start);
+        Ok(found)
+    }
+}
+
+/// The denser half, at least [`FEWEST_CLIMBS`], in their order; of equals the first.
+fn denser_half(densities: &[f64]) -> Vec<usize> {
+    let mut order = densest_first(densities);
+    order.truncate(densities.len().div_ceil(2).max(FEWEST_CLIMBS));
+    order.sort_unstable();
+    order
+}
+
+/// Places in a list by density; what has none is last, and of equals the first is first.
+fn densest_first(densities: &[f64]) -> Vec<usize> {
+    let value = |i: usize| if densities[i].is_nan() { f64::NEG_INFINITY } else { densities[i] };
+    let mut order: Vec<usize> = (0..densities.len()).collect();
+    order.sort_by(|&a, &b| value(b).total_cmp(&value(a)));
+    order
+}
+
+/// For each of some concepts the densest one that it has joined, which may be itself.
+fn leaders(concepts: &[Concept], densities: &[f64]) -> Vec<usize> {
+    let mut leaders: Vec<usize> = (0..concepts.len()).collect();
+    let mut first: Vec<usize> = Vec::new();
+    for i in densest_first(densities) {
+        match first.iter().find(|&&leader| concepts[leader].is_beside(&concepts[i])) {
+            Some(&leader) => leaders[i] = leader,
+            None => first.push(i),
+        }
+    }
+    leaders
+}
+
+impl Concept {
+    /// Whether two climbs are so near each other that they end in the same place.
+    fn is_beside(&self, other: &Concept) -> bool {
+        let (mut own, mut apart) = (0.0, 0.0);
+        for (a, b) in self.weights.iter().zip(&other.weights) {
+            own += a * a;
+            apart += (a * a - b * b).abs();
+        }
+        apart <= JOINED * own && self.distance(&other.point) < JOINED && other.distance(&self.point) < JOINED
+    }
 }
 
 /// EM-DD from every start: choose in every bag the instance nearest to the concept, climb the density of these alone,

@@ -161,3 +161,66 @@ fn a_cancelled_search_stops() {
     assert!(search(&evidence, &options(ConceptMetric::Weighted), &ctx).is_err());
     assert!(search_em(&evidence, &options(ConceptMetric::Weighted), &ctx).is_err());
 }
+
+fn automatic(distance: ConceptMetric) -> SearchOptions {
+    SearchOptions { starts: Starts::Auto, ..options(distance) }
+}
+
+#[test]
+fn an_automatic_search_finds_the_densest_with_a_part_of_the_climbs() {
+    let ctx = Ctx::default();
+    for seed in 10..12 {
+        let evidence = evidence(seed, 50, 4, false);
+        let all = search(&evidence, &options(ConceptMetric::Weighted), &ctx).unwrap();
+        let some = search(&evidence, &automatic(ConceptMetric::Weighted), &ctx).unwrap();
+        let densest = |found: &[FoundConcept]| found.iter().map(|f| f.log_density).fold(f64::MIN, f64::max);
+        let effort = |found: &[FoundConcept]| found.iter().map(|f| f.evaluations).sum::<usize>();
+        assert!(densest(&some) >= densest(&all) - 0.01 * densest(&all).abs(), "{seed}");
+        assert!(2 * effort(&some) < effort(&all), "{} of {}", effort(&some), effort(&all));
+        assert!(some.len() < all.len() && some.is_sorted_by_key(|f| f.start));
+        for found in &some {
+            // What is reported of a climb, or of the one it joined, is the density of its concept.
+            let (value, ..) = evidence.density(&found.concept);
+            assert!((value - found.log_density).abs() < 1e-10 * value.abs().max(1.0));
+        }
+    }
+}
+
+#[test]
+fn an_automatic_search_depends_on_neither_threads_nor_memory() {
+    let evidence = evidence(15, 40, 5, false);
+    let options = automatic(ConceptMetric::Weighted);
+    let on = |threads: usize, memory: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut ctx = Ctx::default();
+        ctx.memory = memory;
+        pool.install(|| search(&evidence, &options, &ctx).unwrap())
+    };
+    let one = on(1, 4_000_000_000);
+    assert!(one == on(3, 4_000_000_000));
+    let starts = evidence.starts(Starts::Auto, 0).len();
+    assert!(search::together(10, 1_500_000) < starts, "{starts} starts in several batches");
+    assert!(one == on(1, 1_500_000));
+}
+
+#[test]
+fn climbs_that_join_a_denser_one_end_where_it_ends() {
+    // Without weights the density has few maxima, and climbs meet on their way.
+    let evidence = evidence(16, 40, 2, false);
+    let found = search(&evidence, &automatic(ConceptMetric::Unweighted), &Ctx::default()).unwrap();
+    let followers: Vec<&FoundConcept> = found.iter().filter(|f| f.evaluations == 0).collect();
+    assert!(!followers.is_empty());
+    let leads = |of: &FoundConcept| {
+        found.iter().any(|f| f.evaluations > 0 && f.concept == of.concept && f.log_density == of.log_density)
+    };
+    assert!(followers.into_iter().all(leads));
+}
+
+#[test]
+fn the_number_of_automatic_starts_follows_from_the_shape() {
+    assert!(auto_starts(430, 166) > 5_000, "Musk1 has all");
+    assert!((200..1500).contains(&auto_starts(5900, 166)), "Musk2 has some");
+    assert_eq!(auto_starts(10_000_000, 384), 64);
+    let few = evidence(5, 10, 3, false);
+    assert_eq!(few.starts(Starts::Auto, 0), few.starts(Starts::All, 0));
+}

@@ -240,6 +240,12 @@ fn roc_auc(positive: &[bool], scores: &[f64], parts: &[Vec<usize>]) -> Option<Qu
 /// The mean over the positive bags of all parts of the precision at which their part finds them.
 fn average_precision(positive: &[bool], scores: &[f64], parts: &[Vec<usize>]) -> Option<Quantity> {
     let (mut sum, mut total) = (Quantity::ratio(0, 1)?, 0u64);
+    // Where no fold has both classes, as when one bag is left out at a time, every order is perfect.
+    let has_both =
+        |part: &Vec<usize>| part.iter().any(|&i| positive[i]) && part.iter().any(|&i| !positive[i]);
+    if parts.iter().filter(|part| !part.is_empty()).count() > 1 && !parts.iter().any(has_both) {
+        return None;
+    }
     for part in parts {
         let mut order = part.clone();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

@@ -1,6 +1,7 @@
 //! Which instances decided, for the surest right answers and for wrong ones: a bar for each of the most telling
 //! instances of a bag. The model is that of the fold that tested the bag, so it had not seen it.
 
+use bagwise::BASELINE;
 use bagwise::judge::Truth;
 
 use crate::explained::{Explained, explained};
@@ -16,7 +17,16 @@ const INSTANCES: usize = 8;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let found = explained(&view.run.records, view.roster(), &view.verdict);
-    let Some((place, explained)) = found else { return };
+    let Some((place, explained)) = found else {
+        // The table has at least one method that looks at instances; none of them can tell.
+        if view.verdict.table.iter().any(|line| line.method != BASELINE) {
+            page.leaf("h3", &[("class", "part")], "The instances that decided");
+            let told =
+                "No method here explains its predictions by instance; bagwise methods lists those that can.";
+            page.leaf("p", &[("class", "lead")], told);
+        }
+        return;
+    };
     let method = &view.verdict.table[place].method;
     let answers = &view.answers[place];
     page.leaf("h3", &[("class", "part")], "The instances that decided");
@@ -100,7 +110,8 @@ fn bars(page: &mut Markup, view: &View<'_>, e: &Explained<'_>, answer: Option<&J
     let kept = view.run.context.kept.as_ref().filter(|_| !view.hide);
     let label_of = |instance: usize| {
         let named = kept.and_then(|k| Some((&k.name, k.values.get(&e.bag)?.get(&instance)?)));
-        named.map_or(format!("instance {}", instance + 1), |(name, value)| format!("{name} {value}"))
+        let number = instance + 1;
+        named.map_or(format!("instance {number}"), |(name, value)| format!("{number}: {name} {value}"))
     };
     let listing: Vec<String> =
         values.iter().map(|v| format!("{} {}", label_of(v.0), fixed(v.1, 3))).collect();

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use bagwise_svm::{SolveOutcome, StopReason};
 
 use crate::families::concepts::{
-    DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense, load_concepts,
-    options, save_concepts,
+    DISTANCE, ITERATIONS, Producer, RHO, STARTS, SearchSides, UnitRange, class_targets, dense, load_concepts,
+    options, save_concepts, search_name, search_work,
 };
 use crate::method::{
     Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
@@ -74,14 +74,25 @@ impl Method for BestConcept {
         0.0
     }
 
-    /// All instances are starts, for one side or the other. EM-DD evaluates one instance per bag.
-    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
-        let n = share * bags.instance_count() as f64;
-        let evaluated = match self.producer {
-            Producer::DiverseDensity => n,
-            Producer::EmDd => share * bags.len() as f64,
+    /// Nothing but searches.
+    fn machine_work(&self, _: &Bags, _: &Grid, _: f64) -> f64 {
+        0.0
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let one = |group: &Vec<usize>| {
+            search_work(self.producer, &grid.points[group[0]], bags, share, SearchSides::Both)
         };
-        grid.groups.len() as f64 * EVALUATIONS * n * evaluated * 4.0 * bags.width() as f64
+        grid.groups.iter().map(one).sum()
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        search_name(self.producer, grid)
+    }
+
+    /// A search on an inner fold is then that of the methods that learn concepts before training, and they share it.
+    fn frames_by_fold(&self) -> bool {
+        self.producer == Producer::DiverseDensity
     }
 
     /// Every new instance is compared with one concept.

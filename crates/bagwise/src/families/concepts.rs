@@ -1,12 +1,16 @@
 //! What every method built on diverse density shares: the parameters of the search, targets as the density wants them,
 //! and concepts as numbers of a saved model.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
 use crate::method::{State, WeightedConcept};
-use crate::params::{Kind, ParamSpec, Point};
+use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::density::{
-    BagTarget, Concept, ConceptMetric, Evidence, FoundConcept, SearchOptions, Starts, Stop, search, search_em,
+    AUTO_EVALUATIONS, BagTarget, Concept, ConceptMetric, Evidence, FoundConcept, SearchOptions, Starts, Stop,
+    auto_starts, search, search_em,
 };
 
 /// What is free in a concept.
@@ -30,9 +34,10 @@ pub(crate) const RHO: ParamSpec = ParamSpec::new(
 /// Where climbs start.
 pub(crate) const STARTS: ParamSpec = ParamSpec::new(
     "starts",
-    Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
-    "all",
-    "Start from all instances of positive bags, or from this number of random ones.",
+    Kind::Whole { least: 1, most: 1_000_000, words: &["auto", "all"] },
+    "auto",
+    "auto: start from the instances of positive bags (from some of them if there are very many), and continue only the \
+     most promising climbs; all: climb from every instance to the end; a number: from this number of random instances.",
 );
 
 /// How long a climb may take.
@@ -43,9 +48,59 @@ pub(crate) const ITERATIONS: ParamSpec = ParamSpec::new(
     "Maximum number of steps per start; more steps rarely change the result.",
 );
 
-/// Values and gradients of a climb of the default number of steps, 33 on Musk1, each in half again the time of as many
-/// operations of the pairs engine.
-pub(crate) const EVALUATIONS: f64 = 50.0;
+/// Values and gradients of a climb of the default number of steps.
+const EVALUATIONS: f64 = 33.0;
+
+/// An operation of a search takes half again the time of one of the pairs engine.
+const SLOWER: f64 = 1.5;
+
+/// EM-DD climbs in rounds, and in plain loops: that many times the operations of one climb in a batch.
+const EM_ROUNDS: f64 = 24.0;
+
+/// Which bags are searched for concepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchSides {
+    /// The positive ones.
+    Plus,
+    /// The positive ones, and the negative ones with the labels swapped.
+    Both,
+}
+
+/// Operations of the searches of a point on a share of the bags, half of which are positive.
+pub(crate) fn search_work(
+    producer: Producer,
+    point: &Point,
+    bags: &Bags,
+    share: f64,
+    sides: SearchSides,
+) -> f64 {
+    let Ok(SearchOptions { starts, stop, .. }) = options(point) else { return 0.0 };
+    let (instances, width) = (share * bags.instance_count() as f64, bags.width());
+    let (evaluated, rounds) = match producer {
+        Producer::DiverseDensity => (instances, 1.0),
+        Producer::EmDd => (share * bags.len() as f64, EM_ROUNDS),
+    };
+    // Most climbs take the default number of steps, whatever is allowed beyond.
+    let steps = (stop.iterations as f64 / 30.0).min(2.0);
+    let (most, evaluations) = match (starts, producer) {
+        (Starts::All, _) => (f64::INFINITY, EVALUATIONS),
+        (Starts::Some(count), _) => (count as f64, EVALUATIONS),
+        (Starts::Auto, Producer::DiverseDensity) => {
+            (auto_starts(instances as usize, width) as f64, AUTO_EVALUATIONS)
+        }
+        (Starts::Auto, Producer::EmDd) => (auto_starts(instances as usize, width) as f64, EVALUATIONS),
+    };
+    let climbs = most.min(instances / 2.0) * if sides == SearchSides::Both { 2.0 } else { 1.0 };
+    SLOWER * climbs * evaluations * steps * rounds * evaluated * 4.0 * width as f64
+}
+
+/// What tells the searches of points apart, for plans: methods of a run with the same words share their searches. Nothing if the
+/// points of a grid differ in it.
+pub(crate) fn search_name(producer: Producer, grid: &Grid) -> Option<String> {
+    let name = |point: &Point| options(point).ok().map(|options| format!("{producer:?} {options:?}"));
+    let first = name(grid.points.first()?)?;
+    grid.points.iter().all(|p| name(p).as_ref() == Some(&first)).then_some(first)
+}
 
 /// How concepts are searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +112,39 @@ pub(crate) enum Producer {
 }
 
 impl Producer {
+    /// The concepts of a search, which is made once for all methods of a run that ask for it.
     pub(crate) fn search(
         self,
         evidence: &Evidence,
         options: &SearchOptions,
         ctx: &Ctx,
-    ) -> Result<Vec<FoundConcept>> {
-        match self {
-            Producer::DiverseDensity => search(evidence, options, ctx),
-            Producer::EmDd => search_em(evidence, options, ctx),
+    ) -> Result<Arc<Vec<FoundConcept>>> {
+        let digest = ctx.shared.as_ref().map(|shared| (shared, self.digest(evidence, options, ctx.seed)));
+        if let Some((shared, digest)) = &digest
+            && let Some(found) = shared.get(*digest)
+        {
+            return Ok(found);
         }
+        let found = Arc::new(match self {
+            Producer::DiverseDensity => search(evidence, options, ctx)?,
+            Producer::EmDd => search_em(evidence, options, ctx)?,
+        });
+        if let Some((shared, digest)) = digest {
+            let each = size_of::<FoundConcept>() + 2 * size_of::<f64>() * evidence.width();
+            shared.keep(digest, &found, (found.len() * each) as u64);
+        }
+        Ok(found)
+    }
+
+    /// 128 bits of everything that a search depends on.
+    fn digest(self, evidence: &Evidence, options: &SearchOptions, seed: u64) -> u128 {
+        let half = |salt: u64| {
+            let mut state = DefaultHasher::new();
+            (salt, seed, format!("{self:?} {options:?}")).hash(&mut state);
+            evidence.digest(&mut state);
+            u128::from(state.finish())
+        };
+        half(1) << 64 | half(2)
     }
 }
 
@@ -76,7 +154,10 @@ pub(crate) fn options(point: &Point) -> Result<SearchOptions> {
     Ok(SearchOptions {
         distance: point.choice("distance", &distances)?,
         rho: point.number("rho")?,
-        starts: point.whole("starts")?.map_or(Starts::All, Starts::Some),
+        starts: match point.whole("starts")? {
+            Some(count) => Starts::Some(count),
+            None => point.choice("starts", &[("auto", Starts::Auto), ("all", Starts::All)])?,
+        },
         stop: Stop::after(point.number("iterations")? as usize),
     })
 }
@@ -171,6 +252,43 @@ pub(crate) fn load_concepts(state: &State) -> Result<Vec<WeightedConcept>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bagwise_core::Instances;
+
+    #[test]
+    fn a_search_is_shared_where_nothing_tells_it_apart() {
+        let bags = |shift: f64| {
+            let rows = (0..12).map(|i| vec![f64::from(i % 5) + shift, f64::from(i % 3)]).collect::<Vec<_>>();
+            let rows = Instances::F64(Mat::from_rows(&rows));
+            Bags::new(rows, (0..=6).map(|b| 2 * b).collect()).unwrap()
+        };
+        let evidence = |shift: f64, y: [f64; 6], ctx: &Ctx| {
+            Evidence::new(&bags(shift), &[0, 1, 2, 3, 4, 5], class_targets(&y), ctx).unwrap()
+        };
+        let y = [1.0, 1.0, 1.0, -1.0, -1.0, -1.0];
+        let ctx = Ctx::seeded(3).sharing();
+        let asked = SearchOptions {
+            distance: ConceptMetric::Weighted,
+            rho: 1.0,
+            starts: Starts::Auto,
+            stop: Stop::after(5),
+        };
+        let dd = Producer::DiverseDensity;
+        let first = dd.search(&evidence(0.0, y, &ctx), &asked, &ctx).unwrap();
+        let again = dd.search(&evidence(0.0, y, &ctx), &asked, &ctx).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let alone = dd.search(&evidence(0.0, y, &ctx), &asked, &Ctx::seeded(3)).unwrap();
+        assert_eq!(alone, first);
+        let swapped = y.map(|y| -y);
+        let others = [
+            dd.search(&evidence(0.5, y, &ctx), &asked, &ctx).unwrap(),
+            dd.search(&evidence(0.0, swapped, &ctx), &asked, &ctx).unwrap(),
+            dd.search(&evidence(0.0, y, &ctx), &SearchOptions { rho: 2.0, ..asked }, &ctx).unwrap(),
+            Producer::EmDd.search(&evidence(0.0, y, &ctx), &asked, &ctx).unwrap(),
+        ];
+        assert!(others.iter().all(|other| !Arc::ptr_eq(other, &first)));
+        let shared = ctx.shared.as_ref().map_or(0, |shared| shared.len());
+        assert_eq!(shared, 5);
+    }
 
     #[test]
     fn values_outside_the_unit_interval_are_scaled_and_come_back() {

@@ -2,7 +2,7 @@
 //!
 //! A method of this family says what the vector of a bag is, perhaps by what it learned from training bags. Grams,
 //! comparison with new bags, saving and loading are here. Points with the same vectors share a pass for all widths, and
-//! a method may share more among its points (`learn_all`, `vectors_of_all`).
+//! a method may share more among its points (`learn_all`, `vectors_of_all`, `learn_vectors`).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::width::{WIDTH, Width};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
-use crate::params::{Point, index_in};
+use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 use bagwise_engine::cells::Distance;
@@ -43,6 +43,16 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
+    /// As [`BagKernel::search_work`].
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// As [`BagKernel::search_name`].
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
+    }
+
     /// As [`BagKernel::needs_besides`].
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate;
 
@@ -68,6 +78,18 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
     /// The same for several points, which may share what is the same for them.
     fn vectors_of_all(&self, params: &[Self::Params], bags: &Bags, ctx: &Ctx) -> Result<Vec<Mat>> {
         params.iter().map(|params| self.vectors(params, bags, ctx)).collect()
+    }
+
+    /// Learns for several points, and gives the vectors of the bags that it learns from. What both need is computed once here.
+    fn learn_vectors(
+        &self,
+        params: &mut [Self::Params],
+        bags: &Bags,
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        self.learn_all(params, bags, scope, ctx)?;
+        self.vectors_of_all(params, bags, ctx)
     }
 
     /// The columns of bags whose vectors are so long.
@@ -114,6 +136,14 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         self.0.work(bags, representations)
     }
 
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        self.0.search_work(bags, grid, share)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        self.0.search_name(grid)
+    }
+
     /// Vectors are compared, not instances: next to nothing.
     fn answer_work(&self, _: &Bags, _: f64, _: f64) -> f64 {
         0.0
@@ -136,8 +166,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
             kind_of.push(index_in(&mut kinds, self.0.read(point)?, |a, b| a == b));
         }
         let linear = points.iter().map(|p| self.0.is_linear(p)).collect::<Result<Vec<_>>>()?;
-        self.0.learn_all(&mut kinds, &bags, scope, ctx)?;
-        let vectors = self.0.vectors_of_all(&kinds, &bags, ctx)?;
+        let vectors = self.0.learn_vectors(&mut kinds, &bags, scope, ctx)?;
         let mut all: Vec<Option<EmbeddedBags<E>>> = points.iter().map(|_| None).collect();
         for (kind, (learned, vectors)) in kinds.into_iter().zip(vectors).enumerate() {
             let alike: Vec<usize> = (0..points.len()).filter(|&i| kind_of[i] == kind).collect();

@@ -54,6 +54,16 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
+    /// As [`Method::search_work`].
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// As [`Method::search_name`].
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
+    }
+
     /// As [`Method::answer_work`].
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
         comparison_work(bags, known, new)
@@ -171,6 +181,14 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         const ENTRY: f64 = 90.0;
         let entries = (grid.groups.len() * bags.len() * bags.len()) as f64;
         self.work(bags, distinct_widths(&grid.points).max(1)) + ENTRY * entries
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        self.kernel.search_work(bags, grid, share)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        self.kernel.search_name(grid)
     }
 
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
@@ -395,6 +413,10 @@ impl Predictor for KernelModel {
             parts: bags.rows(b).map(|i| part(i, k)).collect(),
         };
         Ok((0..bags.len()).map(|b| (0..self.biases.len()).map(|k| one(b, k)).collect()).collect())
+    }
+
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        Some(self.biases.clone())
     }
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {

@@ -511,6 +511,10 @@ impl Predictor for MapModel {
         Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }
 
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        Some(self.biases.clone())
+    }
+
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         let columns: Vec<Vec<f64>> = (0..self.biases.len()).map(|k| self.weights(k)).collect();
         let mut all = Vec::with_capacity(bags.len());

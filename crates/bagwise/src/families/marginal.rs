@@ -26,7 +26,7 @@
 use std::sync::Arc;
 
 use crate::families::concepts::{
-    self, DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, UnitRange, class_targets, dense,
+    self, DISTANCE, ITERATIONS, Producer, RHO, STARTS, SearchSides, UnitRange, class_targets, dense,
     load_concepts, save_concepts,
 };
 use crate::families::set_kernel::{Norm, SetKernel, Weights};
@@ -34,7 +34,7 @@ use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::method::{Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point};
+use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Message, Result};
@@ -114,6 +114,9 @@ static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
+/// The values of `search`.
+const PRODUCERS: [(&str, Producer); 2] = [("dd", Producer::DiverseDensity), ("em-dd", Producer::EmDd)];
+
 /// What is expected of two labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum LabelSimilarity {
@@ -141,7 +144,6 @@ impl SetKernel for Marginalized {
     type Params = MarginalParams;
 
     fn read(&self, point: &Point) -> Result<MarginalParams> {
-        let producers = [("dd", Producer::DiverseDensity), ("em-dd", Producer::EmDd)];
         let of_values = [
             ("linear", LabelSimilarity::Values(LabelKernel::Linear)),
             ("gaussian", LabelSimilarity::Values(LabelKernel::Gaussian { beta: BETA })),
@@ -151,7 +153,7 @@ impl SetKernel for Marginalized {
         let known = if point.has(svm::TUBE.name) { &of_values } else { &of_classes };
         let labels = point.choice(LABEL_KERNEL, known)?;
         Ok(MarginalParams {
-            search: (point.choice("search", &producers)?, concepts::options(point)?),
+            search: (point.choice("search", &PRODUCERS)?, concepts::options(point)?),
             best_only: point.choice("hypotheses", &[("all", false), ("best", true)])?,
             labels,
             reuse: point.choice("reuse", &[("none", false), ("outer", true)])?,
@@ -186,9 +188,19 @@ impl SetKernel for Marginalized {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Half of the bags are positive.
-        let n = bags.instance_count() as f64;
-        pass(bags, 2 * representations) + EVALUATIONS * (n / 2.0) * n * 4.0 * bags.width() as f64
+        pass(bags, 2 * representations)
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        // Points that differ in other things than the search share it.
+        let Some(point) = grid.points.first() else { return 0.0 };
+        let producer = point.choice("search", &PRODUCERS).unwrap_or(Producer::DiverseDensity);
+        concepts::search_work(producer, point, bags, share, SearchSides::Plus)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        let producer = grid.points.first()?.choice("search", &PRODUCERS).ok()?;
+        concepts::search_name(producer, grid)
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
@@ -207,7 +219,7 @@ impl SetKernel for Marginalized {
             class_targets(scope.y)
         };
         let evidence = Evidence::new(bags, scope.train, targets, ctx)?;
-        let mut searched: Vec<((Producer, SearchOptions), Vec<FoundConcept>)> = Vec::new();
+        let mut searched: Vec<((Producer, SearchOptions), Arc<Vec<FoundConcept>>)> = Vec::new();
         for p in 0..params.len() {
             let MarginalParams { search, best_only, labels, .. } = params[p].clone();
             let what = |o: &MarginalParams| (o.search, o.best_only, o.labels);

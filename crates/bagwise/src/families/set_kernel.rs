@@ -19,7 +19,7 @@ use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel,
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
-use crate::params::{Point, index_in};
+use crate::params::{Grid, Point, index_in};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{BagRef, Bags, Ctx, Error, Instances, Mat, Message, Result};
@@ -89,6 +89,16 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
         let within = if self.looks_within() { bags.pairs_within() } else { 0.0 };
         pass(bags, representations)
             + within * (4.0 * bags.values_per_instance() + 60.0 * representations as f64)
+    }
+
+    /// As [`BagKernel::search_work`].
+    fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
+        0.0
+    }
+
+    /// As [`BagKernel::search_name`].
+    fn search_name(&self, _grid: &Grid) -> Option<String> {
+        None
     }
 
     /// As [`BagKernel::needs_besides`].
@@ -199,6 +209,14 @@ impl<S: SetKernel> BagKernel for WeightedSet<S> {
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.0.work(bags, representations)
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        self.0.search_work(bags, grid, share)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        self.0.search_name(grid)
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {

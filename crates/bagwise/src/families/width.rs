@@ -72,16 +72,20 @@ impl Width {
             true => median_squared_distance(bags, scope.train, distance)?,
             false => 1.0,
         };
+        Ok(widths.iter().map(|width| width.number(median, attributes)).collect())
+    }
+
+    /// A width as a number, where the median of what it scales and the number of attributes are known.
+    pub(crate) fn number(self, median: f64, attributes: usize) -> f64 {
         // The smallest and largest widths that are still numbers, so that any sigma above 0 is possible.
         let clamp = |gamma: f64| gamma.clamp(f64::MIN_POSITIVE, f64::MAX);
-        let number = |width: &Width| match *width {
+        match self {
             Width::Gamma(gamma) => gamma,
             Width::GammaOverMedian(n) => n / median,
             Width::GammaOverAttributes(n) => n / attributes as f64,
             Width::Sigma(sigma) => clamp(0.5 / (sigma * sigma)),
             Width::SigmaTimesMedian(n) => clamp(0.5 / (n * n * median)),
-        };
-        Ok(widths.iter().map(number).collect())
+        }
     }
 }
 
@@ -122,10 +126,15 @@ fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> 
             squared.push(distance.squared(&x, &z));
         }
     }
+    Ok(usual(squared))
+}
+
+/// The median of some distances; their mean, then 1, where the median is 0.
+pub(crate) fn usual(mut distances: Vec<f64>) -> f64 {
     // Sorted first, so that neither depends on the order of bags.
-    let middle = median(&mut squared).unwrap_or(0.0);
-    let mean = squared.iter().sum::<f64>() / squared.len() as f64;
-    Ok([middle, mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0))
+    let middle = median(&mut distances).unwrap_or(0.0);
+    let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+    [middle, mean].into_iter().find(|&v| v > 0.0).unwrap_or(1.0)
 }
 
 /// Operations of one pass of the pairs engine: products, an exponential for each width, and the median distance.

@@ -107,7 +107,7 @@ fn explained(
 }
 
 /// Of the machines there are, the one that speaks least for the label among those that know it; the only one there can be.
-fn decisive(tasks: &[BinaryTask], outputs: &[f64], label: Option<u32>) -> Option<usize> {
+pub(crate) fn decisive(tasks: &[BinaryTask], outputs: &[f64], label: Option<u32>) -> Option<usize> {
     if tasks.len() == 1 {
         return Some(0);
     }

@@ -10,6 +10,7 @@ mod train;
 mod tune;
 
 pub use answers::Answers;
+pub(crate) use answers::decisive;
 pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
@@ -228,13 +229,13 @@ impl<'a> TrainingTask<'a> {
         }
     }
 
-    /// True if labels are learned from before training (by the method, or as the meaning of categories): then inner
-    /// folds cannot share a frame, unless every point of the grid allows it.
-    fn learns_labels(&self) -> bool {
+    /// True if inner folds cannot share a frame: labels are learned from before training (by the method, or as the meaning of
+    /// categories), unless every point of the grid allows it; or the method wants it so.
+    fn frames_by_fold(&self) -> bool {
         let categories = self.bags.features().iter().any(|f| f.is_categorical());
         let ResolvedConfig { method, grid, .. } = self.setup;
         let strict = !grid.points.iter().all(|p| method.reuses_labels(p));
-        method.learns_labels() && strict || categories && !self.is_regression()
+        method.learns_labels() && strict || method.frames_by_fold() || categories && !self.is_regression()
     }
 
     /// Transforms the bags `train` as they themselves say and prepares `points` on them.

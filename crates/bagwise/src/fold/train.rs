@@ -182,19 +182,51 @@ pub fn train(
     let learner = &learners[learned.which];
     let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
     let rounds = || learned.refit.machines.0.iter().flatten().filter_map(|f| f.rounds.as_ref());
+    let truth = learner.target.select(train);
     let summary = TrainingSummary {
         data: data.name.clone(),
         bags: train.len(),
         instances: train.iter().map(|&b| data.bags.rows(b).len()).sum(),
+        class_bags: class_bags(&truth),
+        range: range(&truth),
+        groups: data
+            .groups
+            .as_ref()
+            .map(|g| train.iter().map(|&b| g.codes[b]).collect::<std::collections::BTreeSet<u32>>().len()),
+        // Of the bags that were learned from, and no others.
+        fingerprint: match train.len() == data.bags.len() {
+            true => bagwise_judge::data_fingerprint(data)?,
+            false => bagwise_judge::data_fingerprint(&data.select(train))?,
+        },
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
         inner_value: learned.tuned.values[learned.tuned.best].filter(|_| !inner.is_empty()),
+        nested_value: None,
+        inner_folds: inner.len(),
+        methods: learners.len(),
+        points: learners.iter().map(|l| l.setup.grid.points.len()).sum(),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
         unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),
         rounds: rounds().map(|r| r.changed.len()).max(),
     };
     model(learner, &learned, train, summary, ctx)
+}
+
+/// Bags of each class; nothing for real values.
+fn class_bags(truth: &Target) -> Vec<usize> {
+    let Target::Classes { codes, names } = truth else { return Vec::new() };
+    let mut counts = vec![0; names.len()];
+    codes.iter().for_each(|&code| counts[code as usize] += 1);
+    counts
+}
+
+/// The smallest and the largest value; nothing for classes.
+fn range(truth: &Target) -> Option<(f64, f64)> {
+    let Target::Values(values) = truth else { return None };
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some((least, most)).filter(|_| !values.is_empty())
 }
 
 /// Puts a model together from what was learned on the bags `train`.
@@ -230,6 +262,8 @@ fn model(
         threshold: learned.threshold,
         familiarity: Familiarity::of(&learner.data.bags, train, nearest)?,
         training,
+        reading: None,
+        conformal: None,
         note: None,
     };
     Ok(Model::new(header, models))

@@ -24,7 +24,7 @@ impl TrainingTask<'_> {
         ctx: &Ctx,
     ) -> Result<Tuned> {
         let grid = &self.setup.grid;
-        let by_fold = frames == FoldScope::PerFold || self.learns_labels();
+        let by_fold = frames == FoldScope::PerFold || self.frames_by_fold();
         let admitted = self.admitted(train, if by_fold { inner } else { &[] });
         let summary = match self.tasks.len() > MANY_MACHINES && admitted.len() > 1 {
             true if !metric.needs_probabilities() => Some(metric),

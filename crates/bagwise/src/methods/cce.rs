@@ -368,6 +368,12 @@ impl Predictor for CceModel {
         Ok(with_shared_bias(&sums, &biases, bags))
     }
 
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        let mean =
+            |k: usize| self.members.iter().map(|m| m.biases[k]).sum::<f64>() / self.members.len() as f64;
+        Some((0..self.outputs()).map(mean).collect())
+    }
+
     fn save(&self) -> Result<State> {
         let mut state = State::default();
         for (m, member) in self.members.iter().enumerate() {

@@ -12,15 +12,15 @@
 use std::sync::Arc;
 
 use crate::families::concepts::{
-    DISTANCE, EVALUATIONS, ITERATIONS, Producer, RHO, STARTS, class_targets, dense, load_concepts, options,
-    save_concepts,
+    self, DISTANCE, ITERATIONS, Producer, RHO, STARTS, SearchSides, class_targets, dense, load_concepts,
+    options, save_concepts,
 };
 use crate::families::embedding::{Embedded, Embedding};
 use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::svm;
 use crate::families::width::WIDTH;
 use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
-use crate::params::{ParamSpec, Point};
+use crate::params::{Grid, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
@@ -72,10 +72,18 @@ impl Embedding for DdSvm {
         Ok(Concepts { search: options(point)?, found: Arc::default(), width: 0 })
     }
 
+    /// Distances to some hundred concepts.
     fn work(&self, bags: &Bags, _: usize) -> f64 {
-        // A climb from every instance, for one side or the other.
-        let n = bags.instance_count() as f64;
-        EVALUATIONS * n * n * 4.0 * bags.width() as f64
+        200.0 * (bags.instance_count() * bags.width()) as f64
+    }
+
+    fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let Some(point) = grid.points.first() else { return 0.0 };
+        concepts::search_work(Producer::DiverseDensity, point, bags, share, SearchSides::Both)
+    }
+
+    fn search_name(&self, grid: &Grid) -> Option<String> {
+        concepts::search_name(Producer::DiverseDensity, grid)
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
@@ -84,7 +92,7 @@ impl Embedding for DdSvm {
     }
 
     fn learn(&self, params: &mut Concepts, bags: &Bags, scope: &Scope<'_>, ctx: &Ctx) -> Result<()> {
-        params.found = Arc::new(concepts(bags, scope, &params.search, ctx)?);
+        params.found = Arc::new(good_concepts(bags, scope, &params.search, ctx)?);
         params.width = bags.width();
         Ok(())
     }
@@ -141,7 +149,7 @@ impl Embedding for DdSvm {
 }
 
 /// Good concepts of both sides, those of the positive side first, densest first.
-fn concepts(
+fn good_concepts(
     bags: &Bags,
     scope: &Scope<'_>,
     options: &SearchOptions,
@@ -152,7 +160,7 @@ fn concepts(
         let y: Vec<f64> = scope.y.iter().map(|y| sign * y).collect();
         let evidence = Evidence::new(bags, scope.train, class_targets(&y), ctx)?;
         let found = Producer::DiverseDensity.search(&evidence, options, ctx)?;
-        all.extend(distinct(&evidence, found, ctx)?.into_iter().map(|found| (found, sign > 0.0)));
+        all.extend(distinct(&evidence, &found, ctx)?.into_iter().map(|found| (found, sign > 0.0)));
     }
     let belief = 1.0 / all.len().max(1) as f64;
     let believed = |(FoundConcept { concept, log_density, .. }, of_plus): (FoundConcept, bool)| {
@@ -162,10 +170,11 @@ fn concepts(
 }
 
 /// Concepts above the middle of the log densities, without those that look like a denser one.
-fn distinct(evidence: &Evidence, mut found: Vec<FoundConcept>, ctx: &Ctx) -> Result<Vec<FoundConcept>> {
+fn distinct(evidence: &Evidence, found: &[FoundConcept], ctx: &Ctx) -> Result<Vec<FoundConcept>> {
     let most = found.iter().map(|f| f.log_density).fold(f64::NEG_INFINITY, f64::max);
     let least = found.iter().map(|f| f.log_density).fold(f64::INFINITY, f64::min);
-    found.retain(|f| f.log_density >= 0.5 * (most + least));
+    let dense = |f: &&FoundConcept| f.log_density >= 0.5 * (most + least);
+    let mut found: Vec<FoundConcept> = found.iter().filter(dense).cloned().collect();
     found.sort_by(|a, b| b.log_density.total_cmp(&a.log_density));
     let concepts: Vec<Concept> = found.iter().map(|f| f.concept.clone()).collect();
     let near = belief::near(evidence.instances(), &concepts, ctx)?;

@@ -45,7 +45,8 @@ pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
 
 /// Multiply-adds of a member's `prepare`.
 pub(super) fn work_of(method: &dyn Method, bags: &Bags) -> f64 {
-    default_grid(method, false).map_or(0.0, |grid| method.work_for(bags, &grid))
+    default_grid(method, false)
+        .map_or(0.0, |grid| method.work_for(bags, &grid) + method.search_work(bags, &grid, 1.0))
 }
 
 /// Memory of some members together.
@@ -274,6 +275,22 @@ impl Predictor for CombinedModel {
         }
         let explained = |(bias, parts)| Explanation::Additive { bias, parts };
         Ok(all.into_iter().map(|sums| sums.into_iter().map(explained).collect()).collect())
+    }
+
+    fn shared_intercepts(&self) -> Option<Vec<f64>> {
+        let mut all = vec![0.0; self.biases.len()];
+        let mut some = false;
+        for (m, models) in self.members.iter().enumerate() {
+            let mut first = 0;
+            for model in models {
+                for (j, own) in model.shared_intercepts().into_iter().flatten().enumerate() {
+                    all[first + j] += self.weights.get(first + j, m) * own;
+                    some = true;
+                }
+                first += model.outputs();
+            }
+        }
+        some.then_some(all)
     }
 
     fn out_of_bag(&self) -> &[f64] {

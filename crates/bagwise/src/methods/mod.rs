@@ -13,6 +13,7 @@ mod citation_knn;
 mod dd;
 mod dd_svm;
 mod em_dd;
+mod emd;
 mod isk;
 mod majority;
 mod members;
@@ -29,6 +30,7 @@ mod migraph;
 mod migraph_explicit;
 mod mil_net;
 mod miles;
+mod mind;
 mod mirsvm;
 mod misssvm;
 mod optimal_ball;
@@ -54,10 +56,12 @@ pub static METHODS: &[&dyn Method] = &[
     &mi_vlad::METHOD,
     &mi_fv::METHOD,
     &miles::METHOD,
+    &mind::METHOD,
     &mi_kernel::METHOD,
     &dd::METHOD,
     &em_dd::METHOD,
     &dd_svm::METHOD,
+    &emd::METHOD,
     &wmksvm::METHOD,
     &mi_svm::METHOD,
     &mi_svm_bag::METHOD,

@@ -74,7 +74,7 @@ fn named_twice(bytes: &[u8]) -> Option<String> {
 }
 
 /// FNV-1a over header, names, shapes and numbers. Each step is one to one, so that no single flipped bit goes unseen.
-fn checksum(header: &str, state: &State) -> u64 {
+pub(super) fn checksum(header: &str, state: &State) -> u64 {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
     header.bytes().for_each(|b| take(u64::from(b)));

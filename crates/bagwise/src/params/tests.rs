@@ -88,16 +88,8 @@ fn a_winner_at_the_end_of_a_list_is_noticed() {
 
 #[test]
 fn lengths_and_whole_numbers_are_told_from_other_numbers() {
-    const LENGTH: &[ParamSpec] = &[ParamSpec {
-        name: "sigma",
-        help: "width",
-        kind: Kind::Length,
-        default: "1*median",
-        grid: "2^-1..2^1*median",
-        level: GridLevel::Representation,
-        regression_only: false,
-        classes_only: false,
-    }];
+    const LENGTH: &[ParamSpec] =
+        &[ParamSpec::new("sigma", Kind::Length, "1*median", "width").grid("2^-1..2^1*median")];
     let grid = Grid::new("toy", LENGTH, &[], WhenUnset::Grid, false).unwrap();
     let texts: Vec<String> = grid.points.iter().map(Point::to_string).collect();
     assert_eq!(texts, ["sigma=0.5*median", "sigma=1*median", "sigma=2*median"]);
@@ -118,16 +110,8 @@ fn lengths_and_whole_numbers_are_told_from_other_numbers() {
 
 #[test]
 fn fractions_are_exact_descend_and_survive_json() {
-    const EPSILON: &[ParamSpec] = &[ParamSpec {
-        name: "epsilon",
-        help: "similar above",
-        kind: Kind::Fraction,
-        default: "1",
-        grid: "17/20..20/20",
-        level: GridLevel::Representation,
-        regression_only: false,
-        classes_only: false,
-    }];
+    const EPSILON: &[ParamSpec] =
+        &[ParamSpec::new("epsilon", Kind::Fraction, "1", "similar above").grid("17/20..20/20")];
     let texts = |text: &str| {
         let given = [("epsilon".to_string(), text.to_string())];
         let grid = Grid::new("toy", EPSILON, &given, WhenUnset::Default, false)?;

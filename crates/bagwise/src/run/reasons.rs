@@ -1,7 +1,9 @@
 //! Why bags got their answers, shortened to what a record keeps ([`Reason`]).
 
-use crate::fold::{Answers, TrainingTask};
+use crate::fold::{Answers, TrainingTask, decisive};
 use crate::method::Explanation;
+use crate::model::{Model, ModelHeader, Prediction};
+use bagwise_core::Dataset;
 use bagwise_judge::Reason;
 
 /// One reason per answered bag; empty if the method cannot tell, or not in finite numbers.
@@ -17,6 +19,28 @@ pub(super) fn reasons(learner: &TrainingTask<'_>, bags: &[usize], answers: &Answ
     };
     let known = answers.reasons.as_deref().unwrap_or_default();
     bags.iter().zip(known).map(one).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// The same for what a saved model says of bags.
+pub(super) fn of_model(
+    model: &Model,
+    data: &Dataset,
+    said: &[Prediction],
+    explained: &[Vec<Explanation>],
+) -> Vec<Reason> {
+    let ModelHeader { tasks, classes, .. } = &model.header;
+    let one = |(bag, (said, why)): (usize, (&Prediction, &Vec<Explanation>))| {
+        let label = classes.iter().position(|c| Some(c) == said.label.as_ref()).map(|c| c as u32);
+        let machine = decisive(tasks, &said.outputs, label)?;
+        let task = tasks[machine];
+        let number = |i: usize| data.instance_number(bag, i) - 1;
+        let reason = Reason {
+            machine: (tasks.len() > 1).then_some((task.plus, task.minus)),
+            ..shortened(&why[machine], number)
+        };
+        reason.is_finite().then_some(reason)
+    };
+    said.iter().zip(explained).enumerate().map(one).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn shortened(explanation: &Explanation, number: impl Fn(usize) -> usize) -> Reason {

@@ -27,6 +27,8 @@ pub enum Keep {
     /// In the user's cache until the run is done.
     #[default]
     Cache,
+    /// In memory alone.
+    Nowhere,
     /// In this folder.
     Folder(PathBuf),
     /// In a folder of this name, or, where that belongs to another run, of this name and a number.
@@ -57,6 +59,9 @@ impl RecordStore {
     pub(crate) fn open(keep: &Keep, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         let folder = match keep {
             Keep::Cache => return Ok(RecordStore::in_cache(run, plan)),
+            Keep::Nowhere => {
+                return Ok(RecordStore { file: None, kept: Vec::new(), folder: None, cached: Vec::new() });
+            }
             Keep::Folder(folder) => folder.clone(),
             Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
         };
@@ -167,6 +172,7 @@ pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
     let of = |path: &Path| TimePlan::read(path).ok().filter(|plan| plan.request == request);
     match keep {
         Keep::Cache => of(&cached_plan(request)?),
+        Keep::Nowhere => None,
         Keep::Folder(folder) => of(&folder.join(PLAN)),
         Keep::FolderNamed(name) => {
             let folders = (1..).map(|n| numbered(name, n)).take_while(|folder| folder.exists());

@@ -516,7 +516,7 @@ fn a_damaged_model_is_refused_and_never_panics() {
                 let _ = model.explain_with(&data.bags, &Ctx::default());
             }
         }
-        let newer = pack(&header.replacen("\"format\":1", "\"format\":9", 1), state).unwrap();
+        let newer = pack(&header.replacen("\"format\":2", "\"format\":9", 1), state).unwrap();
         let error = Model::from_bytes(&newer).err().expect("a newer format").to_string();
         assert!(error.contains("format 9"), "{error}");
     }

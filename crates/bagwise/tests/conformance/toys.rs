@@ -26,7 +26,7 @@ pub(crate) fn variants() -> Vec<&'static dyn Method> {
     let all = METHODS.iter().copied().chain(["forest", "sphere"].map(isk));
     match std::env::var("BAGWISE_METHOD") {
         Ok(name) => {
-            assert!(methods::find(&name).is_some(), "BAGWISE_METHOD: there is no method '{name}'");
+            assert!(methods::find(&name).is_ok(), "BAGWISE_METHOD: there is no method '{name}'");
             all.filter(|method| method.info().name == name).collect()
         }
         Err(_) => all.collect(),

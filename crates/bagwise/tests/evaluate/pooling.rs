@@ -88,6 +88,16 @@ fn one_bag(fold: usize, bag: usize) -> Record {
     r
 }
 
+/// Leaving one bag out, every fold has one class: the average precision of a positive bag alone would be 1.
+#[test]
+fn folds_of_one_class_add_nothing_to_metrics_that_compare_bags() {
+    let records: Vec<Record> = (0..6).map(|bag| one_bag(bag, bag)).collect();
+    for metric in [Metric::RocAuc, Metric::PrAuc] {
+        let found = &summarise(&records, &two_classes(6), &[metric], 0.95).unwrap()[0].metrics[0];
+        assert_eq!(found.mean, None, "{}", metric.name());
+    }
+}
+
 #[test]
 fn an_auc_has_an_interval_although_a_fold_has_one_class() {
     let fold = |fold: usize, bags: [usize; 4], scores: [f64; 4]| {

@@ -27,10 +27,10 @@ for depth, leaf in [(1, 1), (3, 2), (6, 1), (4, 5)]:
     model = DecisionTreeClassifier(criterion="gini", max_depth=depth, min_samples_leaf=leaf, random_state=0)
     model.fit(rows, labels, sample_weight=weights)
     tree = model.tree_
-    # Nodes level by level; the list grows while it is read.
+    # Nodes level by level; the list grows while it is read. A pure node is a leaf: by rounding, scikit-learn divides some.
     order, nodes = [0], []
     for n in order:
-        if tree.children_left[n] >= 0:
+        if tree.children_left[n] >= 0 and tree.impurity[n] > 1e-12:
             nodes.append([int(tree.feature[n]), float(tree.threshold[n])])
             order += [int(tree.children_left[n]), int(tree.children_right[n])]
         else:

@@ -1,0 +1,227 @@
+//! `bagwise evaluate --model`: how good a saved model is on labelled bags from elsewhere, how far that can be trusted, and
+//! whether its probabilities mean what they say.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use bagwise::io::{OutputKind, save_whole};
+use bagwise::judge::{Metric, MetricSummary, Truth};
+use bagwise::model::Model;
+use bagwise::run::files::SUMMARY;
+use bagwise::{Evaluation, calibration_line, labelled_like, validate, was_trained_on};
+use bagwise_report::{Context, ReportOptions};
+
+use crate::args::Data;
+use crate::judging::{metric_json, shown};
+use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::reporting;
+use crate::session::{Outcome, Session};
+
+/// What was asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a Path,
+    pub(crate) data: &'a str,
+    pub(crate) metric: Option<Metric>,
+    pub(crate) level: f64,
+    pub(crate) folder: Option<&'a Path>,
+}
+
+pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<Outcome> {
+    if asked.data.ends_with(".bagwise") {
+        bail!("{} is a model; give the labelled bags after it", asked.data);
+    }
+    if let Some(report) = asked.folder.map(|folder| folder.join(reporting::REPORT))
+        && report.exists()
+    {
+        session.check_output(&report, OutputKind::Report, &[asked.data])?;
+    }
+    let model = Model::load(asked.model)?;
+    let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;
+    let known = was_trained_on(&model, &data)?;
+    if known {
+        session.warn("the model was trained on exactly these bags, so its values are optimistic");
+    }
+    let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;
+    let mut result = Validated {
+        model: asked.model,
+        header: &model,
+        data: asked.data,
+        known,
+        calibration: Reliability::of(&found)?,
+        found: &found,
+        report: None,
+    };
+    if let Some(folder) = &found.folder {
+        let mut context = Context::begin(&data, &[], &found.plan, asked.level, reporting::command())?;
+        context.notes.push(format!(
+            "The model {} was trained on {}: {} bags. Nothing was trained here.",
+            asked.model.display(),
+            model.header.training.data,
+            model.header.training.bags
+        ));
+        context.finish(&data, &found, &session.ctx)?.save(folder)?;
+        let options = ReportOptions {
+            hide_ids: false,
+            title: Some(format!("External validation of {} on {}", asked.model.display(), asked.data)),
+        };
+        result.report = Some(reporting::draw(folder, &options, session)?);
+        save_whole(&folder.join(SUMMARY), result.json()?.as_bytes())?;
+    }
+    session.print(&result)?;
+    Ok(Outcome::Done)
+}
+
+/// Predicted probabilities beside what happened.
+struct Reliability {
+    /// Lower end, upper end, bags, mean probability, share of bags that were so.
+    bins: Vec<(f64, f64, usize, f64, f64)>,
+    /// Mean probability and share over all bags.
+    overall: (f64, f64),
+    /// Slope and intercept of the outcome on the log odds: 1 and 0 if the probabilities are right.
+    line: Option<(f64, f64)>,
+}
+
+impl Reliability {
+    /// Nothing without probabilities. Of two classes it is about the positive one, of several about the predicted one.
+    fn of(found: &Evaluation) -> Result<Option<Reliability>> {
+        const BINS: usize = 5;
+        let (record, roster) = (&found.records[0], &found.roster);
+        let Truth::Classes { codes, .. } = &roster.truth else { return Ok(None) };
+        let mut pairs: Vec<(f64, bool)> = Vec::new();
+        for (row, &bag) in record.scored.bags.iter().enumerate() {
+            let answer = roster.answer(&record.scored, row);
+            let Some(p) = answer.probability else { return Ok(None) };
+            pairs.push((p, roster.positive.or(answer.label) == Some(codes[bag])));
+        }
+        let mean = |pairs: &[(f64, bool)]| {
+            let n = pairs.len() as f64;
+            let hits = pairs.iter().filter(|p| p.1).count() as f64;
+            (pairs.iter().map(|p| p.0).sum::<f64>() / n, hits / n)
+        };
+        let bin = |k: usize| {
+            let (low, high) = (k as f64 / BINS as f64, (k + 1) as f64 / BINS as f64);
+            let own: Vec<(f64, bool)> =
+                pairs.iter().copied().filter(|p| p.0 >= low && (p.0 < high || k + 1 == BINS)).collect();
+            let (p, share) = mean(&own);
+            (!own.is_empty()).then_some((low, high, own.len(), p, share))
+        };
+        Ok(Some(Reliability {
+            bins: (0..BINS).filter_map(bin).collect(),
+            overall: mean(&pairs),
+            line: calibration_line(&pairs),
+        }))
+    }
+}
+
+struct Validated<'a> {
+    model: &'a Path,
+    header: &'a Model,
+    data: &'a str,
+    /// Whether these are the bags that it was trained on.
+    known: bool,
+    found: &'a Evaluation,
+    calibration: Option<Reliability>,
+    report: Option<PathBuf>,
+}
+
+impl Validated<'_> {
+    fn rows<'m>(&self, digits: Digits, metrics: impl Iterator<Item = &'m MetricSummary>) -> Rows {
+        let mut rows = Rows::new(["metric", "value", "low", "high"]);
+        for m in metrics {
+            let (low, high) = m.interval.map_or((None, None), |i| (Some(i.low), Some(i.high)));
+            let mut row = vec![m.metric.name().to_string()];
+            row.extend([m.mean, low, high].map(|v| digits.show(v)));
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+impl Output for Validated<'_> {
+    fn json(&self) -> Result<String> {
+        let Evaluation { verdict, roster, plan, .. } = self.found;
+        let mut object = Object::default();
+        object.put("model", self.model).put("method", &self.header.header.method).put("data", self.data);
+        object.put("trained_on", &self.header.header.training.data).put("bags", roster.bags.len());
+        object.put(
+            "groups",
+            roster.groups.as_ref().map(|g| g.iter().collect::<std::collections::BTreeSet<_>>().len()),
+        );
+        object.put("optimized", plan.metric).put("level", verdict.level).put("optimistic", self.known);
+        for m in &verdict.best().metrics {
+            object.put_object(m.metric.name(), metric_json(m));
+        }
+        if let Some(found) = &self.calibration {
+            let bin = |&(low, high, bags, p, share): &(f64, f64, usize, f64, f64)| {
+                let mut object = Object::default();
+                object.put("low", low).put("high", high).put("bags", bags);
+                object.put("probability", p).put("share", share);
+                object
+            };
+            let mut calibration = Object::default();
+            calibration.put("probability", found.overall.0).put("share", found.overall.1);
+            calibration.put("slope", found.line.map(|l| l.0)).put("intercept", found.line.map(|l| l.1));
+            calibration.put_list("bins", found.bins.iter().map(bin).collect());
+            object.put_object("calibration", calibration);
+        }
+        object.put("folder", &self.found.folder).put("report", &self.report);
+        Ok(serde_json::to_string_pretty(&object)?)
+    }
+
+    fn csv(&self) -> Rows {
+        self.rows(Digits::All, self.found.verdict.best().metrics.iter())
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let Evaluation { verdict, roster, .. } = self.found;
+        let line = verdict.best();
+        let mut page = format!(
+            "{} ({}) on {}: {} bags{}\n\n",
+            paint.paint(&self.model.display().to_string(), BOLD),
+            self.header.header.method,
+            self.data,
+            roster.bags.len(),
+            if self.known { " that it was trained on" } else { "" }
+        );
+        page += &self.rows(Digits::Few(4), shown(line).map(|(_, m)| m)).to_string();
+        let unit = if roster.groups.is_some() { "groups" } else { "bags" };
+        page += &format!(
+            "\nlow and high: {:.0}% interval for the luck of the test {unit}, with the model as it is\n",
+            100.0 * verdict.level
+        );
+        for (_, m) in shown(line) {
+            if let Some(why) = &m.no_interval {
+                page += &format!("no interval for {}: {why}\n", m.metric);
+            }
+        }
+        if let Some(found) = &self.calibration {
+            let of = match roster.positive {
+                Some(_) => format!("class {}", self.header.positive_name()),
+                None => "the predicted class".into(),
+            };
+            let mut rows = Rows::new(["probability", "bags", "mean probability", "share"]);
+            for (low, high, bags, p, share) in &found.bins {
+                rows.push(vec![
+                    format!("{low:.1} to {high:.1}"),
+                    bags.to_string(),
+                    format!("{p:.3}"),
+                    format!("{share:.3}"),
+                ]);
+            }
+            page += &format!("\nprobability of {of}, and the share of bags that are of it\n{rows}");
+            let (p, share) = found.overall;
+            page += &format!("\nover all bags: mean probability {p:.3}, share {share:.3}");
+            if let Some((slope, intercept)) = found.line {
+                page += &format!(
+                    "; calibration slope {slope:.2} (1 is right, less is too sure), intercept {intercept:.2}"
+                );
+            }
+            page += "\n";
+        }
+        page += "use --format json or csv for all metrics\n";
+        if let Some(report) = &self.report {
+            page += &format!("report: {}\n", report.display());
+        }
+        page
+    }
+}

@@ -1,0 +1,86 @@
+//! Reads predictions that were computed elsewhere, for `compare --with`: a table such as the `predictions.csv` of a run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use bagwise::run::OutsidePrediction;
+
+/// The rows of a method in a table; `classes` are those of the data, none for numbers.
+pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<OutsidePrediction>> {
+    let file = path.display();
+    let mut reader = csv::Reader::from_path(path).with_context(|| format!("{file}: cannot be read"))?;
+    let header = reader.headers().with_context(|| format!("{file}: cannot be read"))?.clone();
+    let column = |wanted: &str| header.iter().position(|h| h.trim() == wanted);
+    let (Some(bag), Some(fold)) = (column("bag"), column("fold")) else {
+        bail!(
+            "{file}: the columns bag and fold are required; found {}",
+            header.iter().collect::<Vec<_>>().join(", ")
+        );
+    };
+    let of_classes = |what: &str| -> Option<Vec<usize>> {
+        let found: Vec<usize> = classes.iter().filter_map(|c| column(&format!("{what} {c}"))).collect();
+        (!found.is_empty() && found.len() == classes.len()).then_some(found)
+    };
+    // Of several classes one column is that of the predicted class, which does not tell of the others.
+    let single = |what: &str| column(what).filter(|_| classes.len() <= 2).map(|c| vec![c]);
+    let scores = of_classes("score").or_else(|| single("score")).unwrap_or_default();
+    let probabilities = of_classes("probability").or_else(|| single("probability")).unwrap_or_default();
+    let (repeat, actual, predicted, method) =
+        (column("repeat"), column("actual"), column("predicted"), column("method"));
+    if scores.is_empty() && probabilities.is_empty() && predicted.is_none() {
+        bail!("{file}: there is no column predicted, score or probability");
+    }
+    let mut rows = Vec::new();
+    let mut methods = BTreeSet::new();
+    for record in reader.records() {
+        let record = record.with_context(|| format!("{file}: cannot be read"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let whole = |at: usize, what: &str| {
+            let text = record[at].trim();
+            text.parse::<usize>().ok().with_context(|| {
+                format!("{file}, line {line}: {what} '{text}' is not a whole number; count from 0, as in folds.json")
+            })
+        };
+        let numbers = |columns: &[usize]| -> Result<Vec<f64>> {
+            // A method without probabilities has an empty column.
+            if columns.iter().all(|&c| record[c].trim().is_empty()) {
+                return Ok(Vec::new());
+            }
+            let number = |&c: &usize| {
+                let text = record[c].trim();
+                text.parse::<f64>().ok().filter(|v| v.is_finite()).with_context(|| {
+                    format!("{file}, line {line}: {} '{text}' is not a finite number", &header[c])
+                })
+            };
+            columns.iter().map(number).collect()
+        };
+        let text = |at: Option<usize>| at.map(|c| record[c].trim().to_string()).filter(|t| !t.is_empty());
+        let of = text(method);
+        let row = OutsidePrediction {
+            bag: record[bag].trim().to_string(),
+            fold: whole(fold, "fold")?,
+            repeat: repeat.map_or(Ok(0), |c| whole(c, "repeat"))?,
+            actual: text(actual),
+            predicted: text(predicted),
+            scores: numbers(&scores)?,
+            probabilities: numbers(&probabilities)?,
+        };
+        methods.extend(of.clone());
+        rows.push((of, row));
+    }
+    if methods.len() > 1 {
+        if !methods.contains(name) {
+            let known: Vec<&str> = methods.iter().map(String::as_str).collect();
+            bail!(
+                "{file}: the table has several methods, and none is called '{name}': {}; leave one, or take its name",
+                known.join(", ")
+            );
+        }
+        rows.retain(|(of, _)| of.as_deref() == Some(name));
+    }
+    if rows.is_empty() {
+        bail!("{file}: the table has no rows");
+    }
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}

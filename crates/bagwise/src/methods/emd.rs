@@ -1,0 +1,223 @@
+//! EMD: bags are compared by the earth mover's distance, and a support vector machine learns from the similarities.
+//!
+//! `EMD(A, B)` is the least mean cost of moving the uniform distribution on the instances of A to that on those of B, where a unit
+//! from x to z costs `|x - z|` (`metric=euclid`) or its square. The kernel is `exp(-gamma EMD(A, B))`, with gamma relative to the
+//! median over pairs of training bags. Distances are exact (`bagwise_engine::transport`), and one set of them serves all widths.
+//!
+//! The kernel is not always positive semi-definite. `psd=none` takes it as it is: the solver then ends at a stationary point.
+//! `psd=shift` adds to the diagonal of the training Gram what its least eigenvalue lacks of 0.
+//!
+//! A model keeps the training bags. The output is no sum over instances, so there are no parts.
+//!
+//! Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object categories, IJCV 73,
+//! 2007; as a multi-instance method in Carbonneau et al.: Multiple instance learning: a survey, Pattern Recognition 77, 2018.
+
+use std::sync::Arc;
+
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, KernelSvm, ReferenceBags};
+use crate::families::svm;
+use crate::families::width::{WIDTH, Width, usual};
+use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State};
+use crate::params::{Kind, ParamSpec, Point};
+use crate::preprocess::Scale;
+use crate::state::refuse;
+use bagwise_core::{Bags, Ctx, Error, Mat, Result};
+use bagwise_engine::least_eigenvalue;
+use bagwise_engine::transport::{earth_movers, earth_movers_to};
+
+/// The method, for the registry.
+pub(crate) static METHOD: KernelSvm<Emd> = KernelSvm { info: &INFO, kernel: Emd };
+
+pub(crate) struct Emd;
+
+const WHY_NO_PARTS: &str = "the instances of two bags are matched as a whole";
+
+static INFO: Info = Info {
+    name: "emd",
+    title: "earth mover's distances of bags and an SVM",
+    about: "The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where each bag \
+            has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact. The kernel is \
+            not always positive semi-definite; psd=shift makes the training Gram so.",
+    reference: "Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object \
+                categories, IJCV 73, 2007",
+    family: "bag kernel + SVM",
+    scale: Scale::ZScore,
+    complexity: 35,
+    explains: Explains::No(WHY_NO_PARTS),
+    offers: &[Offer::Kernel],
+    params: PARAMS,
+    ..Info::USUAL
+};
+
+static PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "metric",
+        Kind::Word(&["euclid", "squared"]),
+        "euclid",
+        "Cost of moving a unit of mass from one instance to another: their distance, or its square.",
+    ),
+    ParamSpec::new(
+        "psd",
+        Kind::Word(&["none", "shift"]),
+        "none",
+        "What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the diagonal).",
+    ),
+    ParamSpec {
+        grid: "2^-2..2^2/median",
+        help: "Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags.",
+        ..WIDTH
+    },
+    svm::COST,
+    svm::TUBE,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct EmdParams {
+    euclid: bool,
+    shift: bool,
+    width: Width,
+}
+
+impl EmdParams {
+    fn read(point: &Point) -> Result<EmdParams> {
+        Ok(EmdParams {
+            euclid: point.choice("metric", &[("euclid", true), ("squared", false)])?,
+            shift: point.choice("psd", &[("none", false), ("shift", true)])?,
+            width: Width::read(point)?,
+        })
+    }
+}
+
+/// Operations of the transport between shares of the bags, and of the distances of their instances.
+fn transport_work(bags: &Bags, known: f64, new: f64) -> f64 {
+    /// Pivots and the arcs that each looks at, per (m + n) times the root of m n; and what every pair takes.
+    const SEARCH: f64 = 150.0;
+    const PAIR: f64 = 10_000.0;
+    let sizes = |power: f64| (0..bags.len()).map(|b| (bags.rows(b).len() as f64).powf(power)).sum::<f64>();
+    let (n, b) = (bags.instance_count() as f64, bags.len() as f64);
+    let distances = n * n * (1.5 * bags.values_per_instance() + 20.0);
+    known * new * (distances + 2.0 * SEARCH * sizes(1.5) * sizes(0.5) + PAIR * b * b)
+}
+
+impl BagKernel for Emd {
+    fn work(&self, bags: &Bags, _: usize) -> f64 {
+        0.5 * transport_work(bags, 1.0, 1.0)
+    }
+
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        transport_work(bags, known, new)
+    }
+
+    fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
+        // The bags as they are kept and packed, and the distances of the instances of the largest bag to all others.
+        let largest = (0..bags.len()).map(|b| bags.rows(b).len()).max().unwrap_or(0);
+        let values = bags.instance_count() * (2 * bags.width() + largest * rayon::current_num_threads());
+        MemoryEstimate { fixed: 8 * values as u64, each: 8 * (bags.len() as u64).pow(2) }
+    }
+
+    fn grams(
+        &self,
+        bags: Arc<Bags>,
+        points: &[&Point],
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<Box<dyn Grams>> {
+        let bags = bags.in_memory(ctx)?;
+        let params = points.iter().map(|p| EmdParams::read(p)).collect::<Result<Vec<_>>>()?;
+        let mut kernels: Vec<Option<EmdKernel>> = vec![None; points.len()];
+        for euclid in [true, false] {
+            let here: Vec<usize> = (0..points.len()).filter(|&i| params[i].euclid == euclid).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let distances = earth_movers(&bags, euclid, ctx)?;
+            let pairs = scope.train.iter().enumerate().flat_map(|(i, &a)| {
+                let distances = &distances;
+                scope.train[..i].iter().map(move |&b| distances.get(a, b))
+            });
+            let median = usual(pairs.collect());
+            for i in here {
+                let gamma = params[i].width.number(median, bags.width());
+                let values = distances.data().iter().map(|d| (-gamma * d).exp()).collect();
+                let mut gram = Mat::new(bags.len(), bags.len(), values);
+                if params[i].shift {
+                    let least = least_eigenvalue(&gram, ctx)?.min(0.0);
+                    (0..bags.len()).for_each(|b| gram.set(b, b, 1.0 - least));
+                }
+                kernels[i] = Some(EmdKernel { gamma, euclid, gram });
+            }
+        }
+        Ok(Box::new(TransportGrams { bags, kernels: kernels.into_iter().flatten().collect() }))
+    }
+
+    fn load(&self, point: &Point, state: &State) -> Result<Box<dyn ReferenceBags>> {
+        let EmdParams { euclid, .. } = EmdParams::read(point)?;
+        let bags = state.nested("kept").bags()?;
+        Ok(Box::new(TransportBags { bags, gamma: state.positive("gamma")?, euclid }))
+    }
+}
+
+/// The kernel of one point.
+#[derive(Clone)]
+struct EmdKernel {
+    gamma: f64,
+    euclid: bool,
+    gram: Mat,
+}
+
+struct TransportGrams {
+    bags: Arc<Bags>,
+    kernels: Vec<EmdKernel>,
+}
+
+impl Grams for TransportGrams {
+    fn gram(&self, representation: usize) -> &Mat {
+        &self.kernels[representation].gram
+    }
+
+    fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn ReferenceBags>> {
+        let EmdKernel { gamma, euclid, .. } = self.kernels[representation];
+        Ok(Box::new(TransportBags { bags: self.bags.select(train), gamma, euclid }))
+    }
+}
+
+/// Training bags that others are moved onto.
+struct TransportBags {
+    bags: Bags,
+    gamma: f64,
+    euclid: bool,
+}
+
+impl ReferenceBags for TransportBags {
+    fn len(&self) -> usize {
+        self.bags.len()
+    }
+
+    fn width(&self) -> usize {
+        self.bags.width()
+    }
+
+    fn compare(&self, bags: &Bags, ctx: &Ctx) -> Result<CrossKernel> {
+        let (kept, new) = (self.bags.width(), bags.width());
+        if kept != new {
+            return Err(refuse(format!("it keeps bags of {kept} columns, these have {new}")));
+        }
+        let distances = earth_movers_to(bags, &self.bags, self.euclid, ctx)?;
+        let values = distances.data().iter().map(|d| (-self.gamma * d).exp()).collect();
+        let kernel = Mat::new(bags.len(), self.bags.len(), values);
+        Ok(CrossKernel { kernel, own: vec![1.0; bags.len()], kept: vec![1.0; self.bags.len()] })
+    }
+
+    fn parts(&self, _: &Bags, _: &Ctx) -> Result<InstanceKernel> {
+        Err(Error::Invalid(format!("emd cannot explain by instance: {WHY_NO_PARTS}; use mind or mi-kernel")))
+    }
+
+    fn save(&self) -> Result<State> {
+        let mut state = State::default();
+        let mut kept = State::default();
+        kept.put_bags(&self.bags)?;
+        state.nest("kept", kept);
+        state.put("gamma", &[self.gamma]);
+        Ok(state)
+    }
+}

@@ -1,0 +1,95 @@
+"""Predictions with a chosen coverage, explanations of the predicted class, cards, and estimators from elsewhere in comparisons."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+import bagwise
+from bagwise import BagSummary, MajorityClassifier, SimpleMIClassifier, SimpleMIRegressor
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Any:
+    return bagwise.read("synthetic:gauss?bags=60&features=3&distance=2&seed=1")
+
+
+def test_sets_of_classes(drawn: Any) -> None:
+    model = SimpleMIClassifier(embed="mean", c=1.0).fit(drawn.bags, drawn.y, conformal=5)
+    assert model.card()["conformal_folds"] == 5
+    narrow, wide = (model.predict_set(drawn.bags, coverage=c) for c in (0.6, 0.95))
+    assert narrow.shape == (60, 2) and narrow.dtype == bool
+    assert narrow.sum() < wide.sum()
+    codes = np.searchsorted(model.classes_, drawn.y)
+    assert wide[np.arange(60), codes].mean() > 0.85
+    assert model.predict_set(drawn.bags, per_class=True).shape == (60, 2)
+    with pytest.raises(ValueError, match="needs at least 99 bags"):
+        model.predict_set(drawn.bags, coverage=0.99)
+    plain = SimpleMIClassifier(embed="mean", c=1.0).fit(drawn.bags, drawn.y)
+    with pytest.raises(ValueError, match="conformal=True"):
+        plain.predict_set(drawn.bags)
+    assert np.array_equal(plain.decision_function(drawn.bags), model.decision_function(drawn.bags))
+    with pytest.raises(ValueError, match="conformal is 1"):
+        SimpleMIClassifier().fit(drawn.bags, drawn.y, conformal=1)
+
+
+def test_intervals_of_numbers(drawn: Any) -> None:
+    y = np.asarray([bag.mean() for bag in drawn.bags])
+    model = bagwise.fit(
+        drawn.bags, y, method="simple-mi", params={"embed": "mean", "c": 1.0}, inner=2, task="regression", conformal=4
+    )
+    assert isinstance(model, SimpleMIRegressor)
+    ends = model.predict_interval(drawn.bags, coverage=0.9)
+    assert ends.shape == (60, 2) and (ends[:, 0] < ends[:, 1]).all()
+    assert ((ends[:, 0] <= y) & (y <= ends[:, 1])).mean() > 0.8
+    assert model.card()["estimate"]["nested_value"] > 0
+
+
+def test_explanations_of_the_predicted_class(three: Any) -> None:
+    model = bagwise.MIKernelClassifier(c=10.0).fit(three.bags, three.y)
+    explained = model.explain(three.bags[:5])
+    assert [e.machine for e in explained] == [f"{label} vs rest" for label in model.predict(three.bags[:5])]
+    assert all(e.intercept is not None and e.bias == 0.0 for e in explained)
+    assert len(model.explain(three.bags[:5], machines=True)) == 15
+
+
+def test_a_model_of_the_command_line_tells_how_to_read(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    model = tmp_path / "m.bagwise"
+    line = ["fit", str(docs / "molecules.csv"), "--bag", "mol", "--label", "active", "--group", "scaffold", "--keep", "conformer"]
+    from bagwise import _native
+
+    assert _native.main(["bagwise", *line, "--method", "mi-kernel", "-p", "c=10", "-p", "gamma=1/median", "-q", "-o", str(model)]) == 0
+    loaded = bagwise.load(model)
+    new = bagwise.read(docs / "new.csv", model=loaded)
+    assert len(loaded.predict(new.bags)) == 4 and "conformer" in new.kept
+    assert loaded.card()["reading"]["bag"] == "mol"
+
+
+def test_estimators_from_elsewhere(drawn: Any, tmp_path: Path) -> None:
+    forest = make_pipeline(BagSummary(), RandomForestClassifier(20, random_state=0))
+    found = bagwise.compare(
+        drawn.bags,
+        drawn.y,
+        methods=["majority"],
+        folds=3,
+        params={"simple-mi": {"embed": "mean", "c": 1.0}},
+        estimators={"forest": forest, "constant": MajorityClassifier()},
+        folder=tmp_path / "run",
+    )
+    rows = {row["method"]: row for row in found}
+    assert set(rows) == {"majority", "simple-mi", "forest", "constant"}
+    # The same predictions give the same row.
+    assert rows["constant"]["accuracy"] == rows["majority"]["accuracy"]
+    assert rows["forest"]["accuracy"] > rows["majority"]["accuracy"]
+    assert os.path.isfile(tmp_path / "run" / "predictions.csv")
+    with pytest.raises(TypeError, match="has no method fit"):
+        bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"x": object()})
+    with pytest.raises(ValueError, match="cannot be the name"):
+        bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"isk": forest})
