@@ -116,6 +116,21 @@ pub(crate) struct Results<'a> {
     pub(crate) counted: Vec<Vec<(&'static str, f64)>>,
 }
 
+impl Results<'_> {
+    /// A cell whose remark says whether the result lies where the experiment expects it.
+    fn judged_cell(&self, line: &Line<'_>) -> PaperCell {
+        let mut cell = line.cell();
+        let expected = self.experiment.expected(line.method, &line.data.name).ok().flatten();
+        if let (Some([low, high]), Some(ours)) = (expected, cell.ours) {
+            let digits = digits(line.table);
+            let within = if (low..=high).contains(&ours) { "within" } else { "outside" };
+            let remark = format!("{within} the expected {low:.digits$} to {high:.digits$}");
+            cell.remark = [cell.remark, remark].join("; ").trim_start_matches("; ").into();
+        }
+        cell
+    }
+}
+
 /// A line of a table.
 pub(crate) struct Line<'r> {
     pub(crate) table: &'r PrintedTable,
@@ -183,7 +198,7 @@ impl Results<'_> {
             digits: digits(table),
             data,
             methods: self.experiment.method.iter().map(|m| m.shown().to_string()).collect(),
-            cells: self.lines_of(t).map(|line| line.cell()).collect(),
+            cells: self.lines_of(t).map(|line| self.judged_cell(&line)).collect(),
             summaries: table.numbers.summaries.iter().chain(&table.tests).map(summary).collect(),
             axes: self.axes(table, ranks),
         }

@@ -42,6 +42,7 @@ mod test;
 mod trace;
 mod venv;
 mod weka;
+mod weka_labels;
 mod wheel;
 
 use std::process::ExitCode;
