@@ -9,11 +9,20 @@ from bagwise._options import MEMORY
 
 __all__ = [
     "BagMISVMClassifier",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "BowClassifier",
+    "BowRegressor",
+    "CceClassifier",
+    "CitationKNNClassifier",
+    "CitationKNNRegressor",
     "DDClassifier",
     "DDRegressor",
     "DDSVMClassifier",
+    "EMDClassifier",
     "EMDDClassifier",
     "EMDDRegressor",
+    "EMDRegressor",
     "ExplicitMIGraphClassifier",
     "ExplicitMIGraphRegressor",
     "ISKClassifier",
@@ -23,16 +32,35 @@ __all__ = [
     "MGACCRegressor",
     "MGDDVClassifier",
     "MGDDVRegressor",
+    "MIBoostClassifier",
+    "MIFvClassifier",
+    "MIFvRegressor",
     "MIKernelClassifier",
     "MIKernelRegressor",
+    "MILESClassifier",
+    "MILESRegressor",
+    "MILNetClassifier",
+    "MILNetRegressor",
     "MIRSVMClassifier",
+    "MIVladClassifier",
+    "MIVladRegressor",
+    "MIWrapperClassifier",
     "MajorityClassifier",
     "MajorityRegressor",
     "MiGraphClassifier",
     "MiGraphRegressor",
+    "MindClassifier",
+    "MindRegressor",
+    "MisssvmClassifier",
+    "OptimalBallClassifier",
+    "RBFMipClassifier",
+    "RBFMipRegressor",
     "SILClassifier",
     "SimpleMIClassifier",
     "SimpleMIRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "TLCClassifier",
     "WMKSVMClassifier",
     "WMKSVMRegressor",
 ]
@@ -44,7 +72,7 @@ class MajorityClassifier(BagClassifier):
     Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
     does not beat it has learned nothing.
 
-    On the command line this is ``majority``. Explanations: additive: all bias.
+    On the command line this is ``majority``. Explanations: additive: only a bias.
 
     Parameters
     ----------
@@ -136,7 +164,7 @@ class MajorityRegressor(BagRegressor):
     Predicts the most frequent class of the training bags for every bag, or the mean of their values. A method that
     does not beat it has learned nothing.
 
-    On the command line this is ``majority``. Explanations: additive: all bias.
+    On the command line this is ``majority``. Explanations: additive: only a bias.
 
     Parameters
     ----------
@@ -199,12 +227,12 @@ class MajorityRegressor(BagRegressor):
 
 
 class SimpleMIClassifier(BagClassifier):
-    """Bag means (or minima and maxima) and an SVM.
+    """SVM on bag means (or minima and maxima).
 
     A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
     side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
-    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
+    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, otherwise none.
 
     Parameters
     ----------
@@ -213,10 +241,11 @@ class SimpleMIClassifier(BagClassifier):
     kernel : {"rbf", "linear"}, default="rbf"
         Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -308,12 +337,12 @@ class SimpleMIClassifier(BagClassifier):
 
 
 class SimpleMIRegressor(BagRegressor):
-    """Bag means (or minima and maxima) and an SVM.
+    """SVM on bag means (or minima and maxima).
 
     A bag becomes the mean of its instances, the centre of their range (min + max) / 2, or their minima and maxima
     side by side. An SVM with a Gaussian or linear kernel is trained on these vectors.
 
-    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, else not at all.
+    On the command line this is ``simple-mi``. Explanations: additive for embed=mean kernel=linear, otherwise none.
 
     Parameters
     ----------
@@ -322,13 +351,14 @@ class SimpleMIRegressor(BagRegressor):
     kernel : {"rbf", "linear"}, default="rbf"
         Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -403,6 +433,496 @@ class SimpleMIRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
+class MIWrapperClassifier(BagClassifier):
+    """Logistic regression on instances, probabilities averaged over a bag.
+
+    Every instance gets the label of its bag and an equal share of its weight. A ridge logistic regression is
+    trained on all instances, and the probabilities of a bag's instances are combined: by default the output is
+    their mean minus 1/2.
+
+    On the command line this is ``mi-wrapper``. Explanations: additive; witness for combine=max.
+
+    Parameters
+    ----------
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    combine : {"mean", "geometric", "max"}, default="mean"
+        How the probabilities of instances become that of their bag: their mean, the mean of their log odds, or the
+        largest.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Frank, Xu: Applying propositional learning algorithms to multi-instance data, University of Waikato 2003
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIWrapperClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-wrapper"
+    _parameters: ClassVar[dict[str, str]] = {"c": "c", "combine": "combine"}
+
+    def __init__(
+        self,
+        *,
+        c: float = 1,
+        combine: Literal["mean", "geometric", "max"] = "mean",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.c = c
+        self.combine = combine
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class OptimalBallClassifier(BagClassifier):
+    """The ball around an instance that separates the training bags best.
+
+    A bag is positive if one of its instances lies inside a ball. Every instance of a positive training bag is tried
+    as the centre, with every radius that makes a difference. The ball that classifies most training bags correctly
+    is kept; among equals, the largest. The output of a bag is the radius minus the distance of its nearest
+    instance.
+
+    On the command line this is ``optimal-ball``. Explanations: witness: the instance nearest to the centre.
+
+    Parameters
+    ----------
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Auer, Ortner: A boosting approach to multiple instance learning, ECML 2004
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.OptimalBallClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "optimal-ball"
+    _parameters: ClassVar[dict[str, str]] = {}
+
+    def __init__(
+        self,
+        *,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class CitationKNNClassifier(BagClassifier):
+    """Votes of the nearest training bags, and of those that have the bag among their nearest.
+
+    The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest training
+    bags vote, and so do the training bags that would count the new bag among their own nearest. The output is the
+    mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced to a
+    pair of instances.
+
+    On the command line this is ``citation-knn``. Explanations: additive.
+
+    Parameters
+    ----------
+    references : int, default=2
+        Number of nearest training bags that vote; bags at the same distance all vote. It takes a whole number from
+        1 to 1000.
+    citers : int, default=4
+        A training bag votes if the new bag is among its so many nearest. It takes a whole number from 0 to 1000.
+    rank : float or str, default=1
+        Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
+        Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.CitationKNNClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "citation-knn"
+    _parameters: ClassVar[dict[str, str]] = {"references": "references", "citers": "citers", "rank": "rank"}
+
+    def __init__(
+        self,
+        *,
+        references: int = 2,
+        citers: int = 4,
+        rank: float | str = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.references = references
+        self.citers = citers
+        self.rank = rank
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class CitationKNNRegressor(BagRegressor):
+    """Votes of the nearest training bags, and of those that have the bag among their nearest.
+
+    The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest training
+    bags vote, and so do the training bags that would count the new bag among their own nearest. The output is the
+    mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced to a
+    pair of instances.
+
+    On the command line this is ``citation-knn``. Explanations: additive.
+
+    Parameters
+    ----------
+    references : int, default=2
+        Number of nearest training bags that vote; bags at the same distance all vote. It takes a whole number from
+        1 to 1000.
+    citers : int, default=4
+        A training bag votes if the new bag is among its so many nearest. It takes a whole number from 0 to 1000.
+    rank : float or str, default=1
+        Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
+        Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.CitationKNNRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "citation-knn"
+    _parameters: ClassVar[dict[str, str]] = {"references": "references", "citers": "citers", "rank": "rank"}
+
+    def __init__(
+        self,
+        *,
+        references: int = 2,
+        citers: int = 4,
+        rank: float | str = 1,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.references = references
+        self.citers = citers
+        self.rank = rank
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIBoostClassifier(BagClassifier):
+    """Boosted decision stumps, averaged over the instances of a bag.
+
+    Each round adds a rule that compares one attribute with a cut; rules are chosen one after another, and each has
+    the factor that lowers the exponential loss of the bags most. The output of a bag is the sum over the rules of
+    the mean over its instances. The rules can be read.
+
+    On the command line this is ``mi-boost``. Explanations: additive.
+
+    Parameters
+    ----------
+    rounds : int, default=50
+        Number of rules at most. It takes a whole number from 1 to 10000.
+    criterion : {"error", "entropy"}, default="error"
+        How a cut is judged: by the weight of the instances it gets wrong, or by the entropy of the labels on its
+        two sides.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Xu, Frank: Logistic regression and boosting for labeled bags of instances, PAKDD 2004
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIBoostClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-boost"
+    _parameters: ClassVar[dict[str, str]] = {"rounds": "rounds", "criterion": "criterion"}
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 50,
+        criterion: Literal["error", "entropy"] = "error",
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rounds = rounds
+        self.criterion = criterion
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class SILClassifier(BagClassifier):
     """SVM on all instances with the labels of their bags.
 
@@ -414,12 +934,13 @@ class SILClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
+        Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     c : float, default=1
-        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -508,31 +1029,1360 @@ class SILClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
+class BowClassifier(BagClassifier):
+    """Histograms of instances over k-means clusters and a linear SVM.
+
+    k-means clusters the training instances. A bag becomes the histogram of its instances over the clusters (or,
+    with assign=soft, their mean posteriors under a Gaussian mixture), each share raised to a power, scaled to
+    length 1. A linear SVM is trained on these vectors. Time is linear in the number of instances.
+
+    On the command line this is ``bow``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=64
+        Number of clusters of training instances; fewer if there are fewer distinct instances. Values above the
+        number of training instances are dropped from a list. It takes a whole number from 1 to 65535.
+    assign : {"hard", "soft"}, default="hard"
+        Hard counts an instance in the cluster of its nearest centre; soft in all components of a Gaussian mixture,
+        by their posteriors.
+    power : float or str, default=1
+        Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is
+        present. It takes a fraction from 0 to 1, such as 11/20.
+    c : float, default=10
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Csurka, Dance, Fan, Willamowski, Bray: Visual categorization with bags of keypoints, 2004
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.BowClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "bow"
+    _parameters: ClassVar[dict[str, str]] = {"centres": "centres", "assign": "assign", "power": "power", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        centres: int = 64,
+        assign: Literal["hard", "soft"] = "hard",
+        power: float | str = 1,
+        c: float = 10,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.assign = assign
+        self.power = power
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class BowRegressor(BagRegressor):
+    """Histograms of instances over k-means clusters and a linear SVM.
+
+    k-means clusters the training instances. A bag becomes the histogram of its instances over the clusters (or,
+    with assign=soft, their mean posteriors under a Gaussian mixture), each share raised to a power, scaled to
+    length 1. A linear SVM is trained on these vectors. Time is linear in the number of instances.
+
+    On the command line this is ``bow``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=64
+        Number of clusters of training instances; fewer if there are fewer distinct instances. Values above the
+        number of training instances are dropped from a list. It takes a whole number from 1 to 65535.
+    assign : {"hard", "soft"}, default="hard"
+        Hard counts an instance in the cluster of its nearest centre; soft in all components of a Gaussian mixture,
+        by their posteriors.
+    power : float or str, default=1
+        Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is
+        present. It takes a fraction from 0 to 1, such as 11/20.
+    c : float, default=10
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Csurka, Dance, Fan, Willamowski, Bray: Visual categorization with bags of keypoints, 2004
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.BowRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "bow"
+    _parameters: ClassVar[dict[str, str]] = {
+        "centres": "centres",
+        "assign": "assign",
+        "power": "power",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        centres: int = 64,
+        assign: Literal["hard", "soft"] = "hard",
+        power: float | str = 1,
+        c: float = 10,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.assign = assign
+        self.power = power
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class CceClassifier(BagClassifier):
+    """A vote of linear SVMs on which clusters of several codebooks occur in a bag.
+
+    k-means clusters the training instances into step, 2 step, ... clusters, once for each member of the ensemble.
+    For each member a bag becomes one bit per cluster: whether any of its instances belongs to it. A linear SVM is
+    trained on the bits of each member, and the members vote.
+
+    On the command line this is ``cce``. Explanations: additive for combine=mean, otherwise none.
+
+    Parameters
+    ----------
+    members : int, default=5
+        Number of codebooks, each with an SVM that votes. It takes a whole number from 1 to 100.
+    step : int, default=10
+        Clusters of the first codebook; the others have two, three, ... times as many, but no more than there are
+        distinct training instances. It takes a whole number from 1 to 600.
+    combine : {"vote", "mean"}, default="vote"
+        How members are combined: vote counts their signs and breaks ties by the mean; mean averages their outputs,
+        which can be explained.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhou, Zhang: Solving multi-instance problems with classifier ensemble based on constructive clustering, KAIS 11,
+    2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.CceClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "cce"
+    _parameters: ClassVar[dict[str, str]] = {"members": "members", "step": "step", "combine": "combine", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        members: int = 5,
+        step: int = 10,
+        combine: Literal["vote", "mean"] = "vote",
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.members = members
+        self.step = step
+        self.combine = combine
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class TLCClassifier(BagClassifier):
+    """Counts of instances in the nodes of a tree and a linear SVM.
+
+    A decision tree is grown on all instances, each with the label of its bag and an equal share of its weight. A
+    bag becomes the numbers of its instances that pass each node, standardised, and a linear SVM is trained on these
+    vectors. The original has a pruned C4.5 tree and boosted stumps on the counts (LogitBoost); here the tree is
+    that of CART (Gini impurity), limited in depth instead of pruned, and the second level is an SVM, whose parts of
+    instances add up.
+
+    On the command line this is ``tlc``. Explanations: additive.
+
+    Parameters
+    ----------
+    depth : int, default=4
+        Depth of the tree: the number of comparisons on the way to a leaf at most. It takes a whole number from 1 to
+        30.
+    leaf : int, default=2
+        Number of instances in a leaf at least. It takes a whole number from 1 to 1000000.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Weidmann, Frank, Pfahringer: A two-level learning method for generalized multi-instance problems, ECML 2003
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.TLCClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "tlc"
+    _parameters: ClassVar[dict[str, str]] = {"depth": "depth", "leaf": "leaf", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        depth: int = 4,
+        leaf: int = 2,
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.depth = depth
+        self.leaf = leaf
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIVladClassifier(BagClassifier):
+    """Sums of differences from nearest centres and a linear SVM.
+
+    k-means clusters the principal components of the training instances. A bag becomes, for each centre, the sum of
+    the differences between the instances nearest to it and the centre. The sums are transformed by signed square
+    roots and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the number of
+    instances.
+
+    On the command line this is ``mi-vlad``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=2
+        Number of clusters of training instances; fewer if there are fewer distinct instances. It takes a whole
+        number from 1 to 65535.
+    energy : float or str, default="9/10"
+        Share of the variance of training instances that the kept principal components explain; 1 keeps all of them.
+        It takes a fraction from 0 to 1, such as 11/20.
+    norm : {"power", "none"}, default="power"
+        Normalisation of the bag vector: power takes signed square roots and scales to length 1, so that the size of
+        a bag does not matter; none changes nothing.
+    iterations : int, default=100
+        Maximum number of iterations of k-means, and of expectation maximisation. It takes a whole number from 1 to
+        10000.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIVladClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-vlad"
+    _parameters: ClassVar[dict[str, str]] = {
+        "centres": "centres",
+        "energy": "energy",
+        "norm": "norm",
+        "iterations": "iterations",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        centres: int = 2,
+        energy: float | str = "9/10",
+        norm: Literal["power", "none"] = "power",
+        iterations: int = 100,
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.energy = energy
+        self.norm = norm
+        self.iterations = iterations
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIVladRegressor(BagRegressor):
+    """Sums of differences from nearest centres and a linear SVM.
+
+    k-means clusters the principal components of the training instances. A bag becomes, for each centre, the sum of
+    the differences between the instances nearest to it and the centre. The sums are transformed by signed square
+    roots and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the number of
+    instances.
+
+    On the command line this is ``mi-vlad``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=2
+        Number of clusters of training instances; fewer if there are fewer distinct instances. It takes a whole
+        number from 1 to 65535.
+    energy : float or str, default="9/10"
+        Share of the variance of training instances that the kept principal components explain; 1 keeps all of them.
+        It takes a fraction from 0 to 1, such as 11/20.
+    norm : {"power", "none"}, default="power"
+        Normalisation of the bag vector: power takes signed square roots and scales to length 1, so that the size of
+        a bag does not matter; none changes nothing.
+    iterations : int, default=100
+        Maximum number of iterations of k-means, and of expectation maximisation. It takes a whole number from 1 to
+        10000.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIVladRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-vlad"
+    _parameters: ClassVar[dict[str, str]] = {
+        "centres": "centres",
+        "energy": "energy",
+        "norm": "norm",
+        "iterations": "iterations",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        centres: int = 2,
+        energy: float | str = "9/10",
+        norm: Literal["power", "none"] = "power",
+        iterations: int = 100,
+        c: float = 1,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.energy = energy
+        self.norm = norm
+        self.iterations = iterations
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIFvClassifier(BagClassifier):
+    """Fisher vectors of bags and a linear SVM.
+
+    A Gaussian mixture is fitted to the principal components of the training instances. A bag becomes the gradient
+    of its log likelihood with respect to the means and deviations of the mixture. The gradient is transformed by
+    signed square roots and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the
+    number of instances.
+
+    On the command line this is ``mi-fv``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=2
+        Number of clusters of training instances; fewer if there are fewer distinct instances. It takes a whole
+        number from 1 to 65535.
+    energy : float or str, default="9/10"
+        Share of the variance of training instances that the kept principal components explain; 1 keeps all of them.
+        It takes a fraction from 0 to 1, such as 11/20.
+    norm : {"power", "none"}, default="power"
+        Normalisation of the bag vector: power takes signed square roots and scales to length 1, so that the size of
+        a bag does not matter; none changes nothing.
+    iterations : int, default=100
+        Maximum number of iterations of k-means, and of expectation maximisation. It takes a whole number from 1 to
+        10000.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIFvClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-fv"
+    _parameters: ClassVar[dict[str, str]] = {
+        "centres": "centres",
+        "energy": "energy",
+        "norm": "norm",
+        "iterations": "iterations",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        centres: int = 2,
+        energy: float | str = "9/10",
+        norm: Literal["power", "none"] = "power",
+        iterations: int = 100,
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.energy = energy
+        self.norm = norm
+        self.iterations = iterations
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIFvRegressor(BagRegressor):
+    """Fisher vectors of bags and a linear SVM.
+
+    A Gaussian mixture is fitted to the principal components of the training instances. A bag becomes the gradient
+    of its log likelihood with respect to the means and deviations of the mixture. The gradient is transformed by
+    signed square roots and scaled to length 1, and a linear SVM is trained on these vectors. Time is linear in the
+    number of instances.
+
+    On the command line this is ``mi-fv``. Explanations: additive.
+
+    Parameters
+    ----------
+    centres : int, default=2
+        Number of clusters of training instances; fewer if there are fewer distinct instances. It takes a whole
+        number from 1 to 65535.
+    energy : float or str, default="9/10"
+        Share of the variance of training instances that the kept principal components explain; 1 keeps all of them.
+        It takes a fraction from 0 to 1, such as 11/20.
+    norm : {"power", "none"}, default="power"
+        Normalisation of the bag vector: power takes signed square roots and scales to length 1, so that the size of
+        a bag does not matter; none changes nothing.
+    iterations : int, default=100
+        Maximum number of iterations of k-means, and of expectation maximisation. It takes a whole number from 1 to
+        10000.
+    c : float, default=1
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MIFvRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mi-fv"
+    _parameters: ClassVar[dict[str, str]] = {
+        "centres": "centres",
+        "energy": "energy",
+        "norm": "norm",
+        "iterations": "iterations",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        centres: int = 2,
+        energy: float | str = "9/10",
+        norm: Literal["power", "none"] = "power",
+        iterations: int = 100,
+        c: float = 1,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.centres = centres
+        self.energy = energy
+        self.norm = norm
+        self.iterations = iterations
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MILESClassifier(BagClassifier):
+    """Similarities to training instances and a linear SVM.
+
+    A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c,
+    and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of either
+    class. The original SVM has an L1 penalty and keeps few prototypes; it was 4 points worse on musk1, and is not
+    offered.
+
+    On the command line this is ``miles``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="4/median"
+        Width of the similarity exp(-gamma |x - c|^2) of instances x and prototypes c. It takes a number above 0,
+        N/median (N divided by the median squared distance between training instances), or N/d (N divided by the
+        number of attributes).
+    prototypes : float or str, default="auto"
+        Number of training instances that bags are compared with, sampled by the seed if there are more; auto uses
+        all, up to 10,000. It takes auto | a whole number from 1 to 1000000.
+    c : float, default=100
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE PAMI 28, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MILESClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "miles"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "prototypes": "prototypes", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "4/median",
+        prototypes: float | str = "auto",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.prototypes = prototypes
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MILESRegressor(BagRegressor):
+    """Similarities to training instances and a linear SVM.
+
+    A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c,
+    and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of either
+    class. The original SVM has an L1 penalty and keeps few prototypes; it was 4 points worse on musk1, and is not
+    offered.
+
+    On the command line this is ``miles``. Explanations: additive.
+
+    Parameters
+    ----------
+    gamma : float or str, default="4/median"
+        Width of the similarity exp(-gamma |x - c|^2) of instances x and prototypes c. It takes a number above 0,
+        N/median (N divided by the median squared distance between training instances), or N/d (N divided by the
+        number of attributes).
+    prototypes : float or str, default="auto"
+        Number of training instances that bags are compared with, sampled by the seed if there are more; auto uses
+        all, up to 10,000. It takes auto | a whole number from 1 to 1000000.
+    c : float, default=100
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE PAMI 28, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MILESRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "miles"
+    _parameters: ClassVar[dict[str, str]] = {"gamma": "gamma", "prototypes": "prototypes", "c": "c", "tube": "tube"}
+
+    def __init__(
+        self,
+        *,
+        gamma: float | str = "4/median",
+        prototypes: float | str = "auto",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.prototypes = prototypes
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MindClassifier(BagClassifier):
+    """Distances to training bags and an SVM.
+
+    A bag becomes the vector of its distances to the training bags, by default the mean over its instances of the
+    squared distance to the nearest instance of the other bag. An SVM with a Gaussian or linear kernel is trained on
+    these vectors.
+
+    On the command line this is ``mind``. Explanations: additive for summary=meanmin direction=to kernel=linear, otherwise none.
+
+    Parameters
+    ----------
+    summary : {"minmin", "meanmin", "maxmin", "meanmean"}, default="meanmin"
+        The distance of two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance of an instance to
+        the nearest of the other bag, or the mean over all pairs (meanmean).
+    direction : {"to", "from", "both"}, default="to"
+        Over which instances meanmin and maxmin are taken: those of the bag (to), those of the training bag (from),
+        or the mean of the two (both).
+    metric : {"squared", "euclid"}, default="squared"
+        Distance of two instances: squared, or not.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel between the vectors of bags.
+    gamma : float or str, default="1/median"
+        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is that of the
+        vectors. It takes a number above 0, N/median (N divided by the median squared distance between training
+        instances), or N/d (N divided by the number of attributes).
+    c : float, default=10
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Cheplygina, Tax, Loog: Multiple instance learning with bag dissimilarities, Pattern Recognition 48, 2015
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MindClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mind"
+    _parameters: ClassVar[dict[str, str]] = {
+        "summary": "summary",
+        "direction": "direction",
+        "metric": "metric",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "c": "c",
+    }
+
+    def __init__(
+        self,
+        *,
+        summary: Literal["minmin", "meanmin", "maxmin", "meanmean"] = "meanmin",
+        direction: Literal["to", "from", "both"] = "to",
+        metric: Literal["squared", "euclid"] = "squared",
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 10,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.summary = summary
+        self.direction = direction
+        self.metric = metric
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MindRegressor(BagRegressor):
+    """Distances to training bags and an SVM.
+
+    A bag becomes the vector of its distances to the training bags, by default the mean over its instances of the
+    squared distance to the nearest instance of the other bag. An SVM with a Gaussian or linear kernel is trained on
+    these vectors.
+
+    On the command line this is ``mind``. Explanations: additive for summary=meanmin direction=to kernel=linear, otherwise none.
+
+    Parameters
+    ----------
+    summary : {"minmin", "meanmin", "maxmin", "meanmean"}, default="meanmin"
+        The distance of two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance of an instance to
+        the nearest of the other bag, or the mean over all pairs (meanmean).
+    direction : {"to", "from", "both"}, default="to"
+        Over which instances meanmin and maxmin are taken: those of the bag (to), those of the training bag (from),
+        or the mean of the two (both).
+    metric : {"squared", "euclid"}, default="squared"
+        Distance of two instances: squared, or not.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Kernel between the vectors of bags.
+    gamma : float or str, default="1/median"
+        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is that of the
+        vectors. It takes a number above 0, N/median (N divided by the median squared distance between training
+        instances), or N/d (N divided by the number of attributes).
+    c : float, default=10
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Cheplygina, Tax, Loog: Multiple instance learning with bag dissimilarities, Pattern Recognition 48, 2015
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MindRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mind"
+    _parameters: ClassVar[dict[str, str]] = {
+        "summary": "summary",
+        "direction": "direction",
+        "metric": "metric",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        summary: Literal["minmin", "meanmin", "maxmin", "meanmean"] = "meanmin",
+        direction: Literal["to", "from", "both"] = "to",
+        metric: Literal["squared", "euclid"] = "squared",
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 10,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.summary = summary
+        self.direction = direction
+        self.metric = metric
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class MIKernelClassifier(BagClassifier):
-    """Sum of the similarities of all instance pairs.
+    """Set kernel: the sum of the similarities of all pairs of instances.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
-    support vector machine is trained on the bags.
+    by the self-similarities (norm=sqrt). Other instance kernels can replace the Gaussian. An SVM is trained on the
+    bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     distance : {"euclidean", "text"}, default="euclidean"
-        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
-        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
+        Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are
+        nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -635,33 +2485,34 @@ class MIKernelClassifier(BagClassifier):
 
 
 class MIKernelRegressor(BagRegressor):
-    """Sum of the similarities of all instance pairs.
+    """Set kernel: the sum of the similarities of all pairs of instances.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2), divided by the numbers of instances (norm=mean) or
-    by the self-similarities (norm=sqrt). Other kernels of two instances can take the place of the Gaussian. A
-    support vector machine is trained on the bags.
+    by the self-similarities (norm=sqrt). Other instance kernels can replace the Gaussian. An SVM is trained on the
+    bags.
 
     On the command line this is ``mi-kernel``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     distance : {"euclidean", "text"}, default="euclidean"
-        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
-        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
+        Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are
+        nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.
     norm : {"none", "mean", "sqrt"}, default="sqrt"
         Normalisation: none, by the numbers of instances (mean), or by the self-similarities (sqrt).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -743,34 +2594,36 @@ class MIKernelRegressor(BagRegressor):
 
 
 class DDClassifier(BagClassifier):
-    """A point in instance space that positive bags come close to and negative bags avoid.
+    """Diverse density: finds a point that is close to every positive bag and far from negative bags.
 
     A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
-    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
-    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
-    a threshold; for regression the closeness is the prediction.
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from instances of positive bags finds the
+    concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches a
+    threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     concept : {"positive", "either"}, default="either"
-        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
-        better.
+        For classes: bags close to the concept are positive (positive), or belong to whichever class fits the
+        training bags better (either).
     threshold : float or str, default="train"
-        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
-        on the training bags. It takes train | a number not below 0.
+        For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
+        value on the training bags. It takes train | a number of at least 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -837,7 +2690,7 @@ class DDClassifier(BagClassifier):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
@@ -873,34 +2726,36 @@ class DDClassifier(BagClassifier):
 
 
 class DDRegressor(BagRegressor):
-    """A point in instance space that positive bags come close to and negative bags avoid.
+    """Diverse density: finds a point that is close to every positive bag and far from negative bags.
 
     A concept is a point h with a weight w for every attribute. With D(x) = sum of w^2 (h - x)^2, the closeness of a
-    bag is the largest exp(-D(x)) of its instances. Gradient ascent from every instance of every positive bag finds
-    the concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches
-    a threshold; for regression the closeness is the prediction.
+    bag is the largest exp(-D(x)) of its instances. Gradient ascent from instances of positive bags finds the
+    concept that makes the training labels most probable (noisy-or). A bag is positive if its closeness reaches a
+    threshold; for regression the closeness is the prediction.
 
     On the command line this is ``dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     concept : {"positive", "either"}, default="either"
-        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
-        better.
+        For classes: bags close to the concept are positive (positive), or belong to whichever class fits the
+        training bags better (either).
     threshold : float or str, default="train"
-        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
-        on the training bags. It takes train | a number not below 0.
+        For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
+        value on the training bags. It takes train | a number of at least 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -953,7 +2808,7 @@ class DDRegressor(BagRegressor):
         *,
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         concept: Literal["positive", "either"] = "either",
         threshold: float | str = "train",
@@ -979,33 +2834,35 @@ class DDRegressor(BagRegressor):
 
 
 class EMDDClassifier(BagClassifier):
-    """Diverse density with one instance per bag at a time.
+    """Diverse density, searched with one instance per bag at a time.
 
     The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
-    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
-    positive bags, and the best result predicts as in dd.
+    improve the concept on the chosen instances, until the density stops increasing. The search starts from ten
+    instances of positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     concept : {"positive", "either"}, default="either"
-        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
-        better.
+        For classes: bags close to the concept are positive (positive), or belong to whichever class fits the
+        training bags better (either).
     threshold : float or str, default="train"
-        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
-        on the training bags. It takes train | a number not below 0.
+        For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
+        value on the training bags. It takes train | a number of at least 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1108,33 +2965,35 @@ class EMDDClassifier(BagClassifier):
 
 
 class EMDDRegressor(BagRegressor):
-    """Diverse density with one instance per bag at a time.
+    """Diverse density, searched with one instance per bag at a time.
 
     The concept of dd, found by alternation: choose the instance of every bag that is closest to the concept, then
-    improve the concept on the chosen instances, until nothing is gained. The search starts from ten instances of
-    positive bags, and the best result predicts as in dd.
+    improve the concept on the chosen instances, until the density stops increasing. The search starts from ten
+    instances of positive bags, and the best result predicts as in dd.
 
     On the command line this is ``em-dd``. Explanations: witness: the instance nearest to the concept.
 
     Parameters
     ----------
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
     starts : float or str, default=10
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     concept : {"positive", "either"}, default="either"
-        For classes: bags close to the concept are positive, or belong to whichever class fits the training bags
-        better.
+        For classes: bags close to the concept are positive (positive), or belong to whichever class fits the
+        training bags better (either).
     threshold : float or str, default="train"
-        For classes: the closeness exp(-D) from which on a bag has the concept; train chooses the most accurate one
-        on the training bags. It takes train | a number not below 0.
+        For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
+        value on the training bags. It takes train | a number of at least 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1220,26 +3079,29 @@ class DDSVMClassifier(BagClassifier):
     distances from each concept to its nearest instance, and an SVM with a Gaussian kernel is trained on these
     vectors.
 
-    On the command line this is ``dd-svm``. Explanations: not at all: nearest instances of many concepts decide together.
+    On the command line this is ``dd-svm``. Explanations: none: the output depends on the nearest instances to many concepts.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1307,7 +3169,7 @@ class DDSVMClassifier(BagClassifier):
         gamma: float | str = "1/median",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -1341,28 +3203,242 @@ class DDSVMClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
+class EMDClassifier(BagClassifier):
+    """Earth mover's distances of bags and an SVM.
+
+    The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where
+    each bag has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact.
+    The kernel is not always positive semi-definite; psd=shift makes the training Gram so.
+
+    On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
+
+    Parameters
+    ----------
+    metric : {"euclid", "squared"}, default="euclid"
+        Cost of moving a unit of mass from one instance to another: their distance, or its square.
+    psd : {"none", "shift"}, default="none"
+        What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the
+        diagonal).
+    gamma : float or str, default="1/median"
+        Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags. It takes
+        a number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
+    c : float, default=100
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object
+    categories, IJCV 73, 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.EMDClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "emd"
+    _parameters: ClassVar[dict[str, str]] = {"metric": "metric", "psd": "psd", "gamma": "gamma", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        metric: Literal["euclid", "squared"] = "euclid",
+        psd: Literal["none", "shift"] = "none",
+        gamma: float | str = "1/median",
+        c: float = 100,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.psd = psd
+        self.gamma = gamma
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class EMDRegressor(BagRegressor):
+    """Earth mover's distances of bags and an SVM.
+
+    The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where
+    each bag has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact.
+    The kernel is not always positive semi-definite; psd=shift makes the training Gram so.
+
+    On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
+
+    Parameters
+    ----------
+    metric : {"euclid", "squared"}, default="euclid"
+        Cost of moving a unit of mass from one instance to another: their distance, or its square.
+    psd : {"none", "shift"}, default="none"
+        What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the
+        diagonal).
+    gamma : float or str, default="1/median"
+        Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags. It takes
+        a number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
+    c : float, default=100
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object
+    categories, IJCV 73, 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.EMDRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "emd"
+    _parameters: ClassVar[dict[str, str]] = {
+        "metric": "metric",
+        "psd": "psd",
+        "gamma": "gamma",
+        "c": "c",
+        "tube": "tube",
+    }
+
+    def __init__(
+        self,
+        *,
+        metric: Literal["euclid", "squared"] = "euclid",
+        psd: Literal["none", "shift"] = "none",
+        gamma: float | str = "1/median",
+        c: float = 100,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.psd = psd
+        self.gamma = gamma
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class WMKSVMClassifier(BagClassifier):
-    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: a set kernel in which instances near the centre of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
-    the Gaussian. A support vector machine is trained on the bags.
+    sum of squared distances to the other instances of the bag. Other instance kernels can replace the Gaussian. An
+    SVM is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
-        Normalisation: none, as printed, or by the self-similarities (sqrt).
+        Normalisation: none, as in the paper, or by the self-similarities (sqrt).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1462,30 +3538,31 @@ class WMKSVMClassifier(BagClassifier):
 
 
 class WMKSVMRegressor(BagRegressor):
-    """Weighted matrix kernel SVM: instances in the middle of their bag count more.
+    """Weighted matrix kernel SVM: a set kernel in which instances near the centre of their bag count more.
 
     K(X, Y) = sum over x in X, z in Y of w(x) w(z) exp(-gamma |x - z|^2), with w proportional to the inverse of the
-    sum of squared distances to the other instances of the bag. Other kernels of two instances can take the place of
-    the Gaussian. A support vector machine is trained on the bags.
+    sum of squared distances to the other instances of the bag. Other instance kernels can replace the Gaussian. An
+    SVM is trained on the bags.
 
     On the command line this is ``wmksvm``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     norm : {"none", "sqrt"}, default="none"
-        Normalisation: none, as printed, or by the self-similarities (sqrt).
+        Normalisation: none, as in the paper, or by the self-similarities (sqrt).
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -1575,12 +3652,13 @@ class InstanceMISVMClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
+        Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     c : float, default=1
-        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
     max_iter : int, default=50
         Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
         100000.
@@ -1688,12 +3766,13 @@ class BagMISVMClassifier(BagClassifier):
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
+        Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     c : float, default=1
-        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
     max_iter : int, default=50
         Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
         100000.
@@ -1789,30 +3868,144 @@ class BagMISVMClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class MIRSVMClassifier(BagClassifier):
-    """SVM on one representative instance per bag, chosen again by the machine.
+class MisssvmClassifier(BagClassifier):
+    """Semi-supervised SVM: one witness per positive bag, its other instances unlabelled.
 
-    Every bag is represented by one instance, at first a random one. A support vector machine learns from the
-    representatives, and each bag is then represented by its instance with the largest output; and so on until the
-    representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a bag is the
-    largest output of its instances.
+    An SVM is trained on all instances of negative bags, one witness of each positive bag, and the other instances
+    of positive bags as unlabelled: they take the side they are on. Witnesses and sides are chosen again by the
+    outputs until nothing changes. The output of a bag is the largest output of its instances.
+
+    On the command line this is ``misssvm``. Explanations: witness: the output of every instance, and the one that decides.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.
+    gamma : float or str, default="1/median"
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
+    c : float, default=1
+        Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
+    max_iter : int, default=50
+        Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
+        100000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+    n_iter_ : int
+        Rounds until the choice of instances settled, of the machine that took longest.
+
+    References
+    ----------
+    Zhou, Xu: On the relation between multi-instance learning and semi-supervised learning, ICML 2007
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MisssvmClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "misssvm"
+    _parameters: ClassVar[dict[str, str]] = {"kernel": "kernel", "gamma": "gamma", "c": "c", "max_iter": "max-iter"}
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: float | str = "1/median",
+        c: float = 1,
+        max_iter: int = 50,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.c = c
+        self.max_iter = max_iter
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MIRSVMClassifier(BagClassifier):
+    """SVM on one representative instance per bag, chosen by the SVM itself.
+
+    Every bag is represented by one instance, at first a random one. An SVM is trained on the representatives. Each
+    bag is then represented by its instance with the largest output, and the SVM is trained again. This repeats
+    until the representatives stay the same, return to an earlier choice, or max-iter is reached. The output of a
+    bag is the largest output of its instances.
 
     On the command line this is ``mirsvm``. Explanations: witness: the output of every instance, and the one that decides.
 
     Parameters
     ----------
     c : float, default=1
-        Cost of an error; larger follows the training rows more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of two instances: exp(-gamma |x - z|^2) or the inner product.
+        Instance kernel: rbf, exp(-gamma |x - z|^2), or linear, the inner product.
     sigma : float or str, default="1*median"
-        Width of the instance kernel exp(-|x - z|^2 / (2 sigma^2)). It takes a number above 0, or N*median (N times
-        the root of the median squared distance of training instances).
+        Width of the Gaussian kernel exp(-|x - z|^2 / (2 sigma^2)). It takes a number above 0, or N*median (N times
+        the square root of the median squared distance between training instances).
     bound : {"c", "c/n"}, default="c"
-        Bound of a coefficient: the cost, or the cost over the number of bags.
+        Upper bound of a coefficient: c, or c divided by the number of bags.
     select : {"max", "printed"}, default="max"
-        A bag's representative: the instance with the largest output, or (printed) with the largest output times the
-        bag's label.
+        The representative of a bag: the instance with the largest output (max), or with the largest output times
+        the label of the bag, as printed in the paper (printed).
     bias : {"free", "all", "printed"}, default="free"
         The bias from coefficients inside their bounds, from all that are not 0, or as the algorithm prints it.
     max_iter : int, default=100
@@ -1931,37 +4124,38 @@ class MIRSVMClassifier(BagClassifier):
 
 
 class MiGraphClassifier(BagClassifier):
-    """MiGraph: instances that resemble others of their bag share one vote.
+    """MiGraph: a set kernel in which similar instances of a bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
-    take the place of the Gaussian. A support vector machine is trained on the bags.
+    W(a) is 1 divided by the number of instances of the bag closer to a than delta. Other instance kernels can
+    replace the Gaussian. An SVM is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     distance : {"euclidean", "text"}, default="euclidean"
-        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
-        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
+        Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are
+        nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
         Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
         space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
-        a number. It takes mean | mean_all | a number not below 0.
+        a number. It takes mean | mean_all | a number of at least 0.
     norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
         Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
         (sqrtsum), or none.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -2070,40 +4264,41 @@ class MiGraphClassifier(BagClassifier):
 
 
 class MiGraphRegressor(BagRegressor):
-    """MiGraph: instances that resemble others of their bag share one vote.
+    """MiGraph: a set kernel in which similar instances of a bag share one vote.
 
     K(X, Y) = sum over a in X, b in Y of W(a) W(b) exp(-gamma |a - b|^2) / (sum of W in X * sum of W in Y), where
-    W(a) is one over the number of instances of the bag closer to a than delta. Other kernels of two instances can
-    take the place of the Gaussian. A support vector machine is trained on the bags.
+    W(a) is 1 divided by the number of instances of the bag closer to a than delta. Other instance kernels can
+    replace the Gaussian. An SVM is trained on the bags.
 
     On the command line this is ``migraph``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     distance : {"euclidean", "text"}, default="euclidean"
-        Distance of two instances: euclidean, or text, the mean squared difference over the attributes that at least
-        one of the two has (is not zero). text needs kernel rbf and a scaling of none or maxabs.
+        Distance between two instances: euclidean, or text, the mean squared difference over the attributes that are
+        nonzero in at least one of the two. text requires kernel rbf and scaling none or maxabs.
     dist : {"gauss", "rkhs", "euclid", "sq"}, default="gauss"
         Dissimilarity inside a bag: gauss, one minus the Gaussian of width gamma; rkhs, the distance in the feature
         space of the kernel; euclid; or sq, the squared distance.
     delta : float or str, default="mean"
         Instances closer than this are neighbours: the bag's mean over pairs, over all ordered pairs (mean_all), or
-        a number. It takes mean | mean_all | a number not below 0.
+        a number. It takes mean | mean_all | a number of at least 0.
     norm : {"eq5", "sqrt", "sqrtsum", "none"}, default="eq5"
         Normalisation: by the sums of the weights (eq5), by the self-similarities (sqrt), by the roots of the sums
         (sqrtsum), or none.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2191,43 +4386,43 @@ class MiGraphRegressor(BagRegressor):
 
 
 class ISKClassifier(FeatureMap, BagClassifier):
-    """Isolation set-kernel: instances are similar if random partitions seldom part them.
+    """Isolation set-kernel: instances are similar if random partitions rarely separate them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
-    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
-    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
-    learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is the region nearest to one of psi
+    random training instances, or a leaf of a random tree over them (partition), so the kernel adapts to the density
+    of the data. W(x) is 1 divided by the number of instances y of the bag with K(x, y) > epsilon. An SVM is trained
+    on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
-        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
-        takes auto | a whole number from 1 to 65535.
+        Number of instances that define a partitioning; more instances give smaller cells. Values in a list that
+        exceed the number of training instances are skipped. auto is 64, or a quarter of the training instances if
+        that is less. It takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
-        Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
-        all instances alike. It takes a fraction from 0 to 1, such as 11/20.
+        Instances of a bag are similar if they share a cell in more than this fraction of the partitionings; 1 gives
+        all instances the same weight. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
     partition : {"voronoi", "forest", "sphere"}, default="voronoi"
-        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
-        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
-        far as the nearest other of the psi: what is farther away lies in no cell.
+        Type of cell: voronoi, the region nearest to one of the psi instances; forest, a leaf of a random tree that
+        isolates them (no distances, the fastest for many instances); sphere, as voronoi, but only up to the
+        distance of the nearest other of the psi instances; points farther away are in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
-        How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
-        trees have no distance.
+        Distance between an instance and a centre: euclidean, or text, the mean squared difference over the
+        attributes that are nonzero in at least one of the two. text requires scaling none or maxabs, and partition
+        voronoi or sphere.
     solver : {"auto", "gram", "map"}, default="auto"
-        Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
-        tolerance; auto takes maps from 1000 bags on.
+        Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the
+        solver's tolerance. auto uses maps from 1000 bags.
     pool : {"train", "all"}, default="train"
-        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
-        which is no honest estimate and exists to repeat published results.
+        Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels
+        (all). all gives optimistic estimates; it exists to reproduce published results.
     c : float, default=8
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -2336,46 +4531,46 @@ class ISKClassifier(FeatureMap, BagClassifier):
 
 
 class ISKRegressor(FeatureMap, BagRegressor):
-    """Isolation set-kernel: instances are similar if random partitions seldom part them.
+    """Isolation set-kernel: instances are similar if random partitions rarely separate them.
 
     K(S, T) = sum over x in S, y in T of W(x) W(y) K(x, y), divided by sqrt(K(S, S) K(T, T)). K(x, y) is the share
-    of t random partitionings in which x and y lie in the same cell. A cell is all that is nearest to one of psi
-    training instances, or a leaf of a random tree over them (partition), so that the kernel adapts to the density
-    of the data. W(x) is one over the number of instances of the bag with K > epsilon to x. A support vector machine
-    learns on the bags.
+    of t random partitionings in which x and y lie in the same cell. A cell is the region nearest to one of psi
+    random training instances, or a leaf of a random tree over them (partition), so the kernel adapts to the density
+    of the data. W(x) is 1 divided by the number of instances y of the bag with K(x, y) > epsilon. An SVM is trained
+    on the bags.
 
     On the command line this is ``isk``. Explanations: additive.
 
     Parameters
     ----------
     psi : float or str, default="auto"
-        Instances that a partitioning is made from: more make smaller cells. Values above the number of training
-        instances are left out of a list; auto is 64, or a quarter of the training instances if that is less. It
-        takes auto | a whole number from 1 to 65535.
+        Number of instances that define a partitioning; more instances give smaller cells. Values in a list that
+        exceed the number of training instances are skipped. auto is 64, or a quarter of the training instances if
+        that is less. It takes auto | a whole number from 1 to 65535.
     epsilon : float or str, default=1
-        Instances of a bag are similar if they share a cell in more than this part of the partitionings; 1 weighs
-        all instances alike. It takes a fraction from 0 to 1, such as 11/20.
+        Instances of a bag are similar if they share a cell in more than this fraction of the partitionings; 1 gives
+        all instances the same weight. It takes a fraction from 0 to 1, such as 11/20.
     t : int, default=200
         Number of partitionings. It takes a whole number from 1 to 10000.
     partition : {"voronoi", "forest", "sphere"}, default="voronoi"
-        What a cell is: voronoi, all that is nearest to one of the psi instances; forest, a leaf of a random tree
-        that isolates them, without distances and so the fastest on many instances; sphere, as voronoi, but only as
-        far as the nearest other of the psi: what is farther away lies in no cell.
+        Type of cell: voronoi, the region nearest to one of the psi instances; forest, a leaf of a random tree that
+        isolates them (no distances, the fastest for many instances); sphere, as voronoi, but only up to the
+        distance of the nearest other of the psi instances; points farther away are in no cell.
     distance : {"euclidean", "text"}, default="euclidean"
-        How near an instance is to a centre: euclidean, or text, the mean squared difference over the attributes
-        that one of the two has (not zero); text takes scaling none or maxabs, and partition voronoi or sphere:
-        trees have no distance.
+        Distance between an instance and a centre: euclidean, or text, the mean squared difference over the
+        attributes that are nonzero in at least one of the two. text requires scaling none or maxabs, and partition
+        voronoi or sphere.
     solver : {"auto", "gram", "map"}, default="auto"
-        Whether the machine learns on a Gram of all bags or on their sparse maps: the same machine to the solver's
-        tolerance; auto takes maps from 1000 bags on.
+        Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the
+        solver's tolerance. auto uses maps from 1000 bags.
     pool : {"train", "all"}, default="train"
-        Where centres are drawn: from training bags, or from all bags, those to be judged included (without labels),
-        which is no honest estimate and exists to repeat published results.
+        Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels
+        (all). all gives optimistic estimates; it exists to reproduce published results.
     c : float, default=8
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2463,41 +4658,44 @@ class ISKRegressor(FeatureMap, BagRegressor):
 
 
 class ExplicitMIGraphClassifier(BagClassifier):
-    """MIGraph: compares the instances of two bags and the edges of their graphs.
+    """MIGraph: compares the instances of two bags and the edges of their neighbour graphs.
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
-    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other instance
+    kernels can replace the first Gaussian. An SVM is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
-        Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
+        Gamma of the edge kernel: the same as for instances (gamma), or a number. It takes gamma | a number of at
+        least 0.
     eps : float or str, default="mean"
         Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number. It takes
-        mean | a number not below 0.
+        mean | a number of at least 0.
     orient : {"both", "canonical", "index"}, default="both"
         Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
         (index).
     zero : {"limit", "drop"}, default="limit"
-        Equal instances: an edge with the affinity of the limit of small distances, or none (drop).
+        Identical instances: joined by an edge with the limit of the affinity for small distances, or not joined
+        (drop).
     norm : {"sqrt", "none"}, default="sqrt"
         Normalisation: by the self-similarities (sqrt), or none.
     tol : float, default=1e-8
-        Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
-        takes a number not below 0.
+        Maximum absolute error of the normalised kernel due to the approximation of edge sums; 0 sums over all pairs
+        of edges. It takes a number of at least 0.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-one) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -2612,44 +4810,47 @@ class ExplicitMIGraphClassifier(BagClassifier):
 
 
 class ExplicitMIGraphRegressor(BagRegressor):
-    """MIGraph: compares the instances of two bags and the edges of their graphs.
+    """MIGraph: compares the instances of two bags and the edges of their neighbour graphs.
 
     K(X, Y) = sum over instances of exp(-gamma |x - z|^2) + sum over edges of exp(-gamma_edge |e - f|^2), divided by
     sqrt(K(X, X) K(Y, Y)). Instances of a bag closer than eps are joined by an edge, described by the degrees and
-    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other kernels of
-    two instances can take the place of the first Gaussian. A support vector machine is trained on the bags.
+    affinities at its ends. The edge sum is computed in time proportional to the number of edges. Other instance
+    kernels can replace the first Gaussian. An SVM is trained on the bags.
 
     On the command line this is ``migraph-explicit``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/median"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of two instances: rbf, the Gaussian of width gamma; linear, x . z; or poly, (x . z + 1)^degree.
+        Instance kernel: rbf, the Gaussian exp(-gamma |x - z|^2); linear, x . z; or poly, (x . z + 1)^degree.
     degree : int, default=2
-        Degree of the kernel poly; the others ignore it. It takes a whole number from 1 to 10.
+        Degree of the poly kernel; other kernels ignore it. It takes a whole number from 1 to 10.
     gamma_edge : float or str, default="gamma"
-        Width of the edge kernel: that of the instances (gamma), or a number. It takes gamma | a number not below 0.
+        Gamma of the edge kernel: the same as for instances (gamma), or a number. It takes gamma | a number of at
+        least 0.
     eps : float or str, default="mean"
         Instances closer than this are joined by an edge: the bag's mean distance over pairs, or a number. It takes
-        mean | a number not below 0.
+        mean | a number of at least 0.
     orient : {"both", "canonical", "index"}, default="both"
         Direction of an edge: both at half weight, the larger end first (canonical), or the earlier instance first
         (index).
     zero : {"limit", "drop"}, default="limit"
-        Equal instances: an edge with the affinity of the limit of small distances, or none (drop).
+        Identical instances: joined by an edge with the limit of the affinity for small distances, or not joined
+        (drop).
     norm : {"sqrt", "none"}, default="sqrt"
         Normalisation: by the self-similarities (sqrt), or none.
     tol : float, default=1e-8
-        Absolute error that the edge sums may cause in the normalised kernel; 0 sums over all pairs of edges. It
-        takes a number not below 0.
+        Maximum absolute error of the normalised kernel due to the approximation of edge sums; 0 sums over all pairs
+        of edges. It takes a number of at least 0.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2742,45 +4943,507 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
+class RBFMipClassifier(BagClassifier):
+    """A radial basis function network on clusters of bags.
+
+    Training bags are clustered by the distance of their nearest instances. Each feature of a bag is a Gaussian of
+    its distance to one cluster, and the output is linear in these features, fitted by least squares.
+
+    On the command line this is ``rbf-mip``. Explanations: none: distances to many groups of bags decide together.
+
+    Parameters
+    ----------
+    groups : float, default=0.5
+        Number of groups as a share of the training bags, at most 1. It takes a number above 0.
+    mu : float, default=0.6
+        Width of the Gaussians in units of the mean distance between groups. It takes a number above 0.
+    rank : float or str, default=1
+        Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
+        Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-one) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Zhou: Adapting RBF neural networks to multi-instance learning, Neural Processing Letters 23, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.RBFMipClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "rbf-mip"
+    _parameters: ClassVar[dict[str, str]] = {"groups": "groups", "mu": "mu", "rank": "rank"}
+
+    def __init__(
+        self,
+        *,
+        groups: float = 0.5,
+        mu: float = 0.6,
+        rank: float | str = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.mu = mu
+        self.rank = rank
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class RBFMipRegressor(BagRegressor):
+    """A radial basis function network on clusters of bags.
+
+    Training bags are clustered by the distance of their nearest instances. Each feature of a bag is a Gaussian of
+    its distance to one cluster, and the output is linear in these features, fitted by least squares.
+
+    On the command line this is ``rbf-mip``. Explanations: none: distances to many groups of bags decide together.
+
+    Parameters
+    ----------
+    groups : float, default=0.5
+        Number of groups as a share of the training bags, at most 1. It takes a number above 0.
+    mu : float, default=0.6
+        Width of the Gaussians in units of the mean distance between groups. It takes a number above 0.
+    rank : float or str, default=1
+        Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
+        Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Zhang, Zhou: Adapting RBF neural networks to multi-instance learning, Neural Processing Letters 23, 2006
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.RBFMipRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "rbf-mip"
+    _parameters: ClassVar[dict[str, str]] = {"groups": "groups", "mu": "mu", "rank": "rank"}
+
+    def __init__(
+        self,
+        *,
+        groups: float = 0.5,
+        mu: float = 0.6,
+        rank: float | str = 1,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.mu = mu
+        self.rank = rank
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MILNetClassifier(BagClassifier):
+    """Neural network over bags: attention, MI-Net, mi-Net, BP-MIP.
+
+    A layer of units sees one instance at a time; the instances of a bag are then pooled, by attention (ABMIL: z =
+    sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
+    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention the
+    part of an instance is p w'h: attention p alone says where the network looks, not which way it votes.
+
+    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; not at all for lse.
+
+    Parameters
+    ----------
+    pool : {"attention", "gated", "mean", "max", "lse", "instance"}, default="attention"
+        How instances become a bag: weighed by attention, plain or gated; the mean, maximum or log-mean-exp of each
+        unit; or the instance with the largest output.
+    loss : {"log", "bp"}, default="log"
+        Logistic (squares for numbers), or that of BP-MIP with its sigmoid units, which needs pool=instance.
+    hidden : int, default=64
+        Units of an instance layer. It takes a whole number from 1 to 4096.
+    layers : int, default=1
+        Instance layers. It takes a whole number from 1 to 3.
+    attention : int, default=32
+        Units of the attention. It takes a whole number from 1 to 1024.
+    steps : int, default=200
+        Steps of Adam; each sees one batch. It takes a whole number from 1 to 100000.
+    batch : float or str, default="all"
+        Bags of a step. All is steadiest; fewer let large data be learned in minutes, with steps raised so that
+        every bag is seen several times. It takes all | a whole number from 1 to 1000000.
+    rate : float, default=0.001
+        Step size of Adam. It takes a number above 0.
+    decay : float, default=0.01
+        Weight decay: larger keeps the network simpler. It takes a number of at least 0.
+    restarts : int, default=1
+        Networks from different starts whose outputs are averaged. It takes a whole number from 1 to 100.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wang, Yan, Tang, Bai, Liu: Revisiting multiple instance neural networks, Pattern Recognition 74, 2018; Ilse,
+    Tomczak, Welling: Attention-based deep multiple instance learning, ICML 2018; Zhou, Zhang: Neural networks for
+    multi-instance learning, 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MILNetClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mil-net"
+    _parameters: ClassVar[dict[str, str]] = {
+        "pool": "pool",
+        "loss": "loss",
+        "hidden": "hidden",
+        "layers": "layers",
+        "attention": "attention",
+        "steps": "steps",
+        "batch": "batch",
+        "rate": "rate",
+        "decay": "decay",
+        "restarts": "restarts",
+    }
+
+    def __init__(
+        self,
+        *,
+        pool: Literal["attention", "gated", "mean", "max", "lse", "instance"] = "attention",
+        loss: Literal["log", "bp"] = "log",
+        hidden: int = 64,
+        layers: int = 1,
+        attention: int = 32,
+        steps: int = 200,
+        batch: float | str = "all",
+        rate: float = 0.001,
+        decay: float = 0.01,
+        restarts: int = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.pool = pool
+        self.loss = loss
+        self.hidden = hidden
+        self.layers = layers
+        self.attention = attention
+        self.steps = steps
+        self.batch = batch
+        self.rate = rate
+        self.decay = decay
+        self.restarts = restarts
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MILNetRegressor(BagRegressor):
+    """Neural network over bags: attention, MI-Net, mi-Net, BP-MIP.
+
+    A layer of units sees one instance at a time; the instances of a bag are then pooled, by attention (ABMIL: z =
+    sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
+    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention the
+    part of an instance is p w'h: attention p alone says where the network looks, not which way it votes.
+
+    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; not at all for lse.
+
+    Parameters
+    ----------
+    pool : {"attention", "gated", "mean", "max", "lse", "instance"}, default="attention"
+        How instances become a bag: weighed by attention, plain or gated; the mean, maximum or log-mean-exp of each
+        unit; or the instance with the largest output.
+    loss : {"log", "bp"}, default="log"
+        Logistic (squares for numbers), or that of BP-MIP with its sigmoid units, which needs pool=instance.
+    hidden : int, default=64
+        Units of an instance layer. It takes a whole number from 1 to 4096.
+    layers : int, default=1
+        Instance layers. It takes a whole number from 1 to 3.
+    attention : int, default=32
+        Units of the attention. It takes a whole number from 1 to 1024.
+    steps : int, default=200
+        Steps of Adam; each sees one batch. It takes a whole number from 1 to 100000.
+    batch : float or str, default="all"
+        Bags of a step. All is steadiest; fewer let large data be learned in minutes, with steps raised so that
+        every bag is seen several times. It takes all | a whole number from 1 to 1000000.
+    rate : float, default=0.001
+        Step size of Adam. It takes a number above 0.
+    decay : float, default=0.01
+        Weight decay: larger keeps the network simpler. It takes a number of at least 0.
+    restarts : int, default=1
+        Networks from different starts whose outputs are averaged. It takes a whole number from 1 to 100.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wang, Yan, Tang, Bai, Liu: Revisiting multiple instance neural networks, Pattern Recognition 74, 2018; Ilse,
+    Tomczak, Welling: Attention-based deep multiple instance learning, ICML 2018; Zhou, Zhang: Neural networks for
+    multi-instance learning, 2002
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.MILNetRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "mil-net"
+    _parameters: ClassVar[dict[str, str]] = {
+        "pool": "pool",
+        "loss": "loss",
+        "hidden": "hidden",
+        "layers": "layers",
+        "attention": "attention",
+        "steps": "steps",
+        "batch": "batch",
+        "rate": "rate",
+        "decay": "decay",
+        "restarts": "restarts",
+    }
+
+    def __init__(
+        self,
+        *,
+        pool: Literal["attention", "gated", "mean", "max", "lse", "instance"] = "attention",
+        loss: Literal["log", "bp"] = "log",
+        hidden: int = 64,
+        layers: int = 1,
+        attention: int = 32,
+        steps: int = 200,
+        batch: float | str = "all",
+        rate: float = 0.001,
+        decay: float = 0.01,
+        restarts: int = 1,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.pool = pool
+        self.loss = loss
+        self.hidden = hidden
+        self.layers = layers
+        self.attention = attention
+        self.steps = steps
+        self.batch = batch
+        self.rate = rate
+        self.decay = decay
+        self.restarts = restarts
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 class MGDDVClassifier(BagClassifier):
-    """Instance pairs weighted by how alike their labels probably are, concepts by density.
+    """Set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by density.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
-    Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For regression, the bracket is the expected similarity of two labels.
+    Concepts are learned separately in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/d"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     label_kernel : {"equal", "both"}, default="equal"
         For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
         How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     hypotheses : {"all", "best"}, default="all"
-        Average over all concepts found, each with its weight, or take the one with the highest density alone
-        (best).
+        Weighted average over all concepts found, or only the concept with the highest density (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
-        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
-        have seen.
+        Inner folds search for their own concepts (none), or reuse those of the whole training set (outer). outer is
+        faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts have
+        seen.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -2854,7 +5517,7 @@ class MGDDVClassifier(BagClassifier):
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
@@ -2895,47 +5558,49 @@ class MGDDVClassifier(BagClassifier):
 
 
 class MGDDVRegressor(BagRegressor):
-    """Instance pairs weighted by how alike their labels probably are, concepts by density.
+    """Set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by density.
 
     K(X, Y) = sum over x in X, z in Y of exp(-gamma |x - z|^2) [p(x) p(z) + (1 - p(x)) (1 - p(z))], divided by the
     self-similarities; p is the probability that an instance is positive, averaged over concepts found by diverse
-    density, each weighted by its density. For numbers the bracket is the expected similarity of two labels.
-    Concepts are learned again in every fold and for every class.
+    density, each weighted by its density. For regression, the bracket is the expected similarity of two labels.
+    Concepts are learned separately in every fold and for every class.
 
     On the command line this is ``mg-ddv``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/d"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For regression: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
         How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     hypotheses : {"all", "best"}, default="all"
-        Average over all concepts found, each with its weight, or take the one with the highest density alone
-        (best).
+        Weighted average over all concepts found, or only the concept with the highest density (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
-        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
-        have seen.
+        Inner folds search for their own concepts (none), or reuse those of the whole training set (outer). outer is
+        faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts have
+        seen.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -2996,7 +5661,7 @@ class MGDDVRegressor(BagRegressor):
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
@@ -3029,43 +5694,45 @@ class MGDDVRegressor(BagRegressor):
 
 
 class MGACCClassifier(BagClassifier):
-    """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
+    """Set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by accuracy.
 
     The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
-    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
-    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for regression, by how much smaller their
+    squared error is than the largest. Unlike in mg-ddv, a single concept of high density cannot dominate.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/d"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     label_kernel : {"equal", "both"}, default="equal"
         For classes: the labels of two instances are similar if they are equal, or only if both are positive (both).
     search : {"dd", "em-dd"}, default="dd"
         How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     hypotheses : {"all", "best"}, default="all"
-        Average over all concepts found, each with its weight, or take the one with the highest density alone
-        (best).
+        Weighted average over all concepts found, or only the concept with the highest density (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
-        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
-        have seen.
+        Inner folds search for their own concepts (none), or reuse those of the whole training set (outer). outer is
+        faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts have
+        seen.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -3139,7 +5806,7 @@ class MGACCClassifier(BagClassifier):
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
@@ -3180,46 +5847,48 @@ class MGACCClassifier(BagClassifier):
 
 
 class MGACCRegressor(BagRegressor):
-    """Instance pairs weighted by how alike their labels probably are, concepts by accuracy.
+    """Set kernel in which pairs of instances with similar predicted labels count more; concepts weighted by accuracy.
 
     The kernel of mg-ddv with concepts weighted by the number of training bags they classify correctly (a bag counts
-    as positive if exp(-D) is at least 1/2 for one of its instances), or, for numbers, by how far their squared
-    error lies below the largest. One dense concept cannot dominate, as it can in mg-ddv.
+    as positive if exp(-D) is at least 1/2 for one of its instances), or, for regression, by how much smaller their
+    squared error is than the largest. Unlike in mg-ddv, a single concept of high density cannot dominate.
 
     On the command line this is ``mg-acc``. Explanations: additive.
 
     Parameters
     ----------
     gamma : float or str, default="1/d"
-        Width of the instance kernel exp(-gamma |x - z|^2). It takes a number above 0, N/median (N over the median
-        squared distance of training instances), or N/d (over the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |x - z|^2); a larger gamma means a narrower kernel. It takes a
+        number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
+        divided by the number of attributes).
     label_kernel : {"linear", "gaussian"}, default="gaussian"
-        For numbers: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
+        For regression: similarity of two labels in [0, 1]: linear, 1 - |a - b|, or gaussian, 10^(-4 (a - b)^2).
     search : {"dd", "em-dd"}, default="dd"
         How concepts are found: by maximising diverse density (dd), or by EM-DD.
     distance : {"weighted", "unweighted"}, default="weighted"
-        Weighted: every attribute has a weight of its own, found together with the point; unweighted: one weight for
-        all.
+        Weighted: every attribute has its own weight, learned together with the point; unweighted: one weight for
+        all attributes.
     rho : float, default=1
         Squared weight of an attribute at the start of the search, times the number of attributes; with
         distance=unweighted it stays fixed. It takes a number above 0.
-    starts : float or str, default="all"
-        Start from all instances of positive bags, or from this many, drawn at random. It takes all | a whole number
-        from 1 to 1000000.
+    starts : float or str, default="auto"
+        Auto: start from the instances of positive bags (from some of them if there are very many), and continue
+        only the most promising climbs; all: climb from every instance to the end; a number: from this number of
+        random instances. It takes auto | all | a whole number from 1 to 1000000.
     iterations : int, default=30
-        Maximum number of steps per start; more rarely changes the result. It takes a whole number from 1 to 10000.
+        Maximum number of steps per start; more steps rarely change the result. It takes a whole number from 1 to
+        10000.
     hypotheses : {"all", "best"}, default="all"
-        Average over all concepts found, each with its weight, or take the one with the highest density alone
-        (best).
+        Weighted average over all concepts found, or only the concept with the highest density (best).
     reuse : {"none", "outer"}, default="none"
-        Inner folds search for concepts of their own (none), or reuse those of the whole training part (outer).
-        outer is faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts
-        have seen.
+        Inner folds search for their own concepts (none), or reuse those of the whole training set (outer). outer is
+        faster, but gamma, c, threshold and probabilities are then chosen on bags whose labels the concepts have
+        seen.
     c : float, default=100
-        Cost of an error; larger follows the training bags more closely. It takes a number above 0.
+        Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
-        Half-width of the tube of support vector regression (SVR's epsilon): errors up to this size cost nothing, in
-        units of the target. It takes a number above 0.
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -3280,7 +5949,7 @@ class MGACCRegressor(BagRegressor):
         search: Literal["dd", "em-dd"] = "dd",
         distance: Literal["weighted", "unweighted"] = "weighted",
         rho: float = 1,
-        starts: float | str = "all",
+        starts: float | str = "auto",
         iterations: int = 30,
         hypotheses: Literal["all", "best"] = "all",
         reuse: Literal["none", "outer"] = "none",
@@ -3312,13 +5981,401 @@ class MGACCRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
+class BaggingClassifier(BagClassifier):
+    """The mean of a method over bootstrap samples of the bags.
+
+    Trains a method several times, each time on a bootstrap sample of the bags (of whole groups, if there are
+    groups), and averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit
+    reports. The member uses its default parameters and its own scaling.
+
+    On the command line this is ``bagging``. Explanations: additive, where the member explains itself.
+
+    Parameters
+    ----------
+    member : str, default="simple-mi"
+        The method whose outputs are averaged, at its default parameters. It takes a name.
+    draws : int, default=10
+        Number of bootstrap samples, each with a model of its own. It takes a whole number from 1 to 1000.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Breiman: Bagging predictors, Machine Learning 24, 1996
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.BaggingClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "bagging"
+    _parameters: ClassVar[dict[str, str]] = {"member": "member", "draws": "draws"}
+
+    def __init__(
+        self,
+        *,
+        member: str = "simple-mi",
+        draws: int = 10,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.member = member
+        self.draws = draws
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class BaggingRegressor(BagRegressor):
+    """The mean of a method over bootstrap samples of the bags.
+
+    Trains a method several times, each time on a bootstrap sample of the bags (of whole groups, if there are
+    groups), and averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit
+    reports. The member uses its default parameters and its own scaling.
+
+    On the command line this is ``bagging``. Explanations: additive, where the member explains itself.
+
+    Parameters
+    ----------
+    member : str, default="simple-mi"
+        The method whose outputs are averaged, at its default parameters. It takes a name.
+    draws : int, default=10
+        Number of bootstrap samples, each with a model of its own. It takes a whole number from 1 to 1000.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Breiman: Bagging predictors, Machine Learning 24, 1996
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.BaggingRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "bagging"
+    _parameters: ClassVar[dict[str, str]] = {"member": "member", "draws": "draws"}
+
+    def __init__(
+        self,
+        *,
+        member: str = "simple-mi",
+        draws: int = 10,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.member = member
+        self.draws = draws
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class StackingClassifier(BagClassifier):
+    """A linear SVM on the outputs of several methods.
+
+    A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from
+    members that were trained on other folds. Members use their default parameters and the scaling of the first
+    member.
+
+    On the command line this is ``stacking``. Explanations: additive, where all members explain themselves.
+
+    Parameters
+    ----------
+    members : str, default="simple-mi,mi-kernel"
+        The methods, separated by commas, each at its default parameters. It takes names, separated by commas.
+    folds : int, default=5
+        Number of folds of the training bags; members predict each fold after training on the others. It takes a
+        whole number from 2 to 100.
+    c : float, default=1
+        Cost of an error of the machine on top; smaller trusts the members more evenly. It takes a number above 0.
+    multiclass : {"one-vs-one", "one-vs-rest"}, optional
+        How several classes become machines; what suits the method (one-vs-rest) if not given.
+    class_weight : {"balanced"} or dict, optional
+        Give every class the same total cost, however rare; or what an error costs, class by class.
+    decision_threshold : float or str, optional
+        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+    inner : int, default=5
+        Folds of the training bags by which probabilities and thresholds are learned.
+    probability : bool, default=True
+        Whether the model learns probabilities. Without, it is trained once instead of once more
+        for every inner fold, and has no `predict_proba`.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wolpert: Stacked generalization, Neural Networks 5, 1992
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.StackingClassifier().fit(data.bags, data.y)
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "stacking"
+    _parameters: ClassVar[dict[str, str]] = {"members": "members", "folds": "folds", "c": "c"}
+
+    def __init__(
+        self,
+        *,
+        members: str = "simple-mi,mi-kernel",
+        folds: int = 5,
+        c: float = 1,
+        multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        decision_threshold: float | str | None = None,
+        inner: int = 5,
+        probability: bool = True,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.members = members
+        self.folds = folds
+        self.c = c
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.decision_threshold = decision_threshold
+        self.inner = inner
+        self.probability = probability
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class StackingRegressor(BagRegressor):
+    """A linear SVM on the outputs of several methods.
+
+    A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from
+    members that were trained on other folds. Members use their default parameters and the scaling of the first
+    member.
+
+    On the command line this is ``stacking``. Explanations: additive, where all members explain themselves.
+
+    Parameters
+    ----------
+    members : str, default="simple-mi,mi-kernel"
+        The methods, separated by commas, each at its default parameters. It takes names, separated by commas.
+    folds : int, default=5
+        Number of folds of the training bags; members predict each fold after training on the others. It takes a
+        whole number from 2 to 100.
+    c : float, default=1
+        Cost of an error of the machine on top; smaller trusts the members more evenly. It takes a number above 0.
+    tube : float, default=0.01
+        Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
+        a number above 0.
+    scale : {"none", "minmax", "zscore", "maxabs"}, optional
+        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+    missing : {"refuse", "median"}, default="refuse"
+        What happens to values that are NaN: an error, or the median of the training bags.
+    precision : {"f64", "f32"}, default="f64"
+        Precision of kernel sums.
+    memory : float, default=4e9
+        Bytes that Grams, caches and copies may occupy together.
+    random_state : int, RandomState instance or None, default=0
+        The seed of everything random: the same seed gives the same numbers on any number of threads.
+        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+    n_jobs : int, optional
+        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
+        (``parallel_config``, its workers, containers).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, if the bags had any.
+    model_ : object
+        What was learned.
+
+    References
+    ----------
+    Wolpert: Stacked generalization, Neural Networks 5, 1992
+
+    Examples
+    --------
+    >>> import bagwise
+    >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
+    >>> model = bagwise.StackingRegressor().fit(data.bags, data.bags.sizes())
+    >>> model.predict(data.bags[:2]).shape
+    (2,)
+    """
+
+    _method: ClassVar[str] = "stacking"
+    _parameters: ClassVar[dict[str, str]] = {"members": "members", "folds": "folds", "c": "c", "tube": "tube"}
+
+    def __init__(
+        self,
+        *,
+        members: str = "simple-mi,mi-kernel",
+        folds: int = 5,
+        c: float = 1,
+        tube: float = 0.01,
+        scale: str | None = None,
+        missing: Literal["refuse", "median"] = "refuse",
+        precision: Literal["f64", "f32"] = "f64",
+        memory: float = MEMORY,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.members = members
+        self.folds = folds
+        self.c = c
+        self.tube = tube
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
 #: Classes by method and by whether they predict numbers.
 ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("majority", False): MajorityClassifier,
     ("majority", True): MajorityRegressor,
     ("simple-mi", False): SimpleMIClassifier,
     ("simple-mi", True): SimpleMIRegressor,
+    ("mi-wrapper", False): MIWrapperClassifier,
+    ("optimal-ball", False): OptimalBallClassifier,
+    ("citation-knn", False): CitationKNNClassifier,
+    ("citation-knn", True): CitationKNNRegressor,
+    ("mi-boost", False): MIBoostClassifier,
     ("sil", False): SILClassifier,
+    ("bow", False): BowClassifier,
+    ("bow", True): BowRegressor,
+    ("cce", False): CceClassifier,
+    ("tlc", False): TLCClassifier,
+    ("mi-vlad", False): MIVladClassifier,
+    ("mi-vlad", True): MIVladRegressor,
+    ("mi-fv", False): MIFvClassifier,
+    ("mi-fv", True): MIFvRegressor,
+    ("miles", False): MILESClassifier,
+    ("miles", True): MILESRegressor,
+    ("mind", False): MindClassifier,
+    ("mind", True): MindRegressor,
     ("mi-kernel", False): MIKernelClassifier,
     ("mi-kernel", True): MIKernelRegressor,
     ("dd", False): DDClassifier,
@@ -3326,10 +6383,13 @@ ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("em-dd", False): EMDDClassifier,
     ("em-dd", True): EMDDRegressor,
     ("dd-svm", False): DDSVMClassifier,
+    ("emd", False): EMDClassifier,
+    ("emd", True): EMDRegressor,
     ("wmksvm", False): WMKSVMClassifier,
     ("wmksvm", True): WMKSVMRegressor,
     ("mi-svm", False): InstanceMISVMClassifier,
     ("mi-svm-bag", False): BagMISVMClassifier,
+    ("misssvm", False): MisssvmClassifier,
     ("mirsvm", False): MIRSVMClassifier,
     ("migraph", False): MiGraphClassifier,
     ("migraph", True): MiGraphRegressor,
@@ -3337,8 +6397,16 @@ ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("isk", True): ISKRegressor,
     ("migraph-explicit", False): ExplicitMIGraphClassifier,
     ("migraph-explicit", True): ExplicitMIGraphRegressor,
+    ("rbf-mip", False): RBFMipClassifier,
+    ("rbf-mip", True): RBFMipRegressor,
+    ("mil-net", False): MILNetClassifier,
+    ("mil-net", True): MILNetRegressor,
     ("mg-ddv", False): MGDDVClassifier,
     ("mg-ddv", True): MGDDVRegressor,
     ("mg-acc", False): MGACCClassifier,
     ("mg-acc", True): MGACCRegressor,
+    ("bagging", False): BaggingClassifier,
+    ("bagging", True): BaggingRegressor,
+    ("stacking", False): StackingClassifier,
+    ("stacking", True): StackingRegressor,
 }

@@ -82,7 +82,7 @@ fn a_model_remembers_tables_without_headings_and_their_dialect() {
     let path = folder.path();
     let rows = |label: bool| -> String {
         let row = |i: usize| {
-            let (bag, sign) = (i / 2, if (i / 2) % 2 == 0 { 1 } else { -1 });
+            let (bag, sign) = (i / 2, if (i / 2).is_multiple_of(2) { 1 } else { -1 });
             let x = format!("{},{}", sign * (3 + i as i64 % 3), i % 10);
             let label = if label { format!("{};", (bag % 2)) } else { String::new() };
             format!("site{};{label}b{bag};{x};{},5\n", bag % 3, i % 4)

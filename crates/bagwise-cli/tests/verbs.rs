@@ -255,7 +255,7 @@ fn a_fit_says_what_it_made() {
     assert_eq!(text(&output.stdout), "");
     assert!(
         text(&output.stderr).contains(
-            "mi-kernel gamma=1/median kernel=rbf degree=2 distance=euclidean norm=mean c=10, scaling minmax\n"
+            "mi-kernel gamma=1/median kernel=rbf distance=euclidean norm=mean c=10, scaling minmax\n"
         ),
         "{}",
         text(&output.stderr)
@@ -426,7 +426,8 @@ fn a_budget_that_is_up_keeps_what_is_done_and_more_time_goes_on() {
     let short = with(&["--budget", "0.001s"]);
     let said = text(&short.stderr);
     assert_eq!(short.status.code(), Some(2));
-    assert!(said.contains("0 of 9 fits are kept") && said.contains("--budget"), "{said}");
+    // The first method may be done before the clock is looked at.
+    assert!(said.contains("fits are kept; go on with") && said.contains("--budget"), "{said}");
     let long = with(&["--budget", "1h", "--format", "json"]);
     assert_eq!(long.status.code(), Some(0), "{}", text(&long.stderr));
     let found: serde_json::Value = serde_json::from_slice(&long.stdout).unwrap();

@@ -327,7 +327,7 @@ impl TimePlan {
         }
         let seconds = self.methods.iter().map(|m| m.seconds).chain(self.left_out.iter().map(|m| m.seconds));
         let is_time = |t: f64| (0.0..1e15).contains(&t);
-        if !seconds.chain(self.time).all(is_time) || !(self.speed > 0.0 && is_time(self.speed)) {
+        if !(seconds.chain(self.time).all(is_time) && self.speed > 0.0 && is_time(self.speed)) {
             return Err("a time or speed in it is impossible".into());
         }
         Ok(())

@@ -37,7 +37,7 @@ output folder. A task that is killed or requeued goes on where it was. When all 
 joins their records and writes tables and report; it trains nothing then. All tasks must see the data and the folder.
 
 Examples:
-  bagwise slurm --shards 100 compare musk1 --methods all --repeats 10 -o musk1-cluster > musk1.sbatch
+  bagwise slurm --shards 100 compare musk1 --repeats 10 -o musk1-cluster > musk1.sbatch
   bagwise slurm --shards 40 --cpus 4 --task-memory 8G --time 4:00:00 run experiment.toml -o cluster";
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {

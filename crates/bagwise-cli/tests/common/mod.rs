@@ -86,7 +86,9 @@ pub(crate) fn timeless(page: &str) -> String {
         })
     };
     let mut all = String::new();
-    for line in page.lines() {
+    // How far a run is after so many seconds.
+    let is_progress = |line: &str| line.contains(", fold ") && line.contains(" %, ");
+    for line in page.lines().filter(|line| !is_progress(line)) {
         let words: Vec<&str> = line.split(' ').collect();
         let timed = |i: usize| is_time(words[i]) && (i + 1 == words.len() || words[i + 1] == "s");
         let shown: Vec<&str> = (0..words.len()).map(|i| if timed(i) { "T" } else { words[i] }).collect();

@@ -165,7 +165,7 @@ pub fn search(evidence: &Evidence, options: &SearchOptions, ctx: &Ctx) -> Result
     let ascent = Ascent { evidence, options, batch, ctx };
     match options.starts {
         Starts::Auto => ascent.in_rounds(starts),
-        _ => ascent.from_all(&starts),
+        _ => ascent.climb_all(&starts),
     }
 }
 
@@ -213,7 +213,7 @@ impl Ascent<'_> {
         FoundConcept { concept, log_density, start, end, evaluations }
     }
 
-    fn from_all(&self, starts: &[usize]) -> Result<Vec<FoundConcept>> {
+    fn climb_all(&self, starts: &[usize]) -> Result<Vec<FoundConcept>> {
         let most = self.options.stop.iterations;
         let total = (starts.len() * most) as u64;
         let mut found = Vec::with_capacity(starts.len());
