@@ -6,6 +6,7 @@
 
 mod conformal;
 mod file;
+mod offers;
 
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
 use file::checksum;
@@ -17,16 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
-use crate::graph::Graph;
-use crate::method::{
-    CutRule, Explanation, Offer, Predictor, Representative, State, TracedRound, VotingBag, WeightedConcept,
-};
+use crate::method::{Explanation, Predictor, State};
 use crate::methods;
 use crate::multiclass::{BinaryTask, class_scores, vote};
 use crate::params::Point;
 use crate::preprocess::Transform;
 use crate::state::refuse;
-use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
+use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
 use bagwise_io::{ReadOptions, compress, save};
 use bagwise_judge::Scored;
 
@@ -334,119 +332,6 @@ impl Model {
             (Some(label), 2..) => format!("{label} vs rest"),
             _ => self.machine_name(0),
         }
-    }
-
-    /// For each bag and machine how much each instance is attended to, in shares of 1; an error if its method, or its way of
-    /// pooling, has no attention.
-    pub fn attention(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<f64>>>> {
-        let mut all = Vec::with_capacity(bags.len());
-        for (_, ready) in self.ready(bags, ctx)? {
-            let ready = ready?;
-            let mut chunk: Vec<Vec<Vec<f64>>> = vec![Vec::new(); ready.len()];
-            for model in &self.models {
-                let found = model.attention(&ready, ctx)?.ok_or_else(|| self.lacks(Offer::Attention))?;
-                chunk.iter_mut().zip(found).for_each(|(bag, own)| bag.extend(own));
-            }
-            all.extend(chunk);
-        }
-        Ok(all)
-    }
-
-    /// For each machine what training bags say that parts of it had not seen: the share of them on the right side, or the mean
-    /// squared error. Empty if the method leaves out none.
-    pub fn out_of_bag(&self) -> Vec<f64> {
-        self.models.iter().flat_map(|model| model.out_of_bag().to_vec()).collect()
-    }
-
-    /// The graph of each bag as the model sees it, scaled; an error if its method draws none.
-    pub fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
-        let mut all = Vec::with_capacity(bags.len());
-        for (_, ready) in self.ready(bags, ctx)? {
-            let ready = ready?;
-            // All machines see the same bags.
-            let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
-            all.extend(graphs.ok_or_else(|| self.lacks(Offer::Graphs))?);
-        }
-        Ok(all)
-    }
-
-    /// The instances that stand for training bags, machine after machine; empty if the method chooses none.
-    pub fn representatives(&self) -> Vec<Representative> {
-        let mut first = 0;
-        let mut all = Vec::new();
-        for model in &self.models {
-            all.extend(
-                model
-                    .representatives()
-                    .iter()
-                    .map(|r| Representative { output: first + r.output, ..r.clone() }),
-            );
-            first += model.outputs();
-        }
-        all
-    }
-
-    /// The search for the instances that decide, machine after machine and round by round; empty if the method trains
-    /// once.
-    pub fn trace(&self) -> Vec<TracedRound> {
-        let mut first = 0;
-        let mut all = Vec::new();
-        for model in &self.models {
-            all.extend(model.trace().iter().map(|r| TracedRound { output: first + r.output, ..r.clone() }));
-            first += model.outputs();
-        }
-        all
-    }
-
-    /// The feature map of each bag; an error if its method has none.
-    pub fn map(&self, bags: &Bags, ctx: &Ctx) -> Result<Csr> {
-        let mut all: Option<Csr> = None;
-        for (_, ready) in self.ready(bags, ctx)? {
-            ctx.check()?;
-            // All machines see the same map.
-            let map = self.models.first().map(|model| model.map(&ready?, ctx)).transpose()?.flatten();
-            let map = map.ok_or_else(|| self.lacks(Offer::FeatureMap))?;
-            let all = all.get_or_insert_with(|| Csr::empty(map.cols()));
-            (0..map.rows()).for_each(|b| {
-                all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
-            });
-        }
-        all.ok_or_else(|| self.lacks(Offer::FeatureMap))
-    }
-
-    /// For each machine the concepts it is made of; an error if its method has none.
-    pub fn concepts(&self) -> Result<Vec<Vec<WeightedConcept>>> {
-        let mut all = Vec::new();
-        for model in &self.models {
-            all.extend(model.concepts().ok_or_else(|| self.lacks(Offer::Concepts))?);
-        }
-        Ok(all)
-    }
-
-    /// For each bag and machine the training bags that vote, and by which instances; an error if its method lets none
-    /// vote.
-    pub fn votes(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Vec<VotingBag>>>> {
-        let mut all = Vec::with_capacity(bags.len());
-        for (_, ready) in self.ready(bags, ctx)? {
-            let ready = ready?;
-            // Nothing is learned from labels before bags vote, so that one model has all machines.
-            let votes = self.models.first().map(|model| model.votes(&ready, ctx)).transpose()?.flatten();
-            all.extend(votes.ok_or_else(|| self.lacks(Offer::Votes))?);
-        }
-        Ok(all)
-    }
-
-    /// For each machine the rules it adds up; an error if its method has none.
-    pub fn rules(&self) -> Result<Vec<Vec<CutRule>>> {
-        let mut all = Vec::new();
-        for model in &self.models {
-            all.extend(model.rules().ok_or_else(|| self.lacks(Offer::Rules))?);
-        }
-        Ok(all)
-    }
-
-    fn lacks(&self, offer: Offer) -> Error {
-        methods::lacks(&self.header.method, offer)
     }
 
     /// The number that a prediction is summed up by: the predicted value, the decision value of the positive class of two, or

@@ -102,7 +102,7 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
         for (i, nth) in places.into_iter().enumerate() {
             for (j, &fault) in faults.iter().enumerate() {
                 // Of a long command, which would go on for minutes, only what stops it.
-                if scene.long && fault == Fault::Short || scene.long && (i + j) % 2 == 1 {
+                if scene.long && (fault == Fault::Short || (i + j) % 2 == 1) {
                     continue;
                 }
                 let injection = Injection { kind: *kind, nth, fault };
