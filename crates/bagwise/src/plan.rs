@@ -1,9 +1,9 @@
 //! What a run will take, and what fits a given time: the plan of a run.
 //!
-//! Every method says how many operations its steps take ([`Method::work`](crate::method::Method::work),
+//! Every method says how many operations its steps take ([`Method::work`],
 //! [`machine_work`](crate::method::Method::machine_work), [`answer_work`](crate::method::Method::answer_work)), from the shape
 //! of the data: bags, instances, columns, classes. No value, no label and no clock reaches these counts. At
-//! [`NOMINAL_SPEED`](crate::method::NOMINAL_SPEED) they are seconds of a core. There is no other estimate: a plan, the time
+//! [`NOMINAL_SPEED`] they are seconds of a core. There is no other estimate: a plan, the time
 //! that a command announces and the share that progress shows are all made of it.
 //!
 //! The rule of a plan: the baselines always take part; then mi-kernel, migraph and isk, then
