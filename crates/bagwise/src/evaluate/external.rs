@@ -118,13 +118,22 @@ pub fn was_trained_on(model: &Model, data: &Dataset) -> Result<bool> {
 
 /// Slope and intercept of the outcome on the log odds of predicted probabilities (Cox's calibration line): 1 and 0 if the
 /// probabilities are right, a smaller slope if they are too extreme. Nothing where all outcomes, or all probabilities, are the
-/// same.
+/// same, or where the probabilities separate the outcomes.
 pub fn calibration_line(pairs: &[(f64, bool)]) -> Option<(f64, f64)> {
     const EDGE: f64 = 1e-6;
     let odds: Vec<f64> =
         pairs.iter().map(|(p, _)| p.clamp(EDGE, 1.0 - EDGE)).map(|p| (p / (1.0 - p)).ln()).collect();
     let hits = pairs.iter().filter(|p| p.1).count();
     if hits == 0 || hits == pairs.len() || odds.windows(2).all(|w| w[0] == w[1]) {
+        return None;
+    }
+    // Outcomes that the odds separate have no finite line.
+    let ends = |hit: bool| {
+        let own = odds.iter().zip(pairs).filter(|(_, pair)| pair.1 == hit).map(|(x, _)| *x);
+        own.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+    };
+    let (misses, hits) = (ends(false), ends(true));
+    if misses.1 <= hits.0 || hits.1 <= misses.0 {
         return None;
     }
     // Newton's steps for a logistic regression on one column.
@@ -142,8 +151,7 @@ pub fn calibration_line(pairs: &[(f64, bool)]) -> Option<(f64, f64)> {
         }
         let determinant = h[0] * h[2] - h[1] * h[1];
         let step = [(h[2] * g[0] - h[1] * g[1]) / determinant, (h[0] * g[1] - h[1] * g[0]) / determinant];
-        // Outcomes that the odds separate have no finite line.
-        if !step.iter().all(|s| s.is_finite()) || slope.abs() > 1e3 {
+        if !step.iter().all(|s| s.is_finite()) {
             return None;
         }
         slope += step[0];

@@ -25,7 +25,7 @@ use crate::families::embedding::{Embedded, Embedding};
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
 use crate::families::trees::{Tree, TreeLimits};
-use crate::method::{Info, MemoryEstimate, Offer, Scope, State};
+use crate::method::{Info, MemoryEstimate, Scope, State};
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -51,7 +51,6 @@ static INFO: Info = Info {
     regression: false,
     scale: Scale::None,
     complexity: 22,
-    offers: &[Offer::Kernel],
     learns_labels: true,
     params: PARAMS,
     ..Info::USUAL

@@ -37,7 +37,7 @@ const OPTIONS: &[&[(&str, &str)]] = &[
     &[("centres", "6"), ("assign", "soft")],
     &[("combine", "mean")],
     &[("prototypes", "20")],
-    &[("depth", "8"), ("leaf", "1")],
+    &[("depth", "2"), ("leaf", "3")],
     &[("pool", "gated"), ("batch", "7"), ("rate", "0.01")],
     &[("pool", "mean"), ("layers", "2"), ("rate", "0.01"), ("steps", "60")],
     &[("pool", "max"), ("restarts", "2"), ("rate", "0.01"), ("steps", "60")],
