@@ -141,7 +141,7 @@ fn a_plan_is_repeated_from_its_file_and_refused_for_other_settings() {
     assert!(refused.contains("migraph") && refused.contains("other settings"), "{refused}");
     let broken = home.path().join("broken.json");
     std::fs::write(&broken, "{}").unwrap();
-    assert!(TimePlan::read(&broken).unwrap_err().to_string().contains("no plan of a run"));
+    assert!(TimePlan::read(&broken).unwrap_err().to_string().contains("not the plan of a run"));
 }
 
 /// A plan may come from somebody else.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::{Bags, Dataset, Instances, Mat, Model, Target};
-use bagwise_report::paper::{Panel, PanelSeries, PaperFigure, PaperSummary, SeriesLook};
+use bagwise_report::paper::{FigurePanel, PanelSeries, PaperFigure, PaperSummary, SeriesLook};
 use serde::Deserialize;
 
 use super::around;
@@ -76,7 +76,14 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
             drawn.numbers.push(number("rounds", model.trace().len()));
         }
         let axes = (data.bags.features()[0].name.clone(), data.bags.features()[1].name.clone());
-        drawn.panels.push(Panel { title: method.name.clone(), axes, x, y, series, ..Panel::default() });
+        drawn.panels.push(FigurePanel {
+            title: method.name.clone(),
+            axes,
+            x,
+            y,
+            series,
+            ..FigurePanel::default()
+        });
     }
     Ok(drawn)
 }

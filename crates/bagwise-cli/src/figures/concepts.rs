@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use bagwise::judge::{Pool, Splits};
-use bagwise_report::paper::{Panel, PanelSeries, PaperFigure, PaperSummary, SeriesLook};
+use bagwise_report::paper::{FigurePanel, PanelSeries, PaperFigure, PaperSummary, SeriesLook};
 
 use super::around;
 use crate::experiment::figure::FigureSettings;
@@ -75,13 +75,13 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
             }
         }
         let points = || series.iter().flat_map(|s| s.pieces.iter().flatten());
-        panels.push(Panel {
+        panels.push(FigurePanel {
             title: title.into(),
             axes: ("concepts by increasing density".into(), "P(h|D)".into()),
             x: (0.0, points().map(|p| p.0).fold(1.0, f64::max)),
             y: around(points().map(|p| p.1)),
             series,
-            ..Panel::default()
+            ..FigurePanel::default()
         });
     }
     let count = |ours: usize, what: &str, printed: &str| PaperSummary {

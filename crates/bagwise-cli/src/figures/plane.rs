@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result};
 use bagwise::{Bags, Dataset, Instances, Mat, Rng, Target};
-use bagwise_report::paper::{Panel, PanelMap, PanelSeries, PaperFigure, SeriesLook};
+use bagwise_report::paper::{FigurePanel, PanelMap, PanelSeries, PaperFigure, SeriesLook};
 
 use crate::experiment::figure::{Along, FigureMethod, FigureSettings};
 use crate::session::Session;
@@ -26,14 +26,14 @@ pub(super) fn kernel_map(figure: &FigureSettings, session: &Session) -> Result<P
     let mut panels = Vec::new();
     for method in &figure.method {
         let values = kernels(method, &[], &[cross([0.0, 0.0])], &crosses, session)?.remove(0);
-        panels.push(Panel {
+        panels.push(FigurePanel {
             title: method.name.clone(),
             note: background(method),
             axes: ("shift to the right".into(), "shift upwards".into()),
             x: (-1.0, 1.0),
             y: (-1.0, 1.0),
             map: Some(PanelMap { columns: SIDE, values }),
-            ..Panel::default()
+            ..FigurePanel::default()
         });
     }
     Ok(PaperFigure { panels, ..PaperFigure::default() })
@@ -77,14 +77,14 @@ pub(super) fn shared_cells(figure: &FigureSettings, session: &Session) -> Result
         Along::Psi => "psi".to_string(),
         Along::Distance => "distance of the centres".to_string(),
     };
-    let panel = Panel {
+    let panel = FigurePanel {
         title: format!("Along {across}"),
         note: figure.method.first().map_or(String::new(), background),
         axes: (across, "probability of one cell".into()),
         x: (0.0, last),
         y: (0.0, 1.0),
         series,
-        ..Panel::default()
+        ..FigurePanel::default()
     };
     Ok(PaperFigure { panels: vec![panel], ..PaperFigure::default() })
 }

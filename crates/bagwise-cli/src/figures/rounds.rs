@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use bagwise_report::paper::{Panel, PanelSeries, PaperFigure, SeriesLook};
+use bagwise_report::paper::{FigurePanel, PanelSeries, PaperFigure, SeriesLook};
 
 use crate::experiment::figure::FigureSettings;
 use crate::experiment::printed;
@@ -53,14 +53,14 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
             look: SeriesLook::Dashed,
             pieces: vec![ends],
         });
-        panels.push(Panel {
+        panels.push(FigurePanel {
             title: name.clone(),
             note: notes.join(" "),
             axes: ("round".into(), "bags that keep their representative".into()),
             x: (1.0, ROUNDS as f64),
             y: (0.0, (bags + 2) as f64),
             series,
-            ..Panel::default()
+            ..FigurePanel::default()
         });
     }
     Ok(PaperFigure { panels, ..PaperFigure::default() })

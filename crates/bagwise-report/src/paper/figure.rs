@@ -2,7 +2,7 @@
 //! plane. What was printed and what came out here share a panel.
 
 use super::write::summaries;
-use super::{Panel, PanelMap, PaperFigure, SeriesLook};
+use super::{FigurePanel, PanelMap, PaperFigure, SeriesLook};
 use crate::markup::{Markup, fixed, place};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, mark, path, titled};
 use crate::png::{base64, palette, png};
@@ -30,7 +30,7 @@ impl PaperFigure {
     }
 }
 
-impl Panel {
+impl FigurePanel {
     fn draw(&self, page: &mut Markup, id: &str) {
         let names: Vec<&str> = self.series.iter().map(|s| s.name.as_str()).collect();
         let shown = match &self.map {
@@ -126,7 +126,7 @@ mod tests {
     use super::super::PanelSeries;
     use super::*;
 
-    fn drawn(panel: Panel) -> String {
+    fn drawn(panel: FigurePanel) -> String {
         let figure = PaperFigure { title: "Figure 2".into(), panels: vec![panel], ..PaperFigure::default() };
         let mut page = Markup::default();
         figure.write(&mut page, "figure-0");
@@ -138,7 +138,7 @@ mod tests {
         let series =
             |name: &str, look, pieces: Vec<Vec<(f64, f64)>>| PanelSeries { name: name.into(), look, pieces };
         let line = vec![(0.0, 0.0), (1.0, 1.0)];
-        let page = drawn(Panel {
+        let page = drawn(FigurePanel {
             title: "(a)".into(),
             axes: ("psi".into(), "probability".into()),
             x: (0.0, 1.0),
@@ -148,7 +148,7 @@ mod tests {
                 series("printed", SeriesLook::Dashed, vec![line.clone()]),
                 series("chosen", SeriesLook::Marks, vec![line]),
             ],
-            ..Panel::default()
+            ..FigurePanel::default()
         });
         assert!(page.contains("class=\"c m0\" d=\"M56 286L386 30M56 286L386 30\""), "{page}");
         assert_eq!(page.matches("class=\"c dashed m1\"").count(), 1);
@@ -161,7 +161,7 @@ mod tests {
     fn a_map_becomes_a_picture_with_its_first_row_at_the_bottom() {
         let panel = |values: Vec<f64>| {
             let map = Some(PanelMap { columns: 2, values });
-            drawn(Panel { x: (-1.0, 1.0), y: (-1.0, 1.0), map, ..Panel::default() })
+            drawn(FigurePanel { x: (-1.0, 1.0), y: (-1.0, 1.0), map, ..FigurePanel::default() })
         };
         let page = panel(vec![0.0, 0.0, 1.0, 1.0]);
         assert!(page.contains("data:image/png;base64,") && page.contains("0.000 to 1.000"), "{page}");

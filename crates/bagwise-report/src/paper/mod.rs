@@ -41,14 +41,14 @@ pub struct PaperFigure {
     /// What to see in it, and what is known to differ.
     pub note: String,
     /// Its panels.
-    pub panels: Vec<Panel>,
+    pub panels: Vec<FigurePanel>,
     /// Numbers that go with it.
     pub numbers: Vec<PaperSummary>,
 }
 
 /// One panel of a figure.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Panel {
+pub struct FigurePanel {
     /// Its name.
     pub title: String,
     /// What to see in it.

@@ -458,7 +458,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
-    pub fn refit(&self, tuned: &mut Tuned, train: &[usize], ctx: &Ctx) -> Result<Refit> {
+    pub(crate) fn refit(&self, tuned: &mut Tuned, train: &[usize], ctx: &Ctx) -> Result<Refit> {
         let point = &self.setup.grid.points[tuned.best];
         let frame = match tuned.frame.take() {
             Some(frame) => frame,
@@ -471,7 +471,7 @@ impl<'a> TrainingTask<'a> {
 }
 
 /// The chosen point, fitted on the whole training part.
-pub struct Refit {
+pub(crate) struct Refit {
     /// The frame of the fit.
     pub frame: PreparedFold,
     /// Index of the point within the frame.

@@ -43,7 +43,7 @@ pub struct TrainedRule {
     /// What tuning found for it.
     pub tuned: Tuned,
     /// Its machines.
-    pub refit: Refit,
+    pub(crate) refit: Refit,
     /// Outputs to probabilities.
     pub calibration: Calibration,
     /// From here on the positive class; above 0 if not given.
