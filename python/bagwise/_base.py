@@ -290,7 +290,9 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             "parameters": header["parameters"],
             "scaling": header["transform"]["scale"],
             "classes": header["classes"],
-            "data": {name: training.get(name) for name in ("data", "bags", "instances", "groups", "class_bags", "range")},
+            "data": {
+                name: training.get(name) for name in ("data", "bags", "instances", "groups", "class_bags", "range")
+            },
             "estimate": {
                 "metric": training["chosen_by"],
                 "value": training["inner_value"],

@@ -117,7 +117,7 @@ def _judge(
         decision_threshold=decision_threshold,
         best=best,
     )
-    judging = {
+    judging: dict[str, Any] = {
         "protocol": protocol,
         "folds": count,
         "inner": inner,

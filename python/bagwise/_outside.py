@@ -31,7 +31,9 @@ def outside_rows(
     for name, estimator in estimators.items():
         for wanted in ("fit", "predict"):
             if not hasattr(estimator, wanted):
-                raise TypeError(f"estimators: {name!r} has no method {wanted}; give an estimator like those of scikit-learn")
+                raise TypeError(
+                    f"estimators: {name!r} has no method {wanted}; give an estimator like those of scikit-learn"
+                )
         rows: list[Row] = []
         for repeat, folds in enumerate(plan):
             for fold, (train, test) in enumerate(folds):

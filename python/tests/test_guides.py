@@ -51,7 +51,7 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    assert sum(cell["cell_type"] == "code" for cell in cells) >= 4
+    assert sum(cell["cell_type"] == "code" for cell in cells) >= 3
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code":
             continue

@@ -62,10 +62,26 @@ def test_explanations_of_the_predicted_class(three: Any) -> None:
 def test_a_model_of_the_command_line_tells_how_to_read(tmp_path: Path) -> None:
     docs = Path(__file__).parents[2] / "docs"
     model = tmp_path / "m.bagwise"
-    line = ["fit", str(docs / "molecules.csv"), "--bag", "mol", "--label", "active", "--group", "scaffold", "--keep", "conformer"]
+    line = [
+        "fit",
+        str(docs / "molecules.csv"),
+        "--bag",
+        "mol",
+        "--label",
+        "active",
+        "--group",
+        "scaffold",
+        "--keep",
+        "conformer",
+    ]
     from bagwise import _native
 
-    assert _native.main(["bagwise", *line, "--method", "mi-kernel", "-p", "c=10", "-p", "gamma=1/median", "-q", "-o", str(model)]) == 0
+    assert (
+        _native.main(
+            ["bagwise", *line, "--method", "mi-kernel", "-p", "c=10", "-p", "gamma=1/median", "-q", "-o", str(model)]
+        )
+        == 0
+    )
     loaded = bagwise.load(model)
     new = bagwise.read(docs / "new.csv", model=loaded)
     assert len(loaded.predict(new.bags)) == 4 and "conformer" in new.kept

@@ -36,6 +36,9 @@ WEIGHTS = (
 )
 DENSITY = "diverse density has no costs of errors: weights act through the bags that are there, not their number"
 
+AGREED = "weights settle what is in doubt; neighbours, rules or groups that agree about a bag leave nothing in doubt"
+DIRECTION = "of bags of one instance the vectors keep the direction from the centres, and blobs on one line share it"
+
 
 def cannot_apply(estimator: Any) -> dict[str, str]:
     found = {}
@@ -44,6 +47,10 @@ def cannot_apply(estimator: Any) -> dict[str, str]:
         found["check_sample_weight_equivalence_on_sparse_data"] = WEIGHTS
     if estimator._method == "em-dd":
         found["check_class_weight_classifiers"] = DENSITY
+    if estimator._method in ("citation-knn", "mi-boost", "rbf-mip") and not is_regressor(estimator):
+        found["check_class_weight_classifiers"] = AGREED
+    if estimator._method in ("mi-fv", "mi-vlad"):
+        found["check_classifiers_train"] = DIRECTION
     return found
 
 

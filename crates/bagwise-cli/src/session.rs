@@ -57,7 +57,7 @@ impl Session {
             ctx.progress = Arc::<Shown>::clone(shown);
         }
         let cancel = ctx.canceller();
-        ctrlc::set_handler(move || {
+        let listening = ctrlc::set_handler(move || {
             // The first asks computations to stop where they can save their work, the second does not ask.
             if cancel.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(output::INTERRUPTED));
@@ -69,8 +69,12 @@ impl Session {
                 output::to_stderr("interrupted");
                 std::process::exit(i32::from(output::INTERRUPTED));
             });
-        })
-        .context("could not listen for Ctrl-C")?;
+        });
+        match listening {
+            // Of an earlier call in the same process, from Python: it ends the process too.
+            Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
+            other => other.context("could not listen for Ctrl-C")?,
+        }
         let General { format, csv_safe, force, quiet, .. } = *options;
         Ok(Session { ctx, format, csv_safe, force, quiet, shown, started })
     }

@@ -419,15 +419,18 @@ fn the_next_command_fits_the_parameters_that_were_judged() {
 }
 
 #[test]
-fn a_budget_that_is_up_keeps_what_is_done_and_more_time_goes_on() {
+fn a_budget_that_is_up_keeps_what_is_done_and_its_plan_is_repeated() {
     let folder = folder();
     let words = ["compare", "musk1", "--methods", "mi-kernel", "--folds", "3", "--no-report", "-o", "run"];
     let with = |budget: &[&str]| bagwise(folder.path(), &[&words[..], budget].concat());
-    let short = with(&["--budget", "0.001s"]);
+    let mut hasty = words.to_vec();
+    *hasty.last_mut().unwrap() = "hasty";
+    hasty.extend(["--budget", "0.001s"]);
+    let short = bagwise(folder.path(), &hasty);
     let said = text(&short.stderr);
     assert_eq!(short.status.code(), Some(2));
     // The first method may be done before the clock is looked at.
-    assert!(said.contains("fits are kept; go on with") && said.contains("--budget"), "{said}");
+    assert!(said.contains("fits are kept; repeat it to go on") && said.contains("--budget"), "{said}");
     let long = with(&["--budget", "1h", "--format", "json"]);
     assert_eq!(long.status.code(), Some(0), "{}", text(&long.stderr));
     let found: serde_json::Value = serde_json::from_slice(&long.stdout).unwrap();

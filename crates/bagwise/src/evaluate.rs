@@ -582,7 +582,8 @@ impl<'a> Evaluate<'a> {
                     "the time was up before one method was judged on all folds; {} of {total} fits are kept",
                     incomplete.iter().map(|(_, fits)| fits).sum::<usize>()
                 ),
-                Message::from("go on with the same settings, or allow more time").with([Setting::Budget]),
+                Message::from("repeat it to go on, or start in a new folder with more time")
+                    .with([Setting::Budget]),
             ));
         }
         let optimistic = plan.protocol.optimistic();

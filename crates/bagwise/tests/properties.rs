@@ -28,7 +28,7 @@ fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
     // Of what is the same for all bags: not learned from labels, and without cells, clusters or axes found in the bags.
     let learned = |m: &dyn Method| {
         m.info().has(Offer::FeatureMap)
-            || m.params().iter().any(|p| ["centres", "prototypes"].contains(&p.name))
+            || m.params().iter().any(|p| ["centres", "prototypes", "summary"].contains(&p.name))
     };
     let has_kernel = |m: &&&dyn Method| m.info().has(Offer::Kernel) && !learned(**m);
     for method in METHODS.iter().filter(has_kernel) {

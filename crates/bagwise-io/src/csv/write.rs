@@ -21,7 +21,7 @@ impl Writer for Csv {
         check_names(data)
             .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
         let delimiter = if has_tabs(path) { b'\t' } else { b',' };
-        save::whole(path, |out| write_table(data, delimiter, out))
+        save::whole(path, |out| write_table(data, delimiter, out).map_err(system_error))
     }
 }
 
@@ -91,6 +91,18 @@ pub(crate) fn check_names(data: &Dataset) -> Parsed<()> {
         }
     }
     Ok(())
+}
+
+/// What the system said, inside an error of the CSV writer, which hides whether the disk is full.
+fn system_error(error: io::Error) -> io::Error {
+    if !error.get_ref().is_some_and(|inner| inner.is::<csv::Error>()) {
+        return error;
+    }
+    let inner = error.into_inner().and_then(|inner| inner.downcast::<csv::Error>().ok());
+    match inner.map(|error| error.into_kind()) {
+        Some(csv::ErrorKind::Io(own)) => own,
+        other => io::Error::other(format!("the table: {other:?}")),
+    }
 }
 
 fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {

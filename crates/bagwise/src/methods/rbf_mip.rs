@@ -345,7 +345,9 @@ impl Predictor for NetworkModel {
     }
 
     fn explain(&self, _: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {
-        Err(Error::Invalid(format!("rbf-mip cannot tell instances apart: {WHY}")))
+        Err(Error::Invalid(format!(
+            "rbf-mip cannot tell instances apart: {WHY}; citation-knn names the nearest pairs"
+        )))
     }
 
     fn save(&self) -> Result<State> {
