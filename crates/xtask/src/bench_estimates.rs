@@ -105,7 +105,7 @@ fn pair(method: &str, set: &str) -> Result<f64> {
         learn(std::slice::from_ref(&learner), &fold.train, &inner, &TrainOptions::by(metric), &ctx)?;
     let learning = cpu_seconds() - start;
     let start = cpu_seconds();
-    learner.answers(&learned.refit.frame, &learned.refit.machines, &fold.train, &fold.test, &ctx)?;
+    learner.answers(learned.frame(), learned.machines(), &fold.train, &fold.test, &ctx)?;
     let answers = cpu_seconds() - start;
     drop(learned);
     // Not part of what is measured: the frame once more, to tell it from the machines.

@@ -2,7 +2,7 @@
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
 //! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
 
-use super::{FoldScope, Refit, TrainingTask, Tuned};
+use super::{FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::model::{FORMAT, Model, ModelHeader, TrainingSummary};
@@ -50,6 +50,18 @@ pub struct TrainedRule {
     pub threshold: Option<f64>,
     /// False if the rule for the threshold could not be met on the training bags.
     pub threshold_met: bool,
+}
+
+impl TrainedRule {
+    /// What the chosen point was prepared in.
+    pub fn frame(&self) -> &PreparedFold {
+        &self.refit.frame
+    }
+
+    /// The machines on all training bags.
+    pub fn machines(&self) -> &Machines {
+        &self.refit.machines
+    }
 }
 
 /// Learns from `train`, choosing by `inner` folds over it.
