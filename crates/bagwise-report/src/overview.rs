@@ -110,7 +110,7 @@ impl Overview {
     /// The test of the only two methods there are.
     fn pair(&self) -> Option<(usize, usize)> {
         let best = self.ranks.best();
-        (self.ranks.methods.len() == 2).then_some((best, 1 - best))
+        (self.ranks.methods.len() == 2).then(|| (best, 1 - best))
     }
 
     pub(crate) fn alpha(&self) -> f64 {
