@@ -3,7 +3,7 @@
 //! The crate knows examples, kernels and costs, nothing else. It holds three separate things: the *problem*
 //! ([`Dual`], and [`KernelRows`] to read its matrix), the *solver* ([`smo`]), and the *forms* that turn
 //! classification and regression into that problem and back ([`fit`], [`fit_path`]). [`fit_linear`] solves the
-//! same problem on explicit features, [`fit_chunks`] where the matrix is too large to keep. [`Platt`] and [`Isotonic`] turn scores into probabilities.
+//! same problem on explicit features, [`fit_with_faces`] on Grams of few dimensions, [`fit_chunks`] where the matrix is too large to keep. [`Platt`] and [`Isotonic`] turn scores into probabilities.
 //!
 //! ```
 //! use bagwise_svm::{Form, Gram, SmoParams, StopReason, bounds, fit, fit_path};
@@ -29,6 +29,7 @@
 //! ```
 
 mod chunks;
+mod faces;
 mod features;
 mod forms;
 mod isotonic;
@@ -40,7 +41,8 @@ mod scan;
 mod smo;
 
 pub use chunks::{ChunkKernel, ChunkStart, fit_chunks};
-pub use features::Features;
+pub use faces::fit_with_faces;
+pub use features::{FeatureRows, Features};
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
 pub use isotonic::Isotonic;
 pub use linear::{LinearMachine, LinearParams, fit_linear, fit_linear_path};

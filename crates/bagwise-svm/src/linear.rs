@@ -158,7 +158,7 @@ fn solve(
     let (status, outputs) = loop {
         passes += 1;
         visited += active.len();
-        random.shuffle(&mut active);
+        random.order(&mut active, features);
         let bias_before = descent.bias();
         let violation = descent.pass(&mut active, skip_beyond, &mut spare);
         let imbalance = descent.penalty * descent.sum.abs();
@@ -435,6 +435,27 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    /// An order to visit rows in. Rows that are not all at hand are visited block by block: blocks in random order, and the
+    /// rows of each.
+    fn order(&mut self, rows: &mut [usize], features: &Features<'_>) {
+        let last = rows.iter().max().map_or(0, |&row| features.block(row));
+        if last == 0 {
+            return self.shuffle(rows);
+        }
+        rows.sort_unstable();
+        let mut blocks: Vec<Vec<usize>> =
+            rows.chunk_by(|&a, &b| features.block(a) == features.block(b)).map(<[usize]>::to_vec).collect();
+        let mut turn: Vec<usize> = (0..blocks.len()).collect();
+        self.shuffle(&mut turn);
+        let mut at = 0;
+        for block in turn {
+            let own = &mut blocks[block];
+            self.shuffle(own);
+            rows[at..at + own.len()].copy_from_slice(own);
+            at += own.len();
+        }
     }
 
     fn shuffle(&mut self, items: &mut [usize]) {

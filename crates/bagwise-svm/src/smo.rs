@@ -167,6 +167,11 @@ impl<'k, 'p> Solver<'k, 'p> {
     }
 
     pub(crate) fn solve(&mut self, dual: &Dual, start: Start) -> Solution {
+        self.solve_for(dual, start, self.params.max_iterations)
+    }
+
+    /// As `solve`, with another limit of iterations.
+    pub(crate) fn solve_for(&mut self, dual: &Dual, start: Start, max_iterations: usize) -> Solution {
         dual.check(self.diagonal.len());
         let n = dual.len();
         let mut state = SmoState::new(dual, start, &self.rows.order, &self.diagonal);
@@ -201,7 +206,7 @@ impl<'k, 'p> Solver<'k, 'p> {
                 }
                 continue;
             }
-            if iterations >= self.params.max_iterations {
+            if iterations >= max_iterations {
                 break StopReason::IterationLimit;
             }
             if self.params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use bagwise_svm::{Form, Gram, RowFn, SmoParams, StopReason, fit, fit_path};
+use bagwise_svm::{Form, Gram, RowFn, SmoParams, StopReason, fit, fit_path, fit_with_faces};
 use common::{Random, audit, dot, gram, points, rbf, upto};
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ proptest! {
 
     /// Feasible, optimal by the definition, and the outcome tells the truth.
     #[test]
-    fn kkt_conditions(seed: u64, n in 1usize..40, linear: bool, regress: bool, shrinking: bool, log_cost in -3i32..3) {
+    fn kkt_conditions(seed: u64, n in 1usize..40, linear: bool, regress: bool, shrinking: bool, faces: bool, log_cost in -3i32..3) {
         let data = points(n, 3, seed);
         let k = problem_gram(&data.x, linear);
         let mut random = Random(seed ^ 1);
@@ -35,7 +35,8 @@ proptest! {
             Form::Classify { labels: &data.labels }
         };
         let index = upto(n);
-        let machine = fit(&Gram::new(&k, n, &index), form, &limits, None, &SmoParams { shrinking, ..params() });
+        let train = if faces { fit_with_faces } else { fit };
+        let machine = train(&Gram::new(&k, n, &index), form, &limits, None, &SmoParams { shrinking, ..params() });
         let seen = audit(&k, form, &limits, &machine.coefficients);
         prop_assert_eq!(machine.outcome.status, StopReason::Converged);
         prop_assert_eq!(seen.outside.max(0.0), 0.0);
@@ -55,6 +56,24 @@ proptest! {
         for (ours, output) in machine.training_outputs.iter().zip(&seen.outputs) {
             prop_assert!((ours - output - machine.bias).abs() <= rounding);
         }
+    }
+
+    /// Free coefficients that are moved together arrive where pairs do, from anywhere.
+    #[test]
+    fn faces_lead_to_the_same_machine(seed: u64, n in 20usize..120, log_cost in -1i32..3) {
+        let data = points(n, 8, seed);
+        let k = gram(&data.x, dot);
+        let (index, limits) = (upto(n), vec![10f64.powi(log_cost); n]);
+        let form = Form::Classify { labels: &data.labels };
+        let kernel = Gram::new(&k, n, &index);
+        let by_pairs = fit(&kernel, form, &limits, None, &params());
+        let by_faces = fit_with_faces(&kernel, form, &limits, None, &params());
+        prop_assert_eq!(by_faces.outcome.status, StopReason::Converged);
+        let gaps = by_pairs.outcome.duality_gap + by_faces.outcome.duality_gap;
+        let apart = (by_pairs.outcome.objective - by_faces.outcome.objective).abs();
+        prop_assert!(apart <= gaps + 1e-9 * by_pairs.outcome.objective.abs(), "{apart} and {gaps}");
+        let again = fit_with_faces(&kernel, form, &limits, Some(&by_pairs.coefficients), &params());
+        prop_assert!(again.outcome.iterations <= by_faces.outcome.iterations);
     }
 
     /// An index list, a copied matrix, and rows on demand in a cache of two rows: the same bits.
@@ -179,4 +198,17 @@ fn shrinking_changes_nothing() {
             }
         }
     }
+}
+
+/// With 21 examples in 8 dimensions, moving all free coefficients is moving along directions without curvature. Steps of pure
+/// rounding once undid what pairs had reached, for ever.
+#[test]
+fn steps_of_rounding_do_not_undo_pairs() {
+    let n = 21;
+    let data = points(n, 8, 9_362_481_157_077_981_102);
+    let k = gram(&data.x, dot);
+    let (index, limits) = (upto(n), vec![100.0; n]);
+    let form = Form::Classify { labels: &data.labels };
+    let machine = fit_with_faces(&Gram::new(&k, n, &index), form, &limits, None, &params());
+    assert_eq!(machine.outcome.status, StopReason::Converged);
 }

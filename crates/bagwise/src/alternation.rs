@@ -1,5 +1,5 @@
 //! Searches of the alternating methods, round by round: what the machines were trained on, what they said, what was
-//! chosen next. For those who study convergence; `fold` is for everybody else.
+//! chosen next. For studies of convergence; use `fold` for anything else.
 
 use std::sync::Arc;
 

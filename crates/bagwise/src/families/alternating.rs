@@ -385,8 +385,8 @@ impl<A: Alternating> Prepared for AlternatingPrepared<A> {
         self.twins[point]
     }
 
-    fn fits_are_heavy(&self) -> bool {
-        self.kernels.iter().any(Kernel::is_heavy)
+    fn fit_bytes(&self) -> u64 {
+        if self.kernels.iter().any(Kernel::is_heavy) { u64::MAX } else { 0 }
     }
 
     fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {

@@ -5,6 +5,8 @@
 //! are summed by their definition (`bagwise_engine::direct`). The Gaussian of the distance for text need not be positive definite,
 //! because that distance is no metric; the solver copes, and every similarity is positive.
 
+use std::ops::Range;
+
 use crate::params::{Kind, ParamSpec, Point, index_in};
 use crate::preprocess::Scale;
 use bagwise_core::{Ctx, Error, Mat, Message, Result, Setting};
@@ -132,23 +134,28 @@ impl WeightedSum {
     }
 }
 
-/// The sums of bags with each other, or with those of another side; one matrix for each.
-pub(crate) fn sums(
-    rows: &Side<'_>,
-    cols: Option<&Side<'_>>,
+/// The sums of bags with each other, as far as `part` is concerned ([`Scope::rows`](crate::method::Scope::rows)); one matrix for
+/// each.
+pub(crate) fn own_sums(
+    side: &Side<'_>,
+    part: &Range<usize>,
     wanted: &[WeightedSum],
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     by_engine(
         wanted,
-        |outputs| match cols {
-            Some(cols) => bagwise_engine::rectangular(rows, cols, outputs, ctx.precision, ctx),
-            None => bagwise_engine::symmetric(rows, outputs, ctx.precision, ctx),
-        },
-        |outputs| match cols {
-            Some(cols) => direct::rectangular(rows, cols, outputs, ctx),
-            None => direct::symmetric(rows, outputs, ctx),
-        },
+        |outputs| bagwise_engine::symmetric_rows(side, part.clone(), outputs, ctx.precision, ctx),
+        |outputs| direct::symmetric_rows(side, part.clone(), outputs, ctx),
+        |gram| gram.data(),
+    )
+}
+
+/// The sums of bags with those of another side; one matrix for each.
+pub(crate) fn sums(rows: &Side<'_>, cols: &Side<'_>, wanted: &[WeightedSum], ctx: &Ctx) -> Result<Vec<Mat>> {
+    by_engine(
+        wanted,
+        |outputs| bagwise_engine::rectangular(rows, cols, outputs, ctx.precision, ctx),
+        |outputs| direct::rectangular(rows, cols, outputs, ctx),
         |gram| gram.data(),
     )
 }

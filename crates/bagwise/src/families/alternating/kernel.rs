@@ -18,11 +18,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use bagwise_svm::{
     ChunkKernel, ChunkStart, Features, Form, Gram, LinearParams, Machine, SmoParams, SolveOutcome,
-    StopReason, fit, fit_chunks, fit_linear,
+    StopReason, fit, fit_chunks, fit_linear, fit_with_faces,
 };
 
 use super::{Effort, TrainingRow};
@@ -31,7 +29,7 @@ use crate::method::Scope;
 use crate::params::{Kind, ParamSpec};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
 use bagwise_engine::cells::Distance;
-use bagwise_engine::rows::{Distances, GaussianRows, gaussians, singles};
+use bagwise_engine::rows::{Distances, GaussianRows, gaussians, inner_products, singles};
 use bagwise_engine::{GramOutput, Side};
 
 /// Which kernel.
@@ -281,7 +279,7 @@ impl Kernel {
         let solved: Solved = match self {
             Kernel::Linear(Some(products)) => {
                 let kernel = Gram::new(products.data(), products.cols(), &at);
-                let solved: Solved = fit(&kernel, form, bounds, start, &params).into();
+                let solved: Solved = fit_with_faces(&kernel, form, bounds, start, &params).into();
                 Solved { weights: Some(combined(stock, &at, &solved.coefficients)?), ..solved }
             }
             Kernel::Linear(None) => {
@@ -433,34 +431,6 @@ fn combined(stock: &Instances, at: &[usize], weights: &[f64]) -> Result<Vec<f64>
         sum.iter_mut().zip(&row).for_each(|(s, x)| *s += w * x);
     }
     Ok(sum)
-}
-
-/// The inner products of all rows with each other.
-fn inner_products(stock: &Instances, ctx: &Ctx) -> Result<Mat> {
-    let (n, width) = (stock.rows(), stock.cols());
-    let mut dense = Mat::zeros(n, width);
-    (0..n).try_for_each(|i| stock.row_into(i, dense.row_mut(i)))?;
-    let mut out = Mat::zeros(n, n);
-    out.data_mut().par_chunks_mut(n.max(1)).enumerate().try_for_each(|(i, row)| {
-        ctx.check()?;
-        row.iter_mut().enumerate().for_each(|(j, out)| {
-            // Both entries of a pair are the same sum, so that the matrix is symmetric to the last bit.
-            *out = product(dense.row(i.min(j)), dense.row(i.max(j)));
-        });
-        Ok(())
-    })?;
-    Ok(out)
-}
-
-/// In eight sums, so that one addition need not wait for the last.
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let ((a, more_a), (b, more_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    for (a, b) in a.iter().zip(b) {
-        (0..8).for_each(|l| sums[l] += a[l] * b[l]);
-    }
-    let rest: f64 = more_a.iter().zip(more_b).map(|(a, b)| a * b).sum();
-    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest
 }
 
 /// What some rows say of each other.

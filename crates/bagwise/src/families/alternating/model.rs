@@ -81,7 +81,7 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
         let rows = state.nested("rows").bags()?;
         let single = rows.instance_count() == rows.len();
         if !single || coefficients.cols() != rows.len() {
-            return Err(refuse("its support rows and coefficients do not fit together"));
+            return Err(refuse("its support rows and coefficients are inconsistent"));
         }
         let outputs = coefficients.rows();
         (ReferenceRows::Rbf { gamma, rows, coefficients }, outputs)
@@ -109,7 +109,7 @@ fn load_trace(state: &State, outputs: usize) -> Result<Vec<TracedRound>> {
     let (support, ended) = (state.counts("support")?, state.counts("ended")?);
     let objective = state.vector("objective", output.len())?;
     if [&changed, &support, &ended].iter().any(|list| list.len() != output.len()) {
-        return Err(refuse("the rounds of its search do not fit together"));
+        return Err(refuse("the rounds of its search are inconsistent"));
     }
     if output.iter().any(|&k| k >= outputs) {
         return Err(refuse("a round is of no output"));
@@ -136,7 +136,7 @@ fn load_representatives(state: &State, outputs: usize) -> Result<Vec<Representat
     let names = inside.names()?;
     let value = inside.vector("value", output.len())?;
     if instance.len() != output.len() || names.len() != output.len() {
-        return Err(refuse("its representatives do not fit together"));
+        return Err(refuse("its representatives are inconsistent"));
     }
     if output.iter().any(|&k| k >= outputs) {
         return Err(refuse("a representative is of no output"));
