@@ -114,8 +114,8 @@ impl std::str::FromStr for Precision {
 }
 
 /// Results that several computations of a run ask for, up to a size: whoever needs one looks here before computing it, and
-/// leaves it here afterwards. Nothing is ever removed: runs come back to their folds in the same order, so that of a list that is
-/// too long the beginning serves better than the end.
+/// leaves it here afterwards. Nothing is ever removed: runs come back to their folds in much the same order, so that of a list
+/// that is too long the beginning serves better than the end.
 pub struct SharedResults {
     limit: u64,
     kept: Mutex<SharedEntries>,

@@ -79,6 +79,19 @@ pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Result<Vec<usize>> {
     Ok((from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect())
 }
 
+/// A number for each bag that tells it from other bags by its instances, in any order and in any storage. Models keep these
+/// numbers, so they must stay as they are.
+pub fn bag_digests(bags: &Bags) -> Result<Vec<u64>> {
+    let digest = |bag: usize| {
+        let rows = bags.rows(bag);
+        // A sum does not depend on the order; mixed once more, so that rows do not cancel.
+        let count = rows.len() as u64;
+        rows.map(|row| Ok(mix(hash(bags.instances(), row)?, count)))
+            .try_fold(count, |sum: u64, one: Result<u64>| Ok(sum.wrapping_add(one?)))
+    };
+    (0..bags.len()).into_par_iter().with_min_len(16).map(digest).collect()
+}
+
 /// For every row the first row that equals it.
 fn first_equal_row(instances: &Instances) -> Result<Vec<usize>> {
     let hashed = |r: usize| Ok((hash(instances, r)?, r));
@@ -111,19 +124,24 @@ fn bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
+fn mix(state: u64, word: u64) -> u64 {
+    let z = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z ^ (z >> 29)
+}
+
+/// Of the values that are not 0, by column, so that dense and sparse storage give the same.
 fn hash(instances: &Instances, row: usize) -> Result<u64> {
-    let mix = |state: u64, word: u64| {
-        let z = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z ^ (z >> 29)
+    let add = |h: u64, column: usize, value: f64| match value == 0.0 {
+        true => h,
+        false => mix(mix(h, column as u64), bits(value)),
     };
-    let dense = |values: &[f64]| values.iter().fold(1, |h, &v| mix(h, bits(v)));
+    let dense = |values: &[f64]| values.iter().enumerate().fold(1, |h, (c, &v)| add(h, c, v));
     Ok(match instances {
         Instances::F64(m) => dense(m.row(row)),
-        Instances::F32(m) => m.row(row).iter().fold(1, |h, &v| mix(h, bits(f64::from(v)))),
+        Instances::F32(m) => m.row(row).iter().enumerate().fold(1, |h, (c, &v)| add(h, c, f64::from(v))),
         Instances::Sparse(m) => {
             let (columns, values) = m.row(row);
-            let stored = columns.iter().zip(values).filter(|(_, v)| **v != 0.0);
-            stored.fold(1, |h, (&c, &v)| mix(mix(h, u64::from(c)), bits(v)))
+            columns.iter().zip(values).fold(1, |h, (&c, &v)| add(h, c as usize, v))
         }
         Instances::Stored(_) => dense(&whole_row(instances, row)?),
     })

@@ -1,5 +1,5 @@
-//! One error type for the library. A message names the place, what was found there and what would help,
-//! so that the variants hold those parts and `Display` composes them. [`Error::worded`] names settings as a door does.
+//! The error type of the library. A message names the place, what was found there and what would help. The variants
+//! hold these parts, and `Display` composes them. [`Error::worded`] names settings as the command line or Python does.
 
 use std::path::PathBuf;
 
@@ -165,6 +165,7 @@ impl Error {
     /// An unknown name; the suggestion is the nearest of `known`, or the list itself where nothing is near.
     pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
         let known: Vec<&str> = known.into_iter().collect();
+        let is_part = |k: &&&str| k.split(['_', '-']).any(|word| word == name.to_lowercase());
         let near = known
             .iter()
             .map(|k| (edit_distance(&name.to_lowercase(), &k.to_lowercase()), k))
@@ -173,8 +174,9 @@ impl Error {
             .filter(|(distance, _)| *distance <= 1 + name.chars().count() / 3)
             // And with no letter in common it is one whatever the length.
             .filter(|(distance, _)| *distance < name.chars().count())
-            .map(|(_, k)| format!("did you mean '{k}'?"));
-        let suggestion = near.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
+            .map(|(_, k)| k);
+        let meant = known.iter().find(is_part).or(near).map(|k| format!("did you mean '{k}'?"));
+        let suggestion = meant.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
         Error::Unknown { kind, name: name.into(), suggestion }
     }
 }

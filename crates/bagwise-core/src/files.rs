@@ -94,6 +94,9 @@ pub fn explain_write(path: &Path, error: io::Error) -> Error {
         io::ErrorKind::PermissionDenied => {
             Error::data(place, "permission denied", "choose another folder, or change the permissions")
         }
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            Error::data(place, "there is a file where a folder is needed", "name another folder")
+        }
         io::ErrorKind::StorageFull => {
             Error::data(place, "the disk is full", "free some space, or write to another disk")
         }
@@ -126,6 +129,15 @@ mod tests {
         let wrapped = io::Error::other("Input/output error (os error 5) at path \"/tmp/.bagwise-0\"");
         let said = explain_write(Path::new("m.bagwise"), wrapped).to_string();
         assert_eq!(said, "m.bagwise: Input/output error (os error 5)");
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_is_named() {
+        let file = std::env::temp_dir().join(format!("bagwise-file-{}", std::process::id()));
+        std::fs::write(&file, "").unwrap();
+        let said = [file.clone(), file.join("inside")].map(|f| make_folder(&f).unwrap_err().to_string());
+        std::fs::remove_file(&file).unwrap();
+        assert!(said.iter().all(|s| s.contains("there is a file where a folder is needed")), "{said:?}");
     }
 
     #[test]

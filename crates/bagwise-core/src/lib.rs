@@ -1,6 +1,6 @@
-//! What every part of bagwise shares: [`Bags`] and [`Dataset`], matrices, the one error type, seeded random streams, and
-//! the surroundings of a long computation. It imports nothing of bagwise; users depend on `bagwise`, which re-exports
-//! what they need.
+//! What every part of bagwise shares: [`Bags`] and [`Dataset`], matrices, the one error type, seeded random streams,
+//! and the context of a long computation. It imports no other bagwise crate; users depend on `bagwise`, which
+//! re-exports what they need.
 
 mod align;
 #[cfg(feature = "ndarray")]
@@ -22,7 +22,7 @@ pub use align::columns_of;
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Clock, Ctx, Precision, Progress, RunProgress, SharedResults, Silent, SystemClock};
 pub use dataset::{CarriedColumn, Dataset, Groups};
-pub use duplicates::{Duplicates, duplicates, repeats_of_earlier};
+pub use duplicates::{Duplicates, bag_digests, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes};
 pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording};

@@ -1,6 +1,6 @@
 //! Messages that the command line and Python word differently. The library says what would help ("allow more memory")
-//! and names the setting by type; each door adds what the setting is called there: `with --memory`, or
-//! `with memory=BYTES`.
+//! and names the setting by type; each front end adds its own name for the setting: `with --memory`, or `with
+//! memory=BYTES`.
 
 use serde::{Serialize, Serializer};
 
@@ -34,6 +34,8 @@ pub enum Setting {
     GivenFolds,
     /// The time that a run may take.
     Budget,
+    /// The metric that decides: this one.
+    Optimize(&'static str),
     /// The protocol.
     Protocol(&'static str),
     /// The format of the data.

@@ -1,5 +1,5 @@
-//! Memory for what a file claims to hold: sizes are multiplied with a check, and memory that the system does not give is an
-//! error and not the end of the process. Every allocation whose size is read from input goes through [`room`] or [`filled`].
+//! Memory for what a file claims to contain: sizes are multiplied with a check, and a failed allocation is an error,
+//! not the end of the process. Every allocation whose size is read from input goes through [`room`] or [`filled`].
 
 use crate::error::human_bytes;
 use crate::message::Message;
@@ -20,7 +20,7 @@ impl NoRoom {
             u64::MAX => "more memory than any computer has".into(),
             bytes => format!("{} of memory", human_bytes(bytes)),
         };
-        (format!("reading it takes {asked}, which the system does not give"), REMEDY.into())
+        (format!("reading it takes {asked}, which the system could not allocate"), REMEDY.into())
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
         assert!(product(&[usize::MAX, 2]).is_err());
         for count in [usize::MAX, usize::MAX / 8, isize::MAX as usize] {
             let (found, remedy) = room::<f64>(count).unwrap_err().parts();
-            assert!(found.ends_with("which the system does not give"), "{found}");
+            assert!(found.ends_with("which the system could not allocate"), "{found}");
             assert_eq!(remedy.to_string(), REMEDY);
         }
     }

@@ -1,6 +1,6 @@
-//! Instances that are not in memory: rows that live in files, or are made up when they are looked at. They are read
-//! in blocks; choosing bags copies row numbers, and scaling is done as rows are read, so that data larger than
-//! memory can be looked through, mapped and learned from by methods that need one bag at a time.
+//! Instances that are not in memory: rows that are stored in files, or generated when they are read. They are read in
+//! blocks. Selecting bags copies row numbers, and scaling is applied as rows are read, so methods that need one bag at
+//! a time can work with data larger than memory.
 //!
 //! A read can fail: a file was moved or cut short while it was in use. So every function that may read returns a
 //! `Result`, up to what is asked of a model. Loops over rows in memory match on the storage and have nothing to check.

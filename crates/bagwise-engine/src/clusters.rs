@@ -3,7 +3,7 @@
 //! Lloyd's iteration. Instances go to their nearest centre, of equally near ones to the first; a centre moves to the mean of
 //! its instances, and one without any stays. Nearest centres come from [`cells`](crate::cells) in single precision, where
 //! close calls are settled by the definition; of sparse rows from products with their own values, settled in the same way.
-//! So storage and instruction set change no group. N k d multiply-adds a round, N nnz k for sparse rows.
+//! So storage and instruction set change no group, from the same start. N k d multiply-adds a round, N nnz k for sparse rows.
 //!
 //! Starts are drawn by k-means++: Arthur, Vassilvitskii, SODA 2007. scikit-learn's `KMeans(init, tol=0)` gives the
 //! same centres from the same start.
@@ -13,11 +13,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::cells::{Distance, MOST_CENTRES, Mapper, Partitions, Strategy, literal};
-use crate::simd::dot;
+use crate::simd::{dot, squared_distance};
 use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Result, Rng};
 
 /// Rows one task looks at before it asks whether to stop.
 const ROWS: usize = 4096;
+
+/// Rows that are looked at together and then added up: those of some hundred attributes stay in the second cache.
+const CACHED: usize = 512;
 
 /// Centres that instances can be sent to.
 #[derive(Clone, Debug)]
@@ -168,12 +171,12 @@ impl KMeans {
         let mut assignment: Vec<u32> = Vec::new();
         for round in 1..=iterations {
             ctx.check()?;
-            let next = centroids.finder(ctx)?.nearest(points, 0..points.rows(), ctx)?;
-            if next == assignment {
+            let next = assign(points, &centroids, ctx)?;
+            if next.assignment == assignment {
                 return Ok(KMeans { centroids, assignment, rounds: round, converged: true });
             }
-            assignment = next;
-            centroids = Centroids::new(means(points, &assignment, centroids.centres, ctx)?)?;
+            centroids = Centroids::new(next.means(centroids.centres))?;
+            assignment = next.assignment;
         }
         // Assignments are those of the centres that are returned.
         assignment = centroids.finder(ctx)?.nearest(points, 0..points.rows(), ctx)?;
@@ -197,39 +200,64 @@ fn portions(rows: usize, centres: usize) -> Vec<Range<usize>> {
     (0..rows).step_by(step).map(|first| first..(first + step).min(rows)).collect()
 }
 
-/// The mean of the instances of each centre; the centre itself where there are none.
-fn means(points: &Instances, assignment: &[u32], mut centres: Mat, ctx: &Ctx) -> Result<Mat> {
-    let (k, width) = (centres.rows(), centres.cols());
-    let sums = portions(points.rows(), k)
-        .into_par_iter()
-        .map(|rows| {
+/// Instances sent to their nearest centres, with the sums that the next centres are made of.
+struct AssignedInstances {
+    assignment: Vec<u32>,
+    /// A row for each centre.
+    sums: Mat,
+    counts: Vec<u64>,
+}
+
+/// One pass over the instances: rows are added up while they are still in the cache.
+fn assign(points: &Instances, centroids: &Centroids, ctx: &Ctx) -> Result<AssignedInstances> {
+    let (k, width) = (centroids.centres.rows(), centroids.centres.cols());
+    let finder = centroids.finder(ctx)?;
+    let portions = portions(points.rows(), k);
+    // Of few portions each is a task for all threads.
+    let step = if portions.len() < rayon::current_num_threads() { points.rows().max(1) } else { CACHED };
+    let of_portion = |rows: Range<usize>| {
+        let (mut sums, mut counts) = (Mat::<f64>::zeros(k, width), vec![0; k]);
+        let mut assignment = Vec::with_capacity(rows.len());
+        for from in rows.clone().step_by(step) {
             ctx.check()?;
-            let (mut sum, mut count) = (Mat::<f64>::zeros(k, width), vec![0u64; k]);
-            assignment[rows.clone()].iter().for_each(|&c| count[c as usize] += 1);
+            let some = from..(from + step).min(rows.end);
+            let nearest = finder.nearest(points, some.clone(), ctx)?;
+            nearest.iter().for_each(|&c| counts[c as usize] += 1);
             match points {
-                Instances::Sparse(sparse) => rows.for_each(|i| {
-                    let to = sum.row_mut(assignment[i] as usize);
+                Instances::Sparse(sparse) => some.zip(&nearest).for_each(|(i, &c)| {
+                    let to = sums.row_mut(c as usize);
                     let (columns, values) = sparse.row(i);
                     columns.iter().zip(values).for_each(|(&j, v)| to[j as usize] += v);
                 }),
-                _ => points.each_row(rows, |i, row| {
-                    let to = sum.row_mut(assignment[i] as usize);
+                _ => points.each_row(some, |i, row| {
+                    let to = sums.row_mut(nearest[i - from] as usize);
                     to.iter_mut().zip(row).for_each(|(s, x)| *s += x);
                 })?,
             }
-            Ok((sum, count))
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let (mut sum, mut count) = (Mat::<f64>::zeros(k, width), vec![0u64; k]);
-    for (part, own) in sums {
-        sum.data_mut().iter_mut().zip(part.data()).for_each(|(s, p)| *s += p);
-        count.iter_mut().zip(own).for_each(|(c, o)| *c += o);
+            assignment.extend(nearest);
+        }
+        Ok(AssignedInstances { assignment, sums, counts })
+    };
+    let portions = portions.into_par_iter().map(of_portion).collect::<Result<Vec<AssignedInstances>>>()?;
+    let mut all =
+        AssignedInstances { assignment: Vec::new(), sums: Mat::zeros(k, width), counts: vec![0; k] };
+    for own in portions {
+        all.assignment.extend(own.assignment);
+        all.sums.data_mut().iter_mut().zip(own.sums.data()).for_each(|(s, p)| *s += p);
+        all.counts.iter_mut().zip(own.counts).for_each(|(c, o)| *c += o);
     }
-    for c in (0..k).filter(|&c| count[c] > 0) {
-        let n = count[c] as f64;
-        centres.row_mut(c).iter_mut().zip(sum.row(c)).for_each(|(to, s)| *to = s / n);
+    Ok(all)
+}
+
+impl AssignedInstances {
+    /// The mean of the instances of each centre; the centre itself where there are none.
+    fn means(&self, mut centres: Mat) -> Mat {
+        for (c, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let means = self.sums.row(c).iter().map(|s| s / count as f64);
+            centres.row_mut(c).iter_mut().zip(means).for_each(|(to, mean)| *to = mean);
+        }
+        centres
     }
-    Ok(centres)
 }
 
 /// Rows to start from, drawn by k-means++: the first evenly, each other with a probability in proportion to its squared
@@ -260,8 +288,7 @@ pub fn plus_plus(points: &Instances, k: usize, rng: &mut Rng, ctx: &Ctx) -> Resu
                             nearer(i, literal::sparse(Distance::Euclidean, sparse.row(i), own))
                         });
                     }
-                    _ => points
-                        .each_row(here, |i, row| nearer(i, Distance::Euclidean.squared(row, &centre)))?,
+                    _ => points.each_row(here, |i, row| nearer(i, squared_distance(row, &centre)))?,
                 }
                 Ok(squared.iter().sum::<f64>())
             })

@@ -51,22 +51,40 @@ pub struct DirectOutput {
 
 /// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.
 pub fn symmetric(side: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Mat>> {
-    let mut grams = run(side, side, outputs, GramShape::Symmetric, ctx)?;
+    symmetric_rows(side, 0..side.offsets.len() - 1, outputs, ctx)
+}
+
+/// As [`pairs::symmetric_rows`](super::pairs::symmetric_rows).
+pub fn symmetric_rows(
+    side: &Side,
+    part: Range<usize>,
+    outputs: &[DirectOutput],
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    let mut grams = run(side, side, part, outputs, GramShape::Symmetric, ctx)?;
     grams.par_iter_mut().for_each(mirror);
     Ok(grams)
 }
 
 /// The Grams between two sets of bags: rows' bags x columns' bags, one per output.
 pub fn rectangular(rows: &Side, cols: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Mat>> {
-    run(rows, cols, outputs, GramShape::Rectangular, ctx)
+    run(rows, cols, 0..rows.offsets.len() - 1, outputs, GramShape::Rectangular, ctx)
 }
 
 /// The similarity of every bag with itself, one vector per output: the diagonals of [`symmetric`].
 pub fn self_similarity(side: &Side, outputs: &[DirectOutput], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
-    Ok(run(side, side, outputs, GramShape::Diagonal, ctx)?.into_iter().map(Mat::into_data).collect())
+    let all = 0..side.offsets.len() - 1;
+    Ok(run(side, side, all, outputs, GramShape::Diagonal, ctx)?.into_iter().map(Mat::into_data).collect())
 }
 
-fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx: &Ctx) -> Result<Vec<Mat>> {
+fn run(
+    rows: &Side,
+    cols: &Side,
+    part: Range<usize>,
+    outputs: &[DirectOutput],
+    shape: GramShape,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
     let as_pairs = |o: &DirectOutput| {
         let gamma = if let DirectKernel::Text { gamma } = o.kernel { gamma } else { 0.0 };
         GramOutput { gamma, terms: o.terms.clone() }
@@ -85,7 +103,7 @@ fn run(rows: &Side, cols: &Side, outputs: &[DirectOutput], shape: GramShape, ctx
     let right = if same { None } else { Some(Rows::of(cols.instances, sparse, ctx)?) };
     let right = right.as_ref().unwrap_or(&left);
     let mut grams: Vec<Option<Mat>> = vec![None; outputs.len()];
-    let sums = DirectSums { rows, cols, shape, bags, width, ctx };
+    let sums = DirectSums { rows, cols, shape, part, bags, width, ctx };
     for (o, output) in outputs.iter().enumerate() {
         if output.kernel == DirectKernel::Linear {
             grams[o] = Some(sums.linear(&left, right, &output.terms)?);
@@ -108,6 +126,8 @@ struct DirectSums<'a> {
     rows: &'a Side<'a>,
     cols: &'a Side<'a>,
     shape: GramShape,
+    /// The bags whose rows are wanted.
+    part: Range<usize>,
     bags: usize,
     /// Entries in a row of the Gram.
     width: usize,
@@ -120,7 +140,8 @@ impl DirectSums<'_> {
         let row = |a: usize| {
             let bags = match self.shape {
                 GramShape::Rectangular => 0..self.width,
-                GramShape::Symmetric => a..self.width,
+                GramShape::Symmetric if self.part.contains(&a) => a..self.width,
+                GramShape::Symmetric => a..a + 1,
                 GramShape::Diagonal => a..a + 1,
             };
             let mut values = vec![0.0; count * bags.len()];

@@ -39,7 +39,7 @@ pub mod transport;
 mod tridiagonal;
 pub mod within;
 
-pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric};
+pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric, symmetric_rows};
 pub use plan::GramOutput;
 pub use simd::dot;
 pub use tridiagonal::least_eigenvalue;

@@ -63,7 +63,19 @@ pub struct Side<'a> {
 
 /// The Grams of one set of bags with itself: bags x bags, exactly symmetric, one per output.
 pub fn symmetric(side: &Side, outputs: &[GramOutput], precision: Precision, ctx: &Ctx) -> Result<Vec<Mat>> {
-    run(side, side, outputs, precision, GramShape::Symmetric, ctx)
+    symmetric_rows(side, 0..side.offsets.len() - 1, outputs, precision, ctx)
+}
+
+/// The same where only the rows of some bags are wanted, right of the diagonal; of other rows only the diagonal means anything.
+/// What is computed is computed as in the whole, to the last bit.
+pub fn symmetric_rows(
+    side: &Side,
+    part: Range<usize>,
+    outputs: &[GramOutput],
+    precision: Precision,
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
+    run(side, side, part, outputs, precision, GramShape::Symmetric, ctx)
 }
 
 /// The Grams between two sets of bags: rows' bags x columns' bags, one per output.
@@ -74,12 +86,13 @@ pub fn rectangular(
     precision: Precision,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
-    run(rows, cols, outputs, precision, GramShape::Rectangular, ctx)
+    run(rows, cols, 0..rows.offsets.len() - 1, outputs, precision, GramShape::Rectangular, ctx)
 }
 
 /// The similarity of every bag with itself, one vector per output: the diagonals of [`symmetric`].
 pub fn self_similarity(side: &Side, outputs: &[GramOutput], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
-    let grams = run(side, side, outputs, Precision::F64, GramShape::Diagonal, ctx)?;
+    let all = 0..side.offsets.len() - 1;
+    let grams = run(side, side, all, outputs, Precision::F64, GramShape::Diagonal, ctx)?;
     Ok(grams.into_iter().map(Mat::into_data).collect())
 }
 
@@ -91,14 +104,15 @@ pub fn instruction_set() -> &'static str {
 fn run(
     rows: &Side,
     cols: &Side,
+    part: Range<usize>,
     outputs: &[GramOutput],
     precision: Precision,
     shape: GramShape,
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     match precision {
-        Precision::F64 => run_with(rows, cols, outputs, shape, <f64 as Available>::available()[0], ctx),
-        Precision::F32 => run_with(rows, cols, outputs, shape, <f32 as Available>::available()[0], ctx),
+        Precision::F64 => run_with(rows, cols, part, outputs, shape, <f64 as Available>::available()[0], ctx),
+        Precision::F32 => run_with(rows, cols, part, outputs, shape, <f32 as Available>::available()[0], ctx),
     }
 }
 
@@ -129,6 +143,8 @@ struct Job<'a, T: Element> {
     rows: &'a Side<'a>,
     cols: &'a Side<'a>,
     shape: GramShape,
+    /// The bags whose rows are wanted; elsewhere a bag only meets itself.
+    part: Range<usize>,
     plan: TilePlan,
     outputs: usize,
     kernels: &'static Kernels<T>,
@@ -145,6 +161,7 @@ struct Job<'a, T: Element> {
 pub(crate) fn run_with<T: Element>(
     rows: &Side,
     cols: &Side,
+    part: Range<usize>,
     outputs: &[GramOutput],
     shape: GramShape,
     kernels: &'static Kernels<T>,
@@ -174,6 +191,7 @@ pub(crate) fn run_with<T: Element>(
         rows,
         cols,
         shape,
+        part,
         plan: TilePlan::new(outputs),
         outputs: outputs.len(),
         kernels,
@@ -368,7 +386,11 @@ impl<T: Element> Job<'_, T> {
             q: Buffer::zeros(self.plan.slots.len() * TILE_COLS),
             pieces: Vec::new(),
         };
-        let n = self.cols.instances.rows();
+        let wanted = group.bags.start < self.part.end && self.part.start < group.bags.end;
+        let n = match self.shape == GramShape::Symmetric && !wanted {
+            true => self.rows.offsets[group.bags.end],
+            false => self.cols.instances.rows(),
+        };
         match self.shape {
             GramShape::Rectangular => self.block(group, rows, 0..n, &mut scratch, sums),
             GramShape::Symmetric => {

@@ -22,7 +22,8 @@ use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
 use super::pairs::{EXPANSION_LIMIT, Side, mirror, stays_sparse, symmetric};
 use super::plan::GramOutput;
-use bagwise_core::{Ctx, Instances, Mat, Precision, Result};
+use super::products::add_row_products;
+use bagwise_core::{Ctx, Instances, Mat, Message, Precision, Result};
 
 /// The Gaussians of all pairs of some instances: one matrix per gamma, exactly symmetric, 1 on the diagonal.
 pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec<Mat>> {
@@ -48,6 +49,26 @@ pub fn gaussians(instances: &Instances, gammas: &[f64], ctx: &Ctx) -> Result<Vec
 
 fn sparse(instances: &Instances) -> bool {
     matches!(instances, Instances::Sparse(csr) if stays_sparse(csr))
+}
+
+/// The inner products of all pairs of some instances: exactly symmetric.
+pub fn inner_products(instances: &Instances, ctx: &Ctx) -> Result<Mat> {
+    let (n, width) = (instances.rows(), instances.cols());
+    let bytes = 8 * (n as u64).pow(2) + 8 * (n * width) as u64;
+    ctx.reserve("inner products of instances", bytes, Message::more_memory())?;
+    let mut dense = Mat::zeros(n, width);
+    (0..n).try_for_each(|i| instances.row_into(i, dense.row_mut(i)))?;
+    let mut out = Mat::zeros(n, n);
+    if n * width == 0 {
+        return Ok(out);
+    }
+    let strips = out.data_mut().par_chunks_mut(TILE_ROWS * n).zip(dense.data().par_chunks(TILE_ROWS * width));
+    strips.try_for_each(|(out, rows)| {
+        ctx.check()?;
+        add_row_products(rows, dense.data(), width, out, n);
+        Ok(())
+    })?;
+    Ok(out)
 }
 
 /// Offsets and weights of instances as bags of their own.
@@ -130,6 +151,24 @@ impl Columns {
         &self.panels[cols.start * self.width..end * self.width]
     }
 
+    /// The squared distances of some instances to all, by differences; of whole tiles.
+    fn distances(&self, instances: &Instances, which: &[usize]) -> Result<Vec<Box<[f64]>>> {
+        let Columns { kernels, count, width, .. } = self;
+        let raw: Buffer<f64> = pack(&instances.gather(which), 0..which.len(), None, kernels.mr)?;
+        let mut tile = Buffer::zeros(TILE_ROWS * TILE_COLS);
+        let mut rows: Vec<Box<[f64]>> =
+            which.iter().map(|_| vec![0.0; count.next_multiple_of(TILE_COLS)].into()).collect();
+        for from in (0..*count).step_by(TILE_COLS) {
+            let panels = self.panels(from..(from + TILE_COLS).min(*count));
+            // SAFETY: the kernels come from `available`, which checked the instruction set.
+            unsafe { (kernels.differences)(&raw, panels, *width, &mut tile) };
+            for (row, values) in rows.iter_mut().zip(tile.chunks_exact(TILE_COLS)) {
+                row[from..from + TILE_COLS].copy_from_slice(values);
+            }
+        }
+        Ok(rows)
+    }
+
     fn fill(&self, raw: &[f64], moved: &Centred<f64>, cols: Range<usize>, exact: bool, tile: &mut [f64]) {
         let columns = self.panels(cols);
         // SAFETY: the kernels come from `available`, which checked the instruction set.
@@ -167,20 +206,7 @@ impl Distances {
         missing.dedup();
         missing.par_chunks(TILE_ROWS).try_for_each(|strip| {
             ctx.check()?;
-            let Columns { kernels, count, width, .. } = &self.columns;
-            let raw: Buffer<f64> = pack(&instances.gather(strip), 0..strip.len(), None, kernels.mr)?;
-            let mut tile = Buffer::zeros(TILE_ROWS * TILE_COLS);
-            let mut rows: Vec<Box<[f64]>> =
-                strip.iter().map(|_| vec![0.0; count.next_multiple_of(TILE_COLS)].into()).collect();
-            for from in (0..*count).step_by(TILE_COLS) {
-                let panels = self.columns.panels(from..(from + TILE_COLS).min(*count));
-                // SAFETY: the kernels come from `available`, which checked the instruction set.
-                unsafe { (kernels.differences)(&raw, panels, *width, &mut tile) };
-                for (row, values) in rows.iter_mut().zip(tile.chunks_exact(TILE_COLS)) {
-                    row[from..from + TILE_COLS].copy_from_slice(values);
-                }
-            }
-            for (&i, row) in strip.iter().zip(rows) {
+            for (&i, row) in strip.iter().zip(self.columns.distances(instances, strip)?) {
                 // Another thread may have been faster; its values are the same.
                 let _ = self.rows[i].set(row);
             }
@@ -299,6 +325,21 @@ mod tests {
                         );
                         assert_eq!(*v, all[rows - 1 - j][i]);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn inner_products_are_symmetric_to_the_bit() {
+        for (rows, cols) in [(1, 1), (47, 3), (130, 166)] {
+            let m = random(rows, cols, 5);
+            let found = inner_products(&Instances::F64(m.clone()), &Ctx::default()).unwrap();
+            for i in 0..rows {
+                for j in 0..rows {
+                    let value: f64 = m.row(i).iter().zip(m.row(j)).map(|(a, b)| a * b).sum();
+                    assert!((found.get(i, j) - value).abs() < 1e-10, "{rows} x {cols}: {i} {j}");
+                    assert_eq!(found.get(i, j), found.get(j, i));
                 }
             }
         }

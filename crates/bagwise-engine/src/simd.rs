@@ -99,18 +99,28 @@ macro_rules! table_of {
 }
 pub(crate) use table_of;
 
-/// The inner product, in eight sums side by side, which the compiler makes vectors of, and in one order whichever comes
-/// first.
+/// The inner product.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    eight_sums(a, b, |x, y| x * y)
+}
+
+/// The squared distance.
+pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    eight_sums(a, b, |x, y| (x - y) * (x - y))
+}
+
+/// A sum over pairs, in eight sums side by side, which the compiler makes vectors of, and in one order whichever comes first.
+#[inline(always)]
+fn eight_sums(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];
     let (eights_a, rest_a) = a.as_chunks::<8>();
     let (eights_b, rest_b) = b.as_chunks::<8>();
     for (x, y) in eights_a.iter().zip(eights_b) {
         for i in 0..8 {
-            sums[i] += x[i] * y[i];
+            sums[i] += term(x[i], y[i]);
         }
     }
-    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(x, y)| x * y).sum::<f64>()
+    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(x, y)| term(*x, *y)).sum::<f64>()
 }
 
 /// A number the engine computes with: `f64`, or `f32` where speed is worth more than digits.

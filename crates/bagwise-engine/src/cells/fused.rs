@@ -230,12 +230,16 @@ impl<T: Race> Fused<T> {
         let panels = count.div_ceil(points);
         let mut packed: Buffer<T> = Buffer::zeros(panels * points * width);
         let mut lengths = vec![0.0; panels * points];
-        for (row, x) in x.chunks_exact(width).enumerate() {
-            let panel = &mut packed[row / points * points * width..];
-            for (k, (v, m)) in x.iter().zip(&self.mean).enumerate() {
-                let v = T::from_f64(v.to_f64() - m);
-                panel[k * points + row % points] = v;
-                lengths[row] += v.to_f64() * v.to_f64();
+        let panels_of = packed.chunks_exact_mut(points * width).zip(lengths.chunks_exact_mut(points));
+        for ((panel, lengths), rows) in panels_of.zip(x.chunks(points * width)) {
+            for ((k, mean), to) in self.mean.iter().enumerate().zip(panel.chunks_exact_mut(points)) {
+                for (to, v) in to.iter_mut().zip(rows[k..].iter().step_by(width)) {
+                    *to = T::from_f64(v.to_f64() - mean);
+                }
+                // Attribute after attribute, so that the sums of many rows go on side by side.
+                for (length, v) in lengths.iter_mut().zip(&*to) {
+                    *length += v.to_f64() * v.to_f64();
+                }
             }
         }
         let tiles = self.starts.len();

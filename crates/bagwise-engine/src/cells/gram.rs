@@ -4,6 +4,8 @@
 //! every weighting: n^2 (t / 64 + weightings / 8) / 2 steps. From maps: inner products of sparse rows,
 //! bags x entries / 2 for each weighting. Small data with many weightings are cheaper the first way, large bags the second.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::ids::{Ids, agreements};
@@ -11,7 +13,14 @@ use crate::pairs::mirror;
 use bagwise_core::{Csr, Ctx, Mat, Message, Result};
 
 /// A Gram for each weighting of the instances (rows of `ids`), from cells. `offsets` cut the rows into bags.
-pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ctx) -> Result<Vec<Mat>> {
+/// Right of the diagonal only the rows of the bags `part` are wanted; of others only the diagonal means anything.
+pub fn gram_of_ids(
+    ids: &Ids,
+    offsets: &[usize],
+    part: Range<usize>,
+    weightings: &[&[f64]],
+    ctx: &Ctx,
+) -> Result<Vec<Mat>> {
     let bags = offsets.len() - 1;
     let end = offsets[bags];
     // Half of the entries as they are summed, and the whole.
@@ -25,8 +34,9 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
         .map(|s| {
             ctx.check()?;
             let start = offsets[s];
+            let (end, width) = if part.contains(&s) { (end, bags - s) } else { (offsets[s + 1], 1) };
             let mut counts = vec![0.0; end - start];
-            let mut rows = vec![vec![0.0; bags - s]; weightings.len()];
+            let mut rows = vec![vec![0.0; width]; weightings.len()];
             for x in start..offsets[s + 1] {
                 agreements(ids, x, start..end, &mut counts);
                 for (weights, row) in weightings.iter().zip(&mut rows) {
@@ -56,6 +66,11 @@ pub fn gram_of_ids(ids: &Ids, offsets: &[usize], weightings: &[&[f64]], ctx: &Ct
 
 /// Inner products of sparse rows, `a` x `b`; of a matrix with itself (`symmetric`) half of them are made.
 pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
+    products_of(a, 0..a.rows(), b, symmetric, ctx)
+}
+
+/// The same where only some rows are wanted; others are left 0.
+pub fn products_of(a: &Csr, part: Range<usize>, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
     // The values, and a row of `a` for each thread.
     let threads = rayon::current_num_threads().min(a.rows());
     ctx.reserve(
@@ -68,6 +83,9 @@ pub fn products(a: &Csr, b: &Csr, symmetric: bool, ctx: &Ctx) -> Result<Mat> {
         || vec![0.0; a.cols()],
         |dense, (i, row)| {
             ctx.check()?;
+            if !part.contains(&i) {
+                return Ok(());
+            }
             let (columns, values) = a.row(i);
             columns.iter().zip(values).for_each(|(&c, &v)| dense[c as usize] = v);
             let from = if symmetric { i } else { 0 };

@@ -24,6 +24,15 @@ enum Cells {
     U16(Vec<u16>),
 }
 
+/// Rows that stand side by side: a multiple of the lanes of every instruction set.
+pub(super) const BLOCK: usize = 64;
+
+/// Cells block after block of rows, partitioning after partitioning. Behind the last row are zeros.
+pub(super) enum SideBySide {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+}
+
 /// Some rows, to be filled.
 pub(super) enum IdSlice<'a> {
     U8(&'a mut [u8], usize),
@@ -35,6 +44,9 @@ pub(super) trait CellNumber: Copy + Eq + Default + Send + Sync + 'static {
     /// No cell at all.
     const NONE: Self;
     fn from_wide(wide: u16) -> Self;
+    fn wide(self) -> u16;
+    /// As a counter.
+    fn one_more_if(self, condition: bool) -> Self;
 }
 
 impl CellNumber for u8 {
@@ -42,12 +54,26 @@ impl CellNumber for u8 {
     fn from_wide(wide: u16) -> u8 {
         wide as u8
     }
+    fn wide(self) -> u16 {
+        u16::from(self)
+    }
+    #[inline(always)]
+    fn one_more_if(self, condition: bool) -> u8 {
+        self.wrapping_add(u8::from(condition))
+    }
 }
 
 impl CellNumber for u16 {
     const NONE: u16 = super::NO_CELL;
     fn from_wide(wide: u16) -> u16 {
         wide
+    }
+    fn wide(self) -> u16 {
+        self
+    }
+    #[inline(always)]
+    fn one_more_if(self, condition: bool) -> u16 {
+        self.wrapping_add(u16::from(condition))
     }
 }
 
@@ -114,6 +140,25 @@ impl Ids {
             }
         };
         (!self.partial || cell != none).then_some(cell)
+    }
+
+    /// Whether rows may lie in no cell.
+    pub(super) fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// The same cells, 64 rows side by side.
+    pub(super) fn side_by_side(&self) -> SideBySide {
+        match &self.cells {
+            Cells::U8(cells) => SideBySide::U8(side_by_side(cells, self.stride(), self.t)),
+            Cells::U16(cells) => SideBySide::U16(side_by_side(cells, self.stride(), self.t)),
+        }
+    }
+
+    /// Bytes of that.
+    pub(super) fn bytes_side_by_side(&self) -> u64 {
+        let cell = if matches!(self.cells, Cells::U8(_)) { 1 } else { 2 };
+        (cell * self.rows.next_multiple_of(BLOCK) * self.t) as u64
     }
 
     fn stride(&self) -> usize {
@@ -216,6 +261,17 @@ fn transpose<C: CellNumber>(cells: &mut [C], stride: usize, found: &[u16], rows:
             }
         }
     }
+}
+
+fn side_by_side<C: CellNumber>(cells: &[C], stride: usize, t: usize) -> Vec<C> {
+    let rows = cells.len().checked_div(stride).unwrap_or(0);
+    let mut all = vec![C::default(); rows.next_multiple_of(BLOCK) * t];
+    for (block, cells) in all.chunks_exact_mut((BLOCK * t).max(1)).zip(cells.chunks(BLOCK * stride)) {
+        for (lane, row) in cells.chunks_exact(stride).enumerate() {
+            row[..t].iter().enumerate().for_each(|(i, &cell)| block[i * BLOCK + lane] = cell);
+        }
+    }
+    all
 }
 
 /// Calls a function compiled for the best instruction set there is.

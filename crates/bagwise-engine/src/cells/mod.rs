@@ -19,6 +19,7 @@
 //!
 //! Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019.
 
+mod blocks;
 mod centres;
 mod descent;
 mod forest;
@@ -42,9 +43,10 @@ use rayon::prelude::*;
 
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 
+pub use blocks::grams_of_many;
 pub use centres::CentreLists;
 pub use forest::{Forest, Split};
-pub use gram::{cosine, gram_of_ids, products};
+pub use gram::{cosine, gram_of_ids, products, products_of};
 pub use ids::{Ids, Share};
 pub use map::map_rows;
 

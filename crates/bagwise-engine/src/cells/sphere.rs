@@ -12,6 +12,9 @@ use super::lanes::Lanes;
 use super::{BLOCK, Block, CentreLists, NO_CELL, distance, literal};
 use bagwise_core::{Ctx, Instances, Message, Result};
 
+/// The squared radius where no other centre is elsewhere. Finite, so that models can be saved; no distance is larger.
+const EVERYWHERE: f64 = f64::MAX;
+
 /// The squared radii of all centres, list after list, for each psi (ascending).
 pub(super) fn squared_radii(lists: &CentreLists, psis: &[usize], ctx: &Ctx) -> Result<Vec<Vec<f64>>> {
     let all = lists.centres.rows() as f64;
@@ -89,13 +92,13 @@ fn inside_lists(
     let of_list = |i: usize| {
         ctx.check()?;
         let list = &lists.list(i)[..largest];
-        let mut radii: Vec<Vec<f64>> = psis.iter().map(|&psi| vec![f64::INFINITY; psi]).collect();
+        let mut radii: Vec<Vec<f64>> = psis.iter().map(|&psi| vec![EVERYWHERE; psi]).collect();
         let mut near = vec![0.0; distances.together() * largest];
         for (chunk, from) in list.chunks(distances.together()).enumerate() {
             distances.take(from, list, &mut near);
             for (k, near) in near.chunks_exact(largest).take(from.len()).enumerate() {
                 let at = chunk * distances.together() + k;
-                let (mut least, mut done) = (f64::INFINITY, 0);
+                let (mut least, mut done) = (EVERYWHERE, 0);
                 for (&psi, radii) in psis.iter().zip(&mut radii) {
                     for &d in near[done..psi].iter().filter(|d| **d > 0.0) {
                         least = least.min(d);
@@ -163,7 +166,7 @@ fn from_all(
         Ok(found)
     };
     let found = all.par_chunks(distances.together()).map(of_centres).collect::<Result<Vec<_>>>()?;
-    let mut radii: Vec<Vec<f64>> = psis.iter().map(|&psi| vec![f64::INFINITY; t * psi]).collect();
+    let mut radii: Vec<Vec<f64>> = psis.iter().map(|&psi| vec![EVERYWHERE; t * psi]).collect();
     for (k, i, at, squared) in found.into_iter().flatten() {
         radii[k][i * psis[k] + at] = squared;
     }

@@ -310,3 +310,52 @@ fn counts_of_shared_cells_are_those_of_a_loop() {
         }
     }
 }
+
+#[test]
+fn grams_of_many_bags_are_those_of_the_definition_and_depend_on_two_bags_alone() {
+    // In a byte and beyond, with and without cells that some rows are in none of, more partitionings than a byte counts.
+    for (psi, t, spheres) in [(7, 77, false), (300, 77, false), (9, 300, true), (260, 20, true)] {
+        let case = Case::new(3, 400, 3, t, vec![psi], 6, false);
+        let rows = &case.storages()[0];
+        let partitions = match spheres {
+            false => Partitions::new(rows.clone(), case.lists.clone(), t, Distance::Euclidean).unwrap(),
+            true => {
+                let bags = Bags::new(rows.clone(), vec![0, 400]).unwrap();
+                let partition = Partition::Sphere(Distance::Euclidean);
+                Partitions::draw(&bags, &[0], t, &case.psis, partition, &Ctx::default()).unwrap()
+            }
+        };
+        let mapper = Mapper::new(&partitions, &case.psis, &Ctx::default()).unwrap();
+        let ids = mapper.ids(rows, 0..400, &Ctx::default()).unwrap().remove(0);
+        let offsets = [0, 1, 3, 64, 65, 130, 270, 271, 399, 400];
+        let mut rng = Rng::new(5, "weights", &[]);
+        let weights: Vec<Vec<f64>> = (0..3).map(|_| (0..400).map(|_| rng.uniform()).collect()).collect();
+        let views: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+        let found = grams_of_many(&ids, &offsets, &views, &Ctx::default()).unwrap();
+        let shared = |x: usize, y: usize| {
+            (0..t).filter(|&i| ids.get(x, i).is_some() && ids.get(x, i) == ids.get(y, i)).count() as f64
+        };
+        for (gram, weights) in found.iter().zip(&weights) {
+            for a in 0..9 {
+                for b in 0..9 {
+                    let pairs = (offsets[a]..offsets[a + 1])
+                        .flat_map(|x| (offsets[b]..offsets[b + 1]).map(move |y| (x, y)));
+                    let sum: f64 = pairs.map(|(x, y)| weights[x] * weights[y] * shared(x, y)).sum();
+                    let value = sum / t as f64;
+                    assert!((gram.get(a, b) - value).abs() <= 1e-12 * value, "{psi} {t}: {a} {b}");
+                    assert_eq!(gram.get(a, b), gram.get(b, a));
+                }
+            }
+        }
+        // Without the first bags everything lies elsewhere in its block.
+        let moved: Vec<usize> = offsets[3..].iter().map(|o| o - offsets[3]).collect();
+        let ids = mapper.ids(rows, offsets[3]..400, &Ctx::default()).unwrap().remove(0);
+        let rest: Vec<&[f64]> = views.iter().map(|w| &w[offsets[3]..]).collect();
+        let fewer = grams_of_many(&ids, &moved, &rest, &Ctx::default()).unwrap();
+        for (few, all) in fewer.iter().zip(&found) {
+            for a in 0..6 {
+                (0..6).for_each(|b| assert_eq!(few.get(a, b), all.get(a + 3, b + 3)));
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@
 //! search ends where a stump is no help: all e at most 1/2, all at least 1/2, or c not above 0.
 //!
 //! A model is a list of rules. Columns are sorted once, n d log n, and a round is one scan over them, n d; a shorter list
-//! is the beginning of a longer one, so that a grid of rounds costs its longest. Memory 12 n d bytes.
+//! is the beginning of a longer one, so that a grid of rounds costs its longest. Memory 16 n d bytes.
 //!
 //! Xu, Frank: Logistic regression and boosting for labeled bags of instances, PAKDD 2004. With `criterion=entropy` and 10
 //! rounds it is Weka's MIBoost with its DecisionStump. Scaling does not matter: any increasing map of a column gives the
@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use crate::families::stumps::{Criterion, SortedColumns};
+use crate::families::stumps::{BoostedColumns, Criterion, SortedColumns};
 use crate::method::{
     CutRule, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training,
@@ -35,9 +35,9 @@ static INFO: Info = Info {
     name: "mi-boost",
     aliases: &["miboost"],
     title: "boosted decision stumps, averaged over the instances of a bag",
-    about: "Each round adds a rule that compares one attribute with a cut; rules are chosen one after another, and each \
-            has the factor that lowers the exponential loss of the bags most. The output of a bag is the sum over the \
-            rules of the mean over its instances. The rules can be read.",
+    about: "Each round adds a rule that compares one attribute with a threshold, and gives it the factor that lowers the \
+            exponential loss of the bags most. The output of a bag is the sum over the rules of the mean over its \
+            instances. The rules of a model can be printed.",
     reference: "Xu, Frank: Logistic regression and boosting for labeled bags of instances, PAKDD 2004",
     family: "boosting",
     regression: false,
@@ -50,15 +50,15 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("rounds", Kind::Whole { least: 1, most: 10_000, words: &[] }, "50", "Number of rules at most.")
+    ParamSpec::new("rounds", Kind::Whole { least: 1, most: 10_000, words: &[] }, "50", "Maximum number of rules.")
         .grid("10,50,100")
         .solver(),
     ParamSpec::new(
         "criterion",
         Kind::Word(&["error", "entropy"]),
         "error",
-        "How a cut is judged: by the weight of the instances it gets wrong, or by the entropy of the labels on its two \
-         sides.",
+        "How a threshold is chosen: by the weight of the instances it misclassifies, or by the entropy of the labels on its \
+         two sides.",
     )
     .solver(),
 ];
@@ -82,8 +82,8 @@ impl Method for MiBoost {
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
         let values = (bags.instance_count() * bags.width()) as u64;
-        // The instances, and every column sorted: values and rows.
-        MemoryEstimate { fixed: (8 + 12) * values, each: 0 }
+        // The instances, every column sorted (values and rows), and the rows that are trained on.
+        MemoryEstimate { fixed: (8 + 12 + 4) * values, each: 0 }
     }
 
     fn prepare(
@@ -115,7 +115,7 @@ impl Method for MiBoost {
             (state.vector("below", attributes.len())?, state.vector("above", attributes.len())?);
         let ordered = ends.windows(2).all(|w| w[0] <= w[1]) && ends.last() == Some(&attributes.len());
         if !ordered || attributes.iter().any(|&a| a >= width) {
-            return Err(refuse("its rules do not fit together"));
+            return Err(refuse("its rules are inconsistent"));
         }
         let rule =
             |i: usize| CutRule { attribute: attributes[i], cut: cuts[i], below: below[i], above: above[i] };
@@ -149,6 +149,7 @@ impl BoostPrepared {
         let mut weights = scaled(training.weights.to_vec());
         let mut signed = vec![0.0; self.bags.instance_count()];
         let mut rules = Vec::new();
+        let mut boosted: Option<BoostedColumns<'_>> = None;
         while rules.len() < rounds {
             ctx.check()?;
             for ((&bag, y), w) in training.bags.iter().zip(training.y).zip(&weights) {
@@ -157,7 +158,13 @@ impl BoostPrepared {
                 let own = y * (w / rows.len() as f64).max(f64::MIN_POSITIVE);
                 signed[rows].fill(own);
             }
-            let stump = self.columns.best(&signed, criterion, ctx)?;
+            if rules.is_empty() && criterion == Criterion::Error {
+                boosted = BoostedColumns::new(&self.columns, &signed, ctx)?;
+            }
+            let stump = match &boosted {
+                Some(columns) => columns.best(&signed, ctx)?,
+                None => self.columns.best(&signed, criterion, ctx)?,
+            };
             let said = self.columns.says(&stump);
             let errors: Vec<f64> = training
                 .bags
@@ -254,6 +261,11 @@ impl Prepared for BoostPrepared {
             Ok(parts(rules, &self.bags, b)?.iter().sum())
         };
         bags.iter().map(score).collect()
+    }
+
+    fn fit_bytes(&self) -> u64 {
+        // The rows it is trained on, in the order of every column.
+        4 * (self.bags.instance_count() * self.bags.width()) as u64
     }
 
     fn joins_points(&self) -> bool {
