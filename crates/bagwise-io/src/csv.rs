@@ -449,39 +449,43 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
     let has_values = first.iter().any(|cell| is_value(cell));
     let second: Option<Vec<Vec<u8>>> =
         rows.peek()?.map(|row| row.iter().map(|cell| cell.trim_ascii().to_vec()).collect());
-    let doubt = |found: String| {
-        Err(rows.error(
-            found,
-            Message::from(
-                "name the bag and label columns (or give their numbers), or specify what the first row is",
-            )
-            .with([Setting::Header, Setting::NoHeader]),
-        ))
+    let doubt = |found: String, remedy: &'static str| {
+        Err(rows.error(found, Message::from(remedy).with([Setting::Header, Setting::NoHeader])))
     };
+    let name_or_say =
+        "name the bag and label columns (or give their numbers), or specify what the first row is";
     let Some(second) = second else { return Ok(!has_values) };
     if !has_values {
         return match second.iter().any(|cell| is_value(cell)) {
             true => Ok(true),
-            false => doubt("the first two rows are both text, so the first could be a header or data".into()),
+            false => doubt(
+                "the first two rows are both text, so the first could be a header or data".into(),
+                name_or_say,
+            ),
         };
     }
     let is_text = |cell: &[u8]| !is_value(cell) && !cell.is_empty();
     // Ids may be text here and numbers there; other columns are not.
     let over = (1..first.len().min(second.len())).find(|&c| is_text(&first[c]) && is_number(&second[c]));
     if let Some(c) = over {
-        return doubt(format!(
+        let found = format!(
             "'{}' in column {} is followed by a number, so the first row could be a header or data",
             shown(&first[c]),
             c + 1
-        ));
+        );
+        return doubt(found, name_or_say);
     }
     // The columns of a data frame without names are 0, 1, 2, …
-    let counted: Vec<f64> = first.iter().filter_map(|cell| numbers.value(cell)).collect();
-    let counts = counted.len() > 1
-        && (counted[0] == 0.0 || counted[0] == 1.0)
-        && counted.windows(2).all(|w| w[1] == w[0] + 1.0);
-    if counts && first.iter().any(|cell| is_text(cell)) {
-        return doubt("the first row numbers the columns, so it could be a header or data".into());
+    let counts = |row: &[Vec<u8>]| {
+        let counted: Vec<f64> = row.iter().filter_map(|cell| numbers.value(cell)).collect();
+        counted.len() > 1
+            && (counted[0] == 0.0 || counted[0] == 1.0)
+            && counted.windows(2).all(|w| w[1] == w[0] + 1.0)
+    };
+    let beside_text = first.iter().any(|cell| is_text(cell));
+    if counts(&first) && (beside_text || first.len() > 3 && !counts(&second)) {
+        let found = "the first row numbers the columns, so it could be a header or data".into();
+        return doubt(found, "specify what the first row is");
     }
     Ok(false)
 }

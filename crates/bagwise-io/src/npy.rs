@@ -9,11 +9,11 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use super::compress::{Refusal, no_room};
+use super::compress::{Refusal, explain, no_room};
 use super::save;
 use super::text::{WHOLE, shown};
 use bagwise_core::sizes::{filled, product};
-use bagwise_core::{Mat, Result};
+use bagwise_core::{Mat, Place, Result};
 
 /// What the numbers in a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,6 +362,25 @@ pub fn write_npy(path: &Path, mat: &Mat) -> Result<()> {
         header_of(file, "<f8", &format!("({}, {})", mat.rows(), mat.cols()), MARKED_START)?;
         mat.data().iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))
     })
+}
+
+/// Bytes of a file that [`write_npy`] writes.
+pub fn npy_size(rows: usize, cols: usize) -> u64 {
+    MARKED_START as u64 + 8 * rows as u64 * cols as u64
+}
+
+/// Reads a matrix of numbers.
+pub fn read_npy(path: &Path) -> Result<Mat> {
+    let explain = |e| explain(Place::of(path.display().to_string()), e);
+    let mut file = File::open(path).map_err(explain)?;
+    let header = NpyHeader::read(&mut file).map_err(explain)?;
+    header.check_size(file.metadata().map_err(explain)?.len()).map_err(explain)?;
+    let room = product(&[header.rows, header.cols]).and_then(|count| filled(count, 0.0));
+    let mut data = room.map_err(no_room).map_err(explain)?;
+    let read =
+        header.rows_from(0..header.rows, |at, out| read_at(&file, at, out), |at, value| data[at] = value);
+    read.map_err(explain)?;
+    Ok(Mat::new(header.rows, header.cols, data))
 }
 
 /// True if a file that begins like this is one that [`write_npy`] wrote.

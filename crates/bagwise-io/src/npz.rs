@@ -50,13 +50,13 @@ impl Reader for Npz {
 }
 
 /// An array of any type that is read.
-struct Array {
+pub(super) struct Array {
     shape: Vec<usize>,
     fortran: bool,
-    data: Data,
+    pub(super) data: Data,
 }
 
-enum Data {
+pub(super) enum Data {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Whole(Vec<i64>),
@@ -132,7 +132,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
 }
 
 /// Reads an array of `size` bytes in all.
-fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
+pub(super) fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
     let form = NpyForm::read(&mut input)?;
     let refuse_type = || {
         let (found, remedy) = match form.descr.as_str() {

@@ -1,6 +1,6 @@
-//! What a model remembers of how its data were read, so that new data of the same kind need no options: the columns with a
-//! role and the dialect. A column is remembered by its heading, also if it was given by number, because new data often lack
-//! the label and then have other numbers. Paths, samples and formats belong to one data set and are not remembered.
+//! What a model stores about how its data were read, so that new data of the same kind need no options: the roles of
+//! columns and the dialect. A column is stored by name, even if it was given by number, because new data often lack the
+//! label, which shifts the numbers. Paths, samples and formats belong to one data set and are not stored.
 
 use std::path::Path;
 

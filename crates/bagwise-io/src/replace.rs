@@ -1,6 +1,6 @@
-//! What may be overwritten: the one rule for every command that writes a file. A file is replaced if bagwise wrote it, which
-//! its content says, and if it is of the kind that is to be written; anything else only if the user insists. An input is never
-//! replaced.
+//! What may be overwritten: one rule for every command that writes a file. A file is replaced if its content shows that
+//! bagwise wrote it and that it is of the same kind. Anything else is replaced only if the user asks for it. An input
+//! is never replaced.
 //!
 //! Where a format has a place for a remark, what we write carries one: a comment in ARFF and graphs, the comment of an
 //! archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer than it
@@ -47,7 +47,7 @@ impl OutputKind {
             OutputKind::Model => "a model",
             OutputKind::Gram => "a Gram matrix",
             OutputKind::FeatureMap => "a feature map",
-            OutputKind::Table => "a table written by bagwise",
+            OutputKind::Table => "known to be written by bagwise (a CSV file never is)",
             OutputKind::Graphs => "a file of graphs",
             OutputKind::Report => "a report",
             OutputKind::Results => "a table of results",

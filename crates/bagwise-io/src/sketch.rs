@@ -1,5 +1,5 @@
-//! A look at a table of which nobody has said what its columns are: what each holds in the first rows, and which could be
-//! the bag, the label and the group.
+//! A first look at a table whose columns have no roles yet: what each column contains in the first rows, and which
+//! could be the bag, the label and the group.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

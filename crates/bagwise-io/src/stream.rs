@@ -1,8 +1,8 @@
-//! Data in pieces: whole bags, as they come, so that memory does not grow with the length of a table. What is held is a
-//! piece, the largest bag and sixteen bytes for every bag that went by.
+//! Data in pieces of whole bags, so that memory does not grow with the length of a table. Memory holds one piece, the
+//! largest bag, and sixteen bytes for every bag so far.
 //!
-//! The rows of a bag must be adjacent. A bag that comes back after others have begun is refused by name: its first rows are
-//! gone by then, and an answer from the rest alone would be wrong.
+//! The rows of a bag must be adjacent. A bag that reappears after other bags is an error that names it: its first rows
+//! are gone by then, and a prediction from the rest alone would be wrong.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -18,6 +18,9 @@ pub const PIECE: usize = 16_384;
 
 /// Takes the pieces of a data set one after the other.
 pub type TakePiece<'a> = &'a mut dyn FnMut(Dataset) -> Result<()>;
+
+/// Takes the name of a bag, and the columns and values of its map.
+pub(crate) type TakeMap<'t> = &'t mut dyn FnMut(&str, &[u32], &[f64]) -> Result<()>;
 
 /// Whether what a user typed can be read in pieces with these options.
 pub fn can_stream(name: &str, options: &ReadOptions) -> Result<bool> {
@@ -69,7 +72,7 @@ impl SeenBags {
 /// What to do about a bag that comes back.
 pub(crate) fn comes_back(id: &str) -> (String, Message) {
     (
-        format!("bag '{id}' comes back after other bags"),
+        format!("bag '{id}' reappears after other bags"),
         Message::from("sort the rows by bag, or read everything into memory").with([Setting::ReadWhole]),
     )
 }

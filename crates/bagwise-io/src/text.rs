@@ -1,5 +1,5 @@
-//! Pieces of files: what is a number, what stands for no value, what is no text at all, and how a message
-//! shows a piece.
+//! Pieces of text files: what is a number, what is a missing value, what is not text at all, and how messages quote a
+//! piece.
 
 use std::io::{self, BufRead, Read};
 

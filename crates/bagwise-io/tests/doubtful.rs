@@ -82,6 +82,12 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             Refused,
             &[", line 1: ", "numbers the columns", "NoHeader"],
         ),
+        (
+            "a.csv",
+            t("0,1,2,3\n100,0,0.25,-1.5\n100,0,0.5,2\n"),
+            Refused,
+            &[", line 1: ", "numbers the columns", "NoHeader"],
+        ),
         ("a.csv", t("m1,yes,red\nm2,no,blue\n"), Refused, &[", line 1: ", "header or data", "Header"]),
         ("a.csv", t("mol,active,2019,2020\nm1,1,5,6\n"), Refused, &[", line 1: ", "is followed by a number"]),
         ("a.csv", t("a,1,x,2\nb,0,3,4\n"), Refused, &[", line 1: ", "'x' in column 3", "NoHeader"]),

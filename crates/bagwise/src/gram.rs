@@ -1,11 +1,13 @@
 //! Gram matrices and feature maps as products of their own, for use in any other learner.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::method::{Method, Offer, Prepared, Scope, draws_on_all};
 use crate::methods::lacks;
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
+use crate::shard::Shard;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Message, Result, Setting, Target};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
@@ -19,6 +21,22 @@ pub fn gram(
     bags: &Bags,
     against: Option<&Bags>,
     target: Option<&Target>,
+    ctx: &Ctx,
+) -> Result<Mat> {
+    gram_part(method, point, scale, impute, bags, against, target, None, ctx)
+}
+
+/// The rows of that Gram which belong to a shard. Without `against` they are 0 left of the diagonal, where they repeat other rows;
+/// [`join_grams`] puts them together. Bytes are those of the whole Gram.
+pub fn gram_part(
+    method: &dyn Method,
+    point: &Point,
+    scale: Scale,
+    impute: bool,
+    bags: &Bags,
+    against: Option<&Bags>,
+    target: Option<&Target>,
+    shard: Option<Shard>,
     ctx: &Ctx,
 ) -> Result<Mat> {
     let reference = against.unwrap_or(bags);
@@ -37,15 +55,62 @@ pub fn gram(
         8 * bags.len() as u64 * reference.len() as u64,
         Message::more_memory().or("use fewer bags"),
     )?;
-    let (transform, prepared) = prepare(method, point, scale, impute, reference, target, ctx)?;
+    let part = shard.map(|shard| shard_rows(bags, against.is_none(), shard));
+    // Of the columns' bags a rectangular Gram needs no similarities but those with themselves.
+    let rows = part.clone().map(|part| if against.is_some() { (0, 0) } else { (part.start, part.end) });
+    let (transform, prepared) = prepare(method, point, scale, impute, reference, target, rows, ctx)?;
     let none = || lacks(method.info().name, Offer::Kernel);
-    match against {
-        None => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
-        Some(_) => {
-            let rows = transform.apply(&bags.align(reference.features())?, ctx)?;
+    match (against, part) {
+        (None, None) => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
+        (None, Some(part)) => {
+            let whole = prepared.gram(0, ctx)?.ok_or_else(none)?;
+            let mut own = Mat::zeros(part.len(), whole.cols());
+            for (at, row) in part.enumerate() {
+                own.row_mut(at)[row..].copy_from_slice(&whole.row(row)[row..]);
+            }
+            Ok(own)
+        }
+        (Some(_), part) => {
+            let selected = part.map(|part| bags.select(&part.collect::<Vec<usize>>()));
+            let rows = selected.as_ref().unwrap_or(bags);
+            let rows = transform.apply(&rows.align(reference.features())?, ctx)?;
             prepared.against(0, &rows, ctx)?.ok_or_else(none)
         }
     }
+}
+
+/// The rows of a shard: consecutive bags, so many that all shards have about the same pairs of instances to compare. Where bags
+/// are compared with each other, the last rows are short.
+pub fn shard_rows(bags: &Bags, triangle: bool, shard: Shard) -> Range<usize> {
+    let n = bags.instance_count() as u128;
+    // The pairs that bags before this one have.
+    let before = |bag: usize| {
+        let row = bags.offsets()[bag] as u128;
+        if triangle { row * (2 * n - row) } else { row }
+    };
+    let all = before(bags.len());
+    let bound = |i: usize| {
+        let wanted = all * i as u128 / shard.of() as u128;
+        let bags: Vec<usize> = (0..=bags.len()).collect();
+        bags.partition_point(|&bag| before(bag) < wanted)
+    };
+    bound(shard.index() - 1)..bound(shard.index())
+}
+
+/// The whole Gram from the rows of all shards, in their order. Of bags with themselves the left half is that of the right.
+pub fn join_grams(parts: &[Mat], triangle: bool) -> Result<Mat> {
+    let rows = parts.iter().map(Mat::rows).sum();
+    let cols = parts.first().map_or(0, Mat::cols);
+    if parts.iter().any(|part| part.cols() != cols) || triangle && rows != cols {
+        return Err(Error::Invalid("the shards are not those of one matrix".into()));
+    }
+    let mut whole = Mat::new(rows, cols, parts.iter().flat_map(|part| part.data().iter().copied()).collect());
+    if triangle {
+        for row in 0..rows {
+            (0..row).for_each(|column| whole.set(row, column, whole.get(column, row)));
+        }
+    }
+    Ok(whole)
 }
 
 /// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows. Everything is learned
@@ -59,7 +124,7 @@ pub fn feature_map(
     target: Option<&Target>,
     ctx: &Ctx,
 ) -> Result<Csr> {
-    let (_, prepared) = prepare(method, point, scale, impute, bags, target, ctx)?;
+    let (_, prepared) = prepare(method, point, scale, impute, bags, target, None, ctx)?;
     prepared.map(0)?.ok_or_else(|| lacks(method.info().name, Offer::FeatureMap))
 }
 
@@ -78,6 +143,7 @@ fn prepare(
     impute: bool,
     reference: &Bags,
     target: Option<&Target>,
+    rows: Option<(usize, usize)>,
     ctx: &Ctx,
 ) -> Result<(Transform, Box<dyn Prepared>)> {
     if !impute && reference.has_missing() {
@@ -96,6 +162,6 @@ fn prepare(
     }
     let transform = Transform::fit(scale, impute, reference, target, &all)?;
     let ready = Arc::new(transform.apply(reference, ctx)?);
-    let prepared = method.prepare(ready, points, &Scope::of(&all), ctx)?;
+    let prepared = method.prepare(ready, points, &Scope { rows, ..Scope::of(&all) }, ctx)?;
     Ok((transform, prepared))
 }

@@ -1,9 +1,12 @@
 //! `bagwise gram`: the kernel matrix of a method, as a file for any other program.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use bagwise::io::{OutputKind, write_npy};
+use bagwise::io::{OutputKind, files, npy_size, read_npy, write_npy};
+use bagwise::judge::data_fingerprint;
+use bagwise::{Dataset, Shard};
 
 use crate::args::Data;
 use crate::learning::Seeing;
@@ -25,6 +28,10 @@ pub(crate) struct Args {
     /// Output file
     #[arg(short, long, value_name = "FILE.npy")]
     output: PathBuf,
+    /// Compute part I of N of the rows, such as 3/7, into a file beside the output file; the same command without --shard joins the
+    /// parts
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     #[command(flatten)]
     seeing: Seeing,
     #[command(flatten)]
@@ -36,9 +43,13 @@ Rows and columns are bags in the order of the file. Numbers are doubles. With --
 widths relative to the median are learned from the bags of the columns, so a test x train matrix is consistent with the \
 train x train matrix.
 
+With --shard, each part can be computed on another machine that sees the same folder. Without it, the same command takes over the \
+parts that are there, computes the others, and writes the whole matrix, the same bytes as if it had computed everything.
+
 Examples:
   bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy
-  bagwise gram musk1 --against musk1 --method wmksvm --output test-train.npy";
+  bagwise gram musk1 --against musk1 --method wmksvm --output test-train.npy
+  bagwise gram musk1 --method mi-kernel --shard 1/2 --output half.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let inputs: Vec<&str> = [&args.data].into_iter().chain(&args.against).map(String::as_str).collect();
@@ -54,25 +65,115 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let (setup, point) = args.seeing.single(&args.method, reference, &args.read)?;
     let ctx = args.seeing.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
-    let gram = bagwise::gram(
-        setup.method,
-        &point,
-        setup.scale,
-        setup.impute,
-        &data.bags,
-        columns,
-        reference.target.as_ref(),
-        &ctx,
-    )
-    .map_err(|e| e.of_data(&data.name))?;
+    let part = |shard: Option<Shard>| {
+        bagwise::gram_part(
+            setup.method,
+            &point,
+            setup.scale,
+            setup.impute,
+            &data.bags,
+            columns,
+            reference.target.as_ref(),
+            shard,
+            &ctx,
+        )
+        .map_err(|e| e.of_data(&data.name))
+    };
+    let name = setup.method.info().name;
+    let how = format!("{name} {point}, scaling {}", setup.scale.name());
+    let said = format!("{how} {} {:?} {}", setup.impute, ctx.precision, ctx.seed);
+    let files = ShardFiles::new(&args.output, &said, &data, against.as_ref())?;
+    if let Some(shard) = args.shard {
+        let path = files.path(shard);
+        if files.is_there(shard) {
+            session.say(&format!("shard {shard} is there already: {}", path.display()));
+            return Ok(Outcome::Done);
+        }
+        session.check_output(&path, OutputKind::Gram, &inputs)?;
+        let rows = part(Some(shard))?;
+        write_npy(&path, &rows)?;
+        session.say(&format!(
+            "wrote {}: rows of shard {shard}, {} x {}, {how}; when all shards are done, run the same command without --shard",
+            path.display(),
+            rows.rows(),
+            rows.cols()
+        ));
+        return Ok(Outcome::Done);
+    }
+    let gram = match files.most_complete() {
+        None => part(None)?,
+        Some(of) => {
+            let mut parts = Vec::with_capacity(of);
+            let mut there = 0;
+            for shard in (1..=of).map(|i| Shard::new(i, of)) {
+                let shard = shard?;
+                let known = files.is_there(shard);
+                there += usize::from(known);
+                parts.push(if known { read_npy(&files.path(shard))? } else { part(Some(shard))? });
+            }
+            session.say(&format!("took {there} of {of} shards from {}", files.folder.display()));
+            bagwise::join_grams(&parts, columns.is_none())?
+        }
+    };
     write_npy(&args.output, &gram)?;
-    session.say(&format!(
-        "wrote {}: {} x {}, {} {point}, scaling {}",
-        args.output.display(),
-        gram.rows(),
-        gram.cols(),
-        setup.method.info().name,
-        setup.scale.name()
-    ));
+    session.say(&format!("wrote {}: {} x {}, {how}", args.output.display(), gram.rows(), gram.cols()));
     Ok(Outcome::Done)
+}
+
+/// Where the shards of a Gram are: beside the output, under names that say what they are shards of.
+struct ShardFiles<'d> {
+    folder: PathBuf,
+    /// What stands before the number of the shard.
+    front: String,
+    data: &'d Dataset,
+    against: Option<&'d Dataset>,
+}
+
+impl<'d> ShardFiles<'d> {
+    fn new(
+        output: &Path,
+        said: &str,
+        data: &'d Dataset,
+        against: Option<&'d Dataset>,
+    ) -> Result<ShardFiles<'d>> {
+        let mut what = format!("{} {said} {}", env!("CARGO_PKG_VERSION"), data_fingerprint(data)?);
+        if let Some(against) = against {
+            what += &format!(" {}", data_fingerprint(against)?);
+        }
+        // FNV-1a: the same on every machine.
+        let digest = what.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let stem = output.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = files::folder_of(output).to_path_buf();
+        Ok(ShardFiles { folder, front: format!("{stem}-{digest:016x}-shard-"), data, against })
+    }
+
+    fn path(&self, shard: Shard) -> PathBuf {
+        self.folder.join(format!("{}{}-of-{}.npy", self.front, shard.index(), shard.of()))
+    }
+
+    /// Whether a shard is there, whole: files appear when they are complete.
+    fn is_there(&self, shard: Shard) -> bool {
+        let bags = &self.data.bags;
+        let rows = bagwise::shard_rows(bags, self.against.is_none(), shard).len();
+        let cols = self.against.unwrap_or(self.data).bags.len();
+        std::fs::metadata(self.path(shard)).is_ok_and(|file| file.len() == npy_size(rows, cols))
+    }
+
+    /// The number of shards of the division of which most is there.
+    fn most_complete(&self) -> Option<usize> {
+        let mut found: BTreeMap<usize, usize> = BTreeMap::new();
+        for entry in std::fs::read_dir(&self.folder).ok()?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let numbers = name.strip_prefix(&self.front).and_then(|rest| rest.strip_suffix(".npy"));
+            let Some((index, of)) = numbers.and_then(|numbers| numbers.split_once("-of-")) else { continue };
+            let shard = index.parse().ok().zip(of.parse().ok()).and_then(|(i, n)| Shard::new(i, n).ok());
+            if shard.is_some_and(|shard| self.is_there(shard)) {
+                *found.entry(of.parse().unwrap_or(1)).or_default() += 1;
+            }
+        }
+        // Which share of the division, in thousandths.
+        found.into_iter().max_by_key(|&(of, there)| 1000 * there / of.max(1)).map(|(of, _)| of)
+    }
 }

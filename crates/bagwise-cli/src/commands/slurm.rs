@@ -1,4 +1,4 @@
-//! `bagwise slurm`: the script of a SLURM array that does a run in shards.
+//! `bagwise slurm`: prints the script of a SLURM array job that runs a command in shards.
 
 use anyhow::{Result, bail};
 use clap::Parser as _;
@@ -7,34 +7,35 @@ use crate::output::{self, quoted};
 use crate::session::Outcome;
 use crate::{Cli, Verb};
 
-/// Print the script of a SLURM array that does compare, evaluate or run in shards
+/// Print a SLURM script that runs compare, evaluate, run or gram in shards
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Number of shards: tasks of the array
+    /// Number of shards, which is the number of tasks in the array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     shards: u32,
-    /// Cores of a task
+    /// Cores per task
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     cpus: u16,
-    /// Memory of a task, as SLURM takes it, such as 8G [default: that of the cluster]
+    /// Memory per task in SLURM's format, such as 8G [default: that of the cluster]
     #[arg(long, value_name = "SIZE", value_parser = word)]
     task_memory: Option<String>,
-    /// Time limit of a task, as SLURM takes it, such as 4:00:00 [default: that of the cluster]
+    /// Time limit per task in SLURM's format, such as 4:00:00 [default: that of the cluster]
     #[arg(long, value_name = "TIME", value_parser = word)]
     time: Option<String>,
     /// Partition of the cluster
     #[arg(long, value_name = "NAME", value_parser = word)]
     partition: Option<String>,
-    /// The command to cut, without --shard: compare, evaluate or run with its options; write it last
+    /// The command to split, without --shard: compare, evaluate, run or gram with its options; write it last
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }
 
 const HELP: &str = "\
-Options of the array come first, then the command. Every task does one shard with `--shard`, in a folder of its own inside the \
-output folder. A task that is killed or requeued goes on where it was. When all tasks are done, the command without --shard \
-joins their records and writes tables and report; it trains nothing then. All tasks must see the data and the folder.
+Options of the array come first, then the command. Every task runs one shard with `--shard`, in its own folder inside the \
+output folder. A task that is killed or requeued resumes where it stopped. When all tasks are done, run the command without \
+--shard: it joins their records and writes the tables and the report, without training. All tasks need access to the data and \
+the folder.
 
 Examples:
   bagwise slurm --shards 100 compare musk1 --repeats 10 -o musk1-cluster > musk1.sbatch
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         }
     }
     script += "#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=slurm-%A-%a.log\n\n";
-    script += "# Results of different processors differ in the last bits. Where the cluster has several kinds, this makes them equal:\n";
+    script += "# Results of different processors differ in the last bits. If the cluster has several kinds, this makes results identical:\n";
     script += "#   export BAGWISE_SIMD=avx2\n\n";
     script += "# When all tasks are done, this joins their records and writes the results:\n";
     script += &format!("#   {command}\n\n");
@@ -78,10 +79,7 @@ fn check(words: &[String]) -> Result<&'static str> {
         Err(slip) => {
             let text = slip.to_string();
             let line = text.lines().next().unwrap_or_default();
-            bail!(
-                "the command to cut is not one that takes --shard once: {}",
-                line.trim_start_matches("error: ")
-            );
+            bail!("this is not a command that takes --shard once: {}", line.trim_start_matches("error: "));
         }
     };
     if cli.general.threads.is_some() {
@@ -91,7 +89,8 @@ fn check(words: &[String]) -> Result<&'static str> {
         Some(Verb::Compare(_)) => Ok("compare"),
         Some(Verb::Evaluate(_)) => Ok("evaluate"),
         Some(Verb::Run(_)) => Ok("run"),
-        _ => bail!("only compare, evaluate and run can be cut into shards"),
+        Some(Verb::Gram(_)) => Ok("gram"),
+        _ => bail!("only compare, evaluate, run and gram can be split into shards"),
     }
 }
 

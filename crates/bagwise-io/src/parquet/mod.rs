@@ -13,6 +13,7 @@
 
 mod codec;
 mod delta;
+pub(crate) mod maps;
 mod origin;
 mod pages;
 mod pieces;

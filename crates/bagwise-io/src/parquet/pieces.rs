@@ -21,7 +21,7 @@ use bagwise_core::{Instances, Mat, Message, Result};
 const HEADER: u64 = 1 << 12;
 
 /// A column of a row group while its pages are read.
-struct OpenColumn<'f> {
+pub(super) struct OpenColumn<'f> {
     pages: ChunkPages<'f>,
     /// Where the next page begins, and the bytes that the column still has.
     at: u64,
@@ -29,14 +29,19 @@ struct OpenColumn<'f> {
 }
 
 impl<'f> OpenColumn<'f> {
-    fn open(group: &ThriftValue, field: &'f SchemaField) -> Parsed<OpenColumn<'f>> {
+    pub(super) fn open(group: &ThriftValue, field: &'f SchemaField) -> Parsed<OpenColumn<'f>> {
         let chunk = ColumnChunk::find(group, field)?;
         let pages = ChunkPages::new(chunk.leaf, chunk.codec, chunk.count);
         Ok(OpenColumn { pages, at: chunk.start, left: chunk.size })
     }
 
     /// The next rows: as many as asked for, which the column must have.
-    fn rows(&mut self, count: usize, file: &mut ParquetFile, budget: &mut Budget) -> Parsed<ColumnValues> {
+    pub(super) fn rows(
+        &mut self,
+        count: usize,
+        file: &mut ParquetFile,
+        budget: &mut Budget,
+    ) -> Parsed<ColumnValues> {
         while self.pages.rows() < count {
             if self.pages.is_done() {
                 return damaged("its columns have different numbers of rows");

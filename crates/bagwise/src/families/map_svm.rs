@@ -1,24 +1,28 @@
 //! Support vector machines on sparse maps of bags: everything that follows once a bag has its cells.
 //!
 //! With v(S) the map of a bag and `u = v / |v|`, the kernel is `u(S) u(T)` and an output is `f(S) = bias + w u(S)`. For few bags
-//! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is
-//! found on the maps, and kept. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
+//! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is kept, which is
+//! found on the Gram as well, or, where that is too large, on the maps. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
 //! of the bias; parts add up exactly. A bag none of whose instances lies in a cell has no map: its output is the bias. Bags are mapped a few at a time: cells exist for some megabytes of
 //! instances, and only maps stay.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use bagwise_svm::{Features, LinearMachine};
+use bagwise_io::MapRows;
+use bagwise_svm::{FeatureRows as _, Features, LinearMachine};
 use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagMachine, dense, expand, expansions, nearest_others, sparse};
+use crate::families::map_view::MapView;
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
+use crate::params::Point;
 use crate::state::{Tensor, refuse};
 use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 use bagwise_engine::cells::{
     CentreLists, Distance, Forest, Ids, Mapper, Partition, Partitions, Share, Split, map_rows, products,
+    products_of,
 };
 
 /// How bags are mapped.
@@ -129,23 +133,37 @@ pub(crate) enum MapSource {
     Cells { ids: Arc<Ids>, weights: Vec<f64> },
     /// The maps themselves, of length 1.
     Maps(Csr),
+    /// Maps that were made elsewhere, and which of them are those of the bags.
+    Elsewhere { maps: Arc<MapRows>, rows: Vec<usize> },
 }
 
 /// Bags under one way of mapping.
 pub(crate) struct MappedBags {
     pub(crate) map: CellMap,
     pub(crate) source: MapSource,
-    /// Made at once, or, where machines learn on maps, if somebody asks for it.
-    pub(crate) gram: OnceLock<Mat>,
-    /// Machines learn on maps.
-    pub(crate) on_maps: bool,
+    /// Made at once, or, where machines learn on maps, if somebody asks for it. Equal weights share it.
+    pub(crate) gram: OnceLock<Arc<Mat>>,
+    pub(crate) learner: MapLearner,
+    /// The rows of the Gram that are wanted.
+    pub(crate) part: Range<usize>,
+}
+
+/// What machines learn on, and what of them a model keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapLearner {
+    /// The Gram; models keep the maps of training bags.
+    Gram,
+    /// The Gram; models keep the weights of columns.
+    GramOfMany,
+    /// Maps; models keep the weights of columns.
+    Maps,
 }
 
 impl MappedBags {
     /// True if both have the same maps, and machines learn on them in the same way.
     fn is_same(&self, other: &MappedBags) -> bool {
         let (own, others) = (&self.map, &other.map);
-        self.on_maps == other.on_maps
+        self.learner == other.learner
             && own.psi == others.psi
             && Arc::ptr_eq(&own.partitions, &others.partitions)
             && match (&self.source, &other.source) {
@@ -160,17 +178,35 @@ impl MappedBags {
         if let Some(gram) = self.gram.get() {
             return Ok(gram);
         }
-        let MapSource::Maps(maps) = &self.source else { unreachable!("a Gram comes with cells") };
-        let mut gram = products(maps, maps, true, ctx)?;
+        let gathered;
+        let maps = match &self.source {
+            MapSource::Maps(maps) => maps,
+            MapSource::Elsewhere { rows, .. } => {
+                gathered = self.maps(&[], &(0..rows.len()).collect::<Vec<usize>>());
+                &gathered
+            }
+            MapSource::Cells { .. } => unreachable!("a Gram comes with cells"),
+        };
+        let mut gram = products_of(maps, self.part.clone(), maps, true, ctx)?;
         // As in `cosine`: bags outside all cells are similar to none but themselves.
         (0..maps.rows()).filter(|&b| maps.row(b).0.is_empty()).for_each(|b| gram.set(b, b, 1.0));
-        Ok(self.gram.get_or_init(|| gram))
+        Ok(self.gram.get_or_init(|| Arc::new(gram)))
     }
 
     /// The maps of some bags.
     fn maps(&self, bags: &[Range<usize>], which: &[usize]) -> Csr {
         match &self.source {
             MapSource::Maps(all) => all.gather(which),
+            MapSource::Elsewhere { maps: all, rows } => {
+                let view = MapView::new(all, which.iter().map(|&b| rows[b]).collect(), false);
+                let mut maps = Csr::empty(all.cols());
+                for row in 0..which.len() {
+                    view.visit(row, &mut |columns, values| {
+                        maps.push_row(columns.iter().copied().zip(values.iter().copied()));
+                    });
+                }
+                maps
+            }
             MapSource::Cells { ids, weights } => {
                 let mut maps = Csr::empty(ids.t() * ids.psi());
                 append_unit(&mut maps, &map_rows(ids, bags, Some(weights)));
@@ -262,7 +298,13 @@ impl Prepared for MapPrepared {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let own = self.of(points[0]);
-        let solved: Vec<_> = if own.on_maps {
+        let solved: Vec<_> = if let MapSource::Elsewhere { maps, rows } = &own.source {
+            let view = MapView::new(maps, training.bags.iter().map(|&b| rows[b]).collect(), true);
+            let mut machines = svm::solve_linear(&Features::Elsewhere(&view), &here, training, ctx)?;
+            view.check()?;
+            machines.iter_mut().for_each(|m| m.weights.truncate(own.map.columns()));
+            machines.into_iter().map(|m| (m.outcome, MapSolution::OnMaps(m))).collect()
+        } else if own.learner == MapLearner::Maps {
             let maps = with_own_columns(self.maps(points[0], training.bags));
             let mut machines = svm::solve_linear(&features(&maps), &here, training, ctx)?;
             machines.iter_mut().for_each(|m| m.weights.truncate(own.map.columns()));
@@ -287,7 +329,15 @@ impl Prepared for MapPrepared {
                 let gram = self.of(fit.point).gram.get().expect("the machine was found on it");
                 machine.outputs(gram, bags)
             }
-            MapSolution::OnMaps(machine) => machine.outputs(&features(&self.maps(fit.point, bags))),
+            MapSolution::OnMaps(machine) => match &self.of(fit.point).source {
+                MapSource::Elsewhere { maps, rows } => {
+                    let view = MapView::new(maps, bags.iter().map(|&b| rows[b]).collect(), false);
+                    let outputs = machine.outputs(&Features::Elsewhere(&view));
+                    view.check()?;
+                    outputs
+                }
+                _ => machine.outputs(&features(&self.maps(fit.point, bags))),
+            },
         })
     }
 
@@ -297,6 +347,13 @@ impl Prepared for MapPrepared {
 
     fn joins_points(&self) -> bool {
         true
+    }
+
+    fn fit_bytes(&self) -> u64 {
+        let on_disk =
+            |own: &MappedBags| matches!(&own.source, MapSource::Elsewhere { maps, .. } if maps.is_on_disk());
+        // A fit that reads its maps again and again from the disk uses all threads for that.
+        if self.mapped.iter().any(on_disk) { u64::MAX } else { 0 }
     }
 
     fn gram(&self, point: usize, ctx: &Ctx) -> Result<Option<&Mat>> {
@@ -312,8 +369,9 @@ impl Prepared for MapPrepared {
     }
 
     fn nearest(&self, point: usize, train: &[usize]) -> Option<Vec<f64>> {
-        // Where machines learn on maps nobody has compared all bags.
-        let gram = self.of(point).gram.get().filter(|_| !self.of(point).on_maps)?;
+        // Where models keep weights, new bags are not compared with those of training.
+        let own = self.of(point);
+        let gram = own.gram.get().filter(|_| own.learner == MapLearner::Gram)?;
         nearest_others(train, |a, b| gram.get(a, b))
     }
 
@@ -326,24 +384,46 @@ impl Prepared for MapPrepared {
         let own = self.of(fits[0].point);
         let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
         let map = CellMap { partitions, ..own.map.clone() };
-        let (rule, biases) = if own.on_maps {
+        if own.learner == MapLearner::Maps {
             let machines: Vec<&LinearMachine> =
                 fits.iter().map(|fit| fit.of::<MapSolution>().on_maps()).collect();
             let weights: Vec<&[f64]> = machines.iter().map(|m| m.weights.as_slice()).collect();
-            (MapRule::Weights(Mat::from_rows(&weights)), machines.iter().map(|m| m.bias).collect())
-        } else {
-            let machines: Vec<&BagMachine> =
-                fits.iter().map(|fit| fit.of::<MapSolution>().on_gram()).collect();
-            let (coefficients, biases) = expansions(&machines, train);
-            (MapRule::Bags { coefficients, maps: self.maps(fits[0].point, train) }, biases)
-        };
-        Ok(Box::new(MapModel { map, rule, biases }))
+            let biases = machines.iter().map(|m| m.bias).collect();
+            return Ok(Box::new(MapModel { map, rule: MapRule::Weights(Mat::from_rows(&weights)), biases }));
+        }
+        let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of::<MapSolution>().on_gram()).collect();
+        let (coefficients, biases) = expansions(&machines, train);
+        let rule = MapRule::Bags { coefficients, maps: self.maps(fits[0].point, train) };
+        let model = MapModel { map, rule, biases };
+        if own.learner == MapLearner::Gram {
+            return Ok(Box::new(model));
+        }
+        let weights: Vec<Vec<f64>> = (0..fits.len()).map(|output| model.weights(output)).collect();
+        Ok(Box::new(MapModel { rule: MapRule::Weights(Mat::from_rows(&weights)), ..model }))
     }
 }
 
 impl CellMap {
-    fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.partitions.t() * self.psi
+    }
+
+    /// Bags whose maps were made elsewhere, in this way; `rows` are theirs.
+    pub(crate) fn prepare(
+        &self,
+        maps: &Arc<MapRows>,
+        rows: &[usize],
+        bags: Arc<Bags>,
+        points: &[Point],
+    ) -> Result<Box<dyn Prepared>> {
+        let machines = points.iter().map(SvmParams::read).collect::<Result<Vec<_>>>()?;
+        let source = MapSource::Elsewhere { maps: Arc::clone(maps), rows: rows.to_vec() };
+        let part = 0..rows.len();
+        let (gram, learner) = (OnceLock::new(), MapLearner::Maps);
+        let mapped = vec![MappedBags { map: self.clone(), source, gram, learner, part }];
+        let representation = vec![0; points.len()];
+        let twins = twins(&mapped, &representation, &machines);
+        Ok(Box::new(MapPrepared { bags, machines, representation, mapped, twins }))
     }
 }
 
@@ -401,6 +481,11 @@ impl MapModel {
             MapRule::Bags { coefficients, .. } => coefficients.rows(),
         };
         Ok(MapModel { map, rule, biases: state.vector("biases", outputs)? })
+    }
+
+    /// How it maps bags.
+    pub(crate) fn into_map(self) -> CellMap {
+        self.map
     }
 
     fn mapper(&self, ctx: &Ctx) -> Result<Mapper<'_>> {

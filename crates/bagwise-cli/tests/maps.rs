@@ -1,0 +1,139 @@
+//! `fit --maps`: a machine on maps that were made before is the machine that `fit` finds, in memory and on disk, whatever files
+//! and order they come in.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use common::{bagwise, done, folder, text};
+
+const DATA: &str = "synthetic:gauss?bags=400&min=3&max=9&features=4&groups=40";
+
+/// A folder with a table of instances, one of labels, a model that learned on maps, and the maps in three files.
+fn prepared(regression: bool) -> tempfile::TempDir {
+    let home = folder();
+    done(home.path(), &format!("convert {DATA} t.csv"));
+    let table = std::fs::read_to_string(home.path().join("t.csv")).unwrap();
+    let heading: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| heading.iter().position(|h| *h == name).unwrap();
+    let (bag, label, group) = (column("bag"), column("label"), column("group"));
+    // Three parts of the instances, cut between bags; labels may be numbers.
+    let mut parts = vec![format!("{}\n", heading.join(",")); 3];
+    let mut whole = parts[0].clone();
+    let mut labels = String::from("bag,label,group\n");
+    let (mut last, mut bags) = (String::new(), 0);
+    for line in table.lines().skip(1) {
+        let mut cells: Vec<String> = line.split(',').map(String::from).collect();
+        if regression {
+            let number: f64 = cells[label].parse().unwrap();
+            cells[label] = format!("{}", 2.0 * number + cells[bag].len() as f64 / 7.0);
+        }
+        if cells[bag] != last {
+            last.clone_from(&cells[bag]);
+            bags += 1;
+            writeln!(labels, "{},{},{}", cells[bag], cells[label], cells[group]).unwrap();
+        }
+        writeln!(parts[bags % 3], "{}", cells.join(",")).unwrap();
+        writeln!(whole, "{}", cells.join(",")).unwrap();
+    }
+    std::fs::write(home.path().join("t.csv"), whole).unwrap();
+    std::fs::write(home.path().join("labels.csv"), labels).unwrap();
+    let task = if regression { "--task regression" } else { "" };
+    done(
+        home.path(),
+        &format!(
+            "fit t.csv {task} --method isk -p t=100 -p psi=8 -p epsilon=1 -p c=2 -p solver=map -o whole.bagwise"
+        ),
+    );
+    std::fs::create_dir(home.path().join("maps")).unwrap();
+    for (i, part) in parts.iter().enumerate() {
+        std::fs::write(home.path().join(format!("part{i}.csv")), part).unwrap();
+        done(home.path(), &format!("embed part{i}.csv --model whole.bagwise -o maps/part{i}.npz"));
+    }
+    home
+}
+
+fn predictions(home: &Path, model: &str) -> Vec<u8> {
+    done(home, &format!("predict {model} t.csv --format csv")).stdout
+}
+
+/// The numbers of the column of scores, and of the last probability if there is one.
+fn numbers(table: &[u8]) -> Vec<Vec<f64>> {
+    let mut lines = text(table).lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let wanted: Vec<usize> = (0..heading.len())
+        .filter(|&c| heading[c] == "score" || heading[c].starts_with("probability"))
+        .collect();
+    lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            wanted.iter().map(|&c| cells[c].parse().unwrap()).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_machine_on_maps_is_that_of_fit() {
+    for regression in [false, true] {
+        let home = prepared(regression);
+        let task = if regression { "--task regression" } else { "" };
+        let on_maps = format!("fit --maps maps --model whole.bagwise --labels labels.csv {task}");
+        let said = done(home.path(), &format!("{on_maps} -o maps.bagwise"));
+        assert!(text(&said.stderr).contains("400 maps"), "{}", text(&said.stderr));
+        assert!(text(&said.stderr).contains("in memory"), "{}", text(&said.stderr));
+        // Bags in the order of the table: the same folds, passes and bits, probabilities included.
+        let whole = predictions(home.path(), "whole.bagwise");
+        assert_eq!(text(&predictions(home.path(), "maps.bagwise")), text(&whole));
+        // Outside memory rows are visited in another order: the same to the tolerance of the solver.
+        let said = done(home.path(), &format!("{on_maps} --memory 1MB -o disk.bagwise"));
+        assert!(text(&said.stderr).contains("on disk"), "{}", text(&said.stderr));
+        let (disk, whole) = (numbers(&predictions(home.path(), "disk.bagwise")), numbers(&whole));
+        assert_eq!(disk.len(), 400);
+        for (a, b) in disk.iter().flatten().zip(whole.iter().flatten()) {
+            assert!((a - b).abs() < 5e-3, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn the_machine_may_be_another_and_bags_may_be_fewer() {
+    let home = prepared(false);
+    let fit = "fit --maps maps --model whole.bagwise";
+    // Half of the bags, in another order: what is not in the table is left out, with a warning.
+    let labels = std::fs::read_to_string(home.path().join("labels.csv")).unwrap();
+    let mut lines: Vec<&str> = labels.lines().collect();
+    let heading = lines.remove(0);
+    lines.reverse();
+    let half = format!("{heading}\n{}\nnobody,1,g\n", lines[..200].join("\n"));
+    std::fs::write(home.path().join("half.csv"), half).unwrap();
+    for memory in ["1GB", "1MB"] {
+        let said =
+            done(home.path(), &format!("{fit} --labels half.csv -p c=1,4 --memory {memory} -o half.bagwise"));
+        assert!(text(&said.stderr).contains("200 maps are not in the table"), "{}", text(&said.stderr));
+        assert!(
+            text(&said.stderr).contains("1 bags in the table have no map: 'nobody'"),
+            "{}",
+            text(&said.stderr)
+        );
+        assert_eq!(numbers(&predictions(home.path(), "half.bagwise")).len(), 400);
+    }
+    let fails = |line: &str, said: &str| {
+        let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}\n{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(said), "{line}\n{}", text(&output.stderr));
+        assert!(!home.path().join("no.bagwise").exists());
+    };
+    fails(&format!("{fit} --labels labels.csv -p psi=4 -o no.bagwise"), "describes the maps");
+    fails(&format!("{fit} --labels labels.csv --method mi-kernel -o no.bagwise"), "made by isk");
+    fails(&format!("{fit} -o no.bagwise"), "--labels");
+    fails("fit --maps . --model whole.bagwise --labels labels.csv -o no.bagwise", "contains no maps");
+    done(home.path(), "fit t.csv --method isk -p t=10 -p psi=8 -p epsilon=1 -p c=2 -o other.bagwise");
+    fails("fit --maps maps --model other.bagwise --labels labels.csv -o no.bagwise", "800 columns");
+    done(home.path(), "fit t.csv --method simple-mi -p gamma=1 -p c=2 -o mean.bagwise");
+    fails("fit --maps maps --model mean.bagwise --labels labels.csv -o no.bagwise", "has no feature map");
+    std::fs::copy(home.path().join("maps/part1.npz"), home.path().join("maps/twice.npz")).unwrap();
+    fails(&format!("{fit} --labels labels.csv -o no.bagwise"), "has a second map");
+    std::fs::write(home.path().join("maps/twice.npz"), b"PK nothing").unwrap();
+    fails(&format!("{fit} --labels labels.csv -o no.bagwise"), "twice.npz");
+}
