@@ -1,13 +1,15 @@
-//! A trained model: everything needed to answer for new bags, and nothing else.
+//! A trained model: everything needed to predict new bags, and nothing else.
 //!
 //! It is saved as one safetensors file: arrays by name, and a JSON header (under `__metadata__`, key `bagwise`) with
 //! format version, method, parameters, transform, classes, calibration, threshold, feature names and a summary of
 //! the training. Nothing in the file is executed, and everything that does not fit together is refused.
 
+mod combined;
 mod conformal;
 mod file;
 mod offers;
 
+use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
 use file::checksum;
 
@@ -18,13 +20,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
+use crate::families::map_svm::CellMap;
 use crate::method::{Explanation, Predictor, State};
-use crate::methods;
+use crate::methods::{self, ensemble, ensemble::MemberHeader};
 use crate::multiclass::{BinaryTask, class_scores, vote};
 use crate::params::Point;
-use crate::preprocess::Transform;
-use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
+use crate::preprocess::{Scale, Transform};
+use crate::state::{Tensor, refuse};
+use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, bag_digests, files};
 use bagwise_io::{ReadOptions, compress, save};
 use bagwise_judge::Scored;
 
@@ -33,6 +36,9 @@ pub use file::{pack, unpack};
 /// Bytes that a model may have, after decompression.
 const MOST: u64 = compress::MAX_TOTAL;
 const WHAT: &str = "a model";
+
+/// The array with the digests of training bags.
+const TRAINING_BAGS: &str = "training.bags";
 
 /// Models of this and older formats can be read.
 ///
@@ -72,6 +78,9 @@ pub struct ModelHeader {
     /// The models of folds that were kept for conformal predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) conformal: Option<ConformalHeader>,
+    /// The members of an ensemble, each with a transform of its own; empty for a single method.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) members: Vec<MemberHeader>,
     /// What the program that trained it wants back with the model, in its own form; the library keeps it unread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<serde_json::Value>,
@@ -137,6 +146,8 @@ pub struct Model {
     models: Vec<Box<dyn Predictor>>,
     /// The models of folds, if they were kept.
     conformal: Option<Conformal>,
+    /// Digests of the bags it was trained on, in ascending order; empty in models from before they were kept.
+    training_bags: Vec<u64>,
 }
 
 /// What a model says of one bag.
@@ -170,7 +181,18 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models, conformal: None }
+        Model { header, models, conformal: None, training_bags: Vec::new() }
+    }
+
+    /// How it maps bags, if its method has a feature map.
+    pub(crate) fn cell_map(&self) -> Result<CellMap> {
+        let first = self.models.first().ok_or_else(|| Error::Invalid("the model has no machine".into()))?;
+        methods::cell_map(&self.header.method, &self.header.parameters, &first.save()?)
+    }
+
+    /// The columns of its feature map; an error if its method has none.
+    pub fn map_columns(&self) -> Result<usize> {
+        Ok(self.cell_map()?.columns())
     }
 
     /// The same with the models of folds.
@@ -345,6 +367,16 @@ impl Model {
         }
     }
 
+    /// The members of an ensemble that `auto` has chosen: method, scaling, parameters and share, the largest share first. Empty for a
+    /// model of one method.
+    pub fn members(&self) -> Vec<(&str, Scale, &Point, f64)> {
+        self.header
+            .members
+            .iter()
+            .map(|m| (m.method.as_str(), m.transform.scale, &m.parameters, m.share))
+            .collect()
+    }
+
     /// The class that the first machine says yes to; empty for real values.
     pub fn positive_name(&self) -> &str {
         self.header.classes.get(self.header.tasks[0].plus as usize).map_or("", String::as_str)
@@ -381,6 +413,21 @@ impl Model {
             let ready = self.header.transform.apply(&raw, ctx);
             (raw, ready)
         }))
+    }
+
+    /// Remembers the bags that it was trained on.
+    pub(crate) fn remember(mut self, bags: impl IntoIterator<Item = u64>) -> Model {
+        self.training_bags = bags.into_iter().collect();
+        self.training_bags.sort_unstable();
+        self
+    }
+
+    /// The bags whose instances are those of a bag that it was trained on: what it says of them is no test. Nothing is known
+    /// of models that older versions have saved.
+    pub fn training_bags_among(&self, bags: &Bags) -> Result<Vec<usize>> {
+        let digests = bag_digests(&bags.align(&self.header.features)?)?;
+        let is_known = |bag: &usize| self.training_bags.binary_search(&digests[*bag]).is_ok();
+        Ok((0..bags.len()).filter(is_known).collect())
     }
 
     /// Writes the file, whole or not at all, and only if it can be read back.
@@ -434,6 +481,10 @@ impl Model {
         if let Some(conformal) = &self.conformal {
             conformal.save(&mut state)?;
         }
+        if !self.training_bags.is_empty() {
+            let shape = vec![self.training_bags.len()];
+            state.tensors.insert(TRAINING_BAGS.into(), Tensor::U64(shape, self.training_bags.clone()));
+        }
         Ok(state)
     }
 
@@ -483,19 +534,32 @@ impl Model {
         header.check()?;
         let method = methods::find(&header.method)?;
         header.parameters.check(method.info().name, method.params())?;
-        let header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
+        let mut header = ModelHeader { parameters: header.parameters.ordered(method.params()), ..header };
+        for member in &mut header.members {
+            let table = methods::find(&member.method)?.params();
+            member.parameters = member.parameters.clone().ordered(table);
+        }
         let mut models: Vec<Box<dyn Predictor>> = Vec::new();
         loop {
             let own = state.nested(&format!("model{}", models.len()));
             if own.tensors.is_empty() {
                 break;
             }
-            own.check_widths(header.transform.output_width())?;
-            models.push(method.load(&header.parameters, &own)?);
+            if header.members.is_empty() {
+                own.check_widths(header.transform.output_width())?;
+                models.push(method.load(&header.parameters, &own)?);
+            } else {
+                models.push(ensemble::load(&header.members, &own)?);
+            }
         }
         let conformal =
             header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
-        let trained = Model { header, models, conformal };
+        let training_bags = match state.tensors.get(TRAINING_BAGS) {
+            None => Vec::new(),
+            Some(Tensor::U64(_, digests)) if digests.is_sorted() => digests.clone(),
+            Some(_) => return Err(refuse("the digests of its training bags are inconsistent")),
+        };
+        let trained = Model { header, models, conformal, training_bags };
         trained.check()?;
         Ok(trained)
     }
@@ -551,42 +615,19 @@ impl ModelHeader {
                     && self.tasks.iter().all(|d| known(d.plus) && d.minus.is_none_or(known))
             }
         };
+        let member_fits = |m: &MemberHeader| m.transform.width() == width && m.transform.is_whole();
+        if !self.members.iter().all(member_fits) {
+            return Err(refuse("its members and its features differ in number"));
+        }
         if width == 0 || self.transform.width() != width || self.familiarity.width() != Some(width) {
             return Err(refuse("features, scaling and ranges differ in number"));
         }
         if !self.transform.is_whole() {
-            return Err(refuse("its categories do not fit together"));
+            return Err(refuse("its categories are inconsistent"));
         }
         if !tasks_fit {
-            return Err(refuse("classes and machines do not fit each other"));
+            return Err(refuse("its classes and machines are inconsistent"));
         }
         Ok(())
-    }
-}
-
-/// Explanations of several machines as one, each with its sign.
-fn added_up<'e>(all: impl Iterator<Item = (f64, &'e Explanation)>) -> Explanation {
-    let (mut sum, mut together) = (0.0, Vec::new());
-    for (sign, explanation) in all {
-        let (Explanation::Additive { parts: own, .. } | Explanation::Witness { outputs: own, .. }) =
-            explanation;
-        together.resize(own.len(), 0.0);
-        match explanation {
-            Explanation::Additive { bias, parts } => {
-                sum += sign * bias;
-                together.iter_mut().zip(parts).for_each(|(sum, part)| *sum += sign * part);
-            }
-            Explanation::Witness { outputs, chosen } => together[*chosen] += sign * outputs[*chosen],
-        }
-    }
-    Explanation::Additive { bias: sum, parts: together }
-}
-
-/// The probability of every class, also where a single machine gives only that of its plus class.
-fn class_probabilities(row: &[f64], tasks: &[BinaryTask], classes: usize) -> Vec<f64> {
-    match (row, tasks) {
-        _ if classes == 0 => Vec::new(),
-        ([p], [task]) => (0..classes as u32).map(|c| if c == task.plus { *p } else { 1.0 - *p }).collect(),
-        _ => row.to_vec(),
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use bagwise_core::{Error, Result};
 
 pub use value::Value;
-use value::{check, magnitude, parse_value, parse_values, thinned};
+use value::{beyond, check, magnitude, parse_value, parse_values, thinned, thinning};
 
 /// One row of a method's table.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,8 @@ pub enum Kind {
         /// The inclusive lower end.
         least: f64,
     },
+    /// A number above 0, at most 1.
+    Share,
     /// A number above 0, `N/median`, or `N/d`.
     Width,
     /// A number above 0, or `N*median`: a length, where [`Kind::Width`] is one over a squared length.
@@ -128,11 +130,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    fn is_whole(&self) -> bool {
+        matches!(self, Kind::Whole { .. })
+    }
+
     /// What would do, for messages and reference pages.
     pub fn expects(&self) -> String {
         match self {
             Kind::Number { above } => format!("a number above {above}"),
             Kind::AtLeast { least } => format!("a number of at least {least}"),
+            Kind::Share => "a number above 0, at most 1".into(),
             Kind::Width => {
                 "a number above 0, N/median (N divided by the median squared distance between training instances), \
                  or N/d (N divided by the number of attributes)"
@@ -330,6 +337,8 @@ pub struct Grid {
     pub points: Vec<Point>,
     /// Indices of points that agree in all representation parameters, by first appearance.
     pub groups: Vec<Vec<usize>>,
+    /// Parameters whose list is that of the method's table: it may go on beyond its ends where the best point stands at one.
+    pub grows: Vec<&'static str>,
 }
 
 /// What stands in for a parameter the user did not give.
@@ -339,8 +348,8 @@ pub enum WhenUnset {
     Default,
     /// Its grid: to be tuned.
     Grid,
-    /// Its grid, where lists of three or more numbers keep every second value, or every fourth, eighth, … at higher levels.
-    /// The default stays.
+    /// Its grid, of which every level halves the longest list of three or more numbers, until all lists have a quarter of their
+    /// values. The default stays.
     Thinned(u32),
 }
 
@@ -383,7 +392,22 @@ impl Grid {
             }
         }
         let mut points = vec![Vec::new()];
-        for spec in table {
+        // Lists of numbers that nobody gave may be thinned.
+        let is_given = |spec: &ParamSpec| given.iter().any(|(name, _)| name == spec.name);
+        let length = |spec: &ParamSpec| -> Result<usize> {
+            let values = parse_values(spec, method, spec.grid)?;
+            let thins = spec.applies(regression) && !is_given(spec);
+            let numbers = values.iter().all(|v| magnitude(v).is_some());
+            Ok(if thins && numbers { values.len() } else { 0 })
+        };
+        let steps = match fill {
+            WhenUnset::Thinned(level) => {
+                thinning(&table.iter().map(length).collect::<Result<Vec<_>>>()?, level)
+            }
+            _ => vec![1; table.len()],
+        };
+        let mut grows = Vec::new();
+        for (spec, step) in table.iter().zip(steps) {
             if !spec.applies(regression) {
                 let here = table.iter().any(|s| s.name == spec.name && s.applies(regression));
                 if !here && given.iter().any(|(name, _)| name == spec.name) {
@@ -401,10 +425,11 @@ impl Grid {
                 None => spec.grid,
             };
             let mut values = parse_values(spec, method, text)?;
-            if let WhenUnset::Thinned(level) = fill
-                && given.iter().all(|(name, _)| name != spec.name)
-            {
-                values = thinned(values, parse_values(spec, method, spec.default)?.first(), level);
+            if step > 1 {
+                values = thinned(values, parse_values(spec, method, spec.default)?.first(), step);
+            }
+            if fill != WhenUnset::Default && given.iter().all(|(name, _)| name != spec.name) {
+                grows.push(spec.name);
             }
             points = points
                 .into_iter()
@@ -422,10 +447,10 @@ impl Grid {
                 return Err(Error::param(method, spec.name, format!("the grid has more than {MOST} points")));
             }
         }
-        Ok(Grid::of(table, points.into_iter().map(Point).collect()))
+        Ok(Grid { grows, ..Grid::of(table, points.into_iter().map(Point).collect()) })
     }
 
-    /// The grid of given points.
+    /// The grid of given points, which does not grow.
     pub fn of(table: &[ParamSpec], points: Vec<Point>) -> Grid {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (i, point) in points.iter().enumerate() {
@@ -434,7 +459,74 @@ impl Grid {
                 None => groups.push(vec![i]),
             }
         }
-        Grid { points, groups }
+        Grid { points, groups, grows: Vec::new() }
+    }
+
+    /// Points of a coarser grid: of every list of three or more numbers the default and every second value to both sides of it, or
+    /// every fourth, eighth, … at higher levels. Lists of words stay whole.
+    pub(crate) fn thinned_points(&self, table: &[ParamSpec], level: u32) -> Vec<usize> {
+        let mut kept: Vec<(&str, Vec<Value>)> = Vec::new();
+        for (name, _) in self.points.first().map_or(&[][..], |p| &p.0) {
+            let mut values: Vec<Value> = Vec::new();
+            for value in self.points.iter().filter_map(|p| p.find(name)) {
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+            let default = table.iter().find(|s| s.name == name).map(|s| parse_value(s.default));
+            let is_list = values.len() >= 3 && values.iter().all(|v| magnitude(v).is_some());
+            let step = if is_list { 1 << level.min(16) } else { 1 };
+            kept.push((name, thinned(values, default.as_ref(), step)));
+        }
+        let stays =
+            |p: &Point| kept.iter().all(|(name, values)| p.find(name).is_none_or(|v| values.contains(v)));
+        let points: Vec<usize> = (0..self.points.len()).filter(|&i| stays(&self.points[i])).collect();
+        if points.is_empty() { (0..self.points.len()).collect() } else { points }
+    }
+
+    /// Points that continue the lists at whose end the point `best` stands, for every parameter that may grow and whose next
+    /// value inside it `beats`: its name and up to three points, from the end outwards. Values are such as the table takes.
+    pub(crate) fn beyond(
+        &self,
+        method: &str,
+        table: &[ParamSpec],
+        best: usize,
+        beats: impl Fn(usize) -> bool,
+    ) -> Vec<(&'static str, Vec<Point>)> {
+        let point = &self.points[best];
+        let mut lines = Vec::new();
+        for (at, (name, value)) in point.0.iter().enumerate() {
+            let Some(grown) = self.grows.iter().find(|g| *g == name) else { continue };
+            let specs = || table.iter().filter(|s| s.name == name);
+            let with = |value: &Value| {
+                let mut other = point.clone();
+                other.0[at].1 = value.clone();
+                other
+            };
+            // A list of a parameter with a meaning for other points only does not matter to this one.
+            if point.relevant(table).find(name).is_none() {
+                continue;
+            }
+            let mut values: Vec<&Value> = Vec::new();
+            for value in self.points.iter().filter_map(|p| p.find(name)) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            let Some((inside, outside)) = beyond(&values, value, specs().any(|s| s.kind.is_whole())) else {
+                continue;
+            };
+            let neighbour = with(inside);
+            if !self.points.iter().position(|p| *p == neighbour).is_some_and(&beats) {
+                continue;
+            }
+            let allowed = outside.iter().take_while(|v| specs().any(|s| check(s, method, v).is_ok()));
+            let points: Vec<Point> = allowed.map(with).collect();
+            if !points.is_empty() {
+                lines.push((*grown, points));
+            }
+        }
+        lines
     }
 
     /// Parameters in which `point` sits at an end of three or more numbers: the best value may lie outside.

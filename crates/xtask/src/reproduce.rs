@@ -4,6 +4,7 @@
 //! prints what docs/reproduction.md shows (docs/evaluation.md for simulations), `--write` puts it there, between the marks that
 //! carry the name.
 
+mod auto;
 mod bags;
 mod cli;
 mod explain;
@@ -74,6 +75,11 @@ const ALL: &[(&str, &str, Source)] = &[
         "comparators",
         "accuracies of the methods that papers compare with, beside a reference",
         Source::Files(&["comparators", "comparators-musk1", "comparators-fox"]),
+    ),
+    (
+        "auto",
+        "auto on five sets beside published figures, what it chooses, and labels that mean nothing",
+        Source::Function(auto::run),
     ),
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),

@@ -27,28 +27,46 @@ impl TrainingTask<'_> {
         ctx: &Ctx,
     ) -> Result<Answers> {
         let width = self.tasks.len();
-        let mut outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
+        let outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
         let there: Vec<usize> = (0..width).filter(|&k| machines.0[k].is_some()).collect();
         if there.is_empty() || bags.is_empty() {
             return Ok(Answers { outputs, reasons: None });
         }
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
-        let mut columns = there.iter();
         let models = self.models(frame, machines, train, ctx)?;
-        for model in &models {
-            let scores = model.answer(&new, ctx)?.scores;
+        let many = (there.len() > MANY_MACHINES).then_some((frame, machines, train));
+        self.answers_of_models(&models, &there, &new, many, ctx)
+    }
+
+    /// The answers of models that have the outputs of machines that are `there`; of many machines only those that decide are asked
+    /// why, one by one.
+    pub(super) fn answers_of_models(
+        &self,
+        models: &[Box<dyn Predictor>],
+        there: &[usize],
+        new: &Bags,
+        many: Option<(&PreparedFold, &Machines, &[usize])>,
+        ctx: &Ctx,
+    ) -> Result<Answers> {
+        let (bags, width) = (new.len(), self.tasks.len());
+        let mut outputs = Mat::new(bags, width, vec![f64::NAN; bags * width]);
+        let mut columns = there.iter();
+        for model in models {
+            let scores = model.answer(new, ctx)?.scores;
             for (column, &k) in (0..scores.cols()).zip(&mut columns) {
-                (0..bags.len()).for_each(|row| outputs.set(row, k, scores.get(row, column)));
+                (0..bags).for_each(|row| outputs.set(row, k, scores.get(row, column)));
             }
         }
         let labels = self.labels(&outputs, None);
         let decided = |row: usize| decisive(&self.tasks, outputs.row(row), labels.get(row).copied());
-        let Some(decided) = (0..bags.len()).map(decided).collect::<Option<Vec<usize>>>() else {
+        let Some(decided) = (0..bags).map(decided).collect::<Option<Vec<usize>>>() else {
             return Ok(Answers { outputs, reasons: None });
         };
-        let reasons = match there.len() > MANY_MACHINES {
-            true => self.explained_one_by_one(frame, machines, train, &new, &decided, ctx),
-            false => explained(&models, &there, &new, &decided, ctx),
+        let reasons = match many {
+            Some((frame, machines, train)) => {
+                self.explained_one_by_one(frame, machines, train, new, &decided, ctx)
+            }
+            None => explained(models, there, new, &decided, ctx),
         };
         match reasons {
             Ok(reasons) => Ok(Answers { outputs, reasons: Some(decided.into_iter().zip(reasons).collect()) }),

@@ -6,6 +6,9 @@
 //! that what is judged is what is delivered.
 
 mod answers;
+mod ensemble;
+mod grow;
+mod portfolio;
 mod train;
 mod tune;
 
@@ -16,11 +19,13 @@ pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 use std::sync::Arc;
 
 use crate::calibrate::Calibration;
+use crate::families::map_svm::CellMap;
 use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
 use crate::multiclass::{BinaryTask, ClassBags, MANY_CLASSES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Groups, Mat, Message, Result, Setting, Target};
+use bagwise_io::MapRows;
 use bagwise_judge::{Classified, Predictions};
 
 /// A method and the choices around it.
@@ -64,6 +69,8 @@ pub struct TrainingTask<'a> {
     pub tasks: Vec<BinaryTask>,
     bags: &'a Bags,
     weights: Vec<f64>,
+    /// The maps of the bags, where they were made elsewhere.
+    maps: Option<(CellMap, Arc<MapRows>)>,
 }
 
 /// The bags of one training part, transformed as they themselves say, with what a list of points shares. Bags that
@@ -83,6 +90,11 @@ impl PreparedFold {
     /// What was prepared for a machine.
     pub fn prepared(&self, machine: usize) -> &dyn Prepared {
         &*self.prepared[machine.min(self.prepared.len() - 1)]
+    }
+
+    /// Bytes that a fit takes of its own.
+    fn fit_bytes(&self) -> u64 {
+        self.prepared.iter().map(|p| p.fit_bytes()).max().unwrap_or(0)
     }
 
     /// For each of some groups of points, the first of them whose machines it shares.
@@ -117,14 +129,20 @@ pub struct Machines(pub Vec<Option<SolvedFit>>);
 
 /// What inner folds chose.
 pub struct Tuned {
-    /// Index of the point in the grid.
+    /// Index of the best point of the grid.
     pub best: usize,
+    /// The chosen point: the best of the grid, or a better one beyond its end.
+    pub point: Point,
+    /// The metric of the chosen point.
+    pub value: Option<f64>,
     /// The metric of each point, over all inner test bags together.
     pub values: Vec<Option<f64>>,
     /// Outputs of the chosen point for the training bags, each from the inner fold that tested it.
     pub out_of_fold: Mat,
     /// Parameters of the chosen point at the end of their list.
     pub on_edge: Vec<String>,
+    /// For each inner fold the outputs, out of fold, of the point that the other folds choose; empty where nobody asked.
+    pub(crate) without: Vec<Arc<Mat>>,
     /// The frame on the whole training part, if it still holds the chosen point.
     frame: Option<PreparedFold>,
 }
@@ -204,7 +222,14 @@ impl<'a> TrainingTask<'a> {
         if let Some(why) = setup.method.refuses(&setup.grid.points, setup.scale) {
             return Err(why);
         }
-        Ok(TrainingTask { data, setup, target, tasks, bags: &data.bags, weights: vec![1.0; data.bags.len()] })
+        let weights = vec![1.0; data.bags.len()];
+        Ok(TrainingTask { data, setup, target, tasks, bags: &data.bags, weights, maps: None })
+    }
+
+    /// Learns from maps that were made elsewhere, a row for each bag, instead of instances.
+    pub(crate) fn with_maps(mut self, map: CellMap, rows: Arc<MapRows>) -> TrainingTask<'a> {
+        self.maps = Some((map, rows));
+        self
     }
 
     /// Multiplies what an error on each bag costs.
@@ -214,6 +239,33 @@ impl<'a> TrainingTask<'a> {
         }
         self.weights = weights;
         Ok(self)
+    }
+
+    /// What an error on each of some training bags costs, and for each machine what that adds to the log odds of its plus side:
+    /// costs count as so many more bags would.
+    fn costs(&self, train: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let mut weights: Vec<f64> = train.iter().map(|&b| self.weights[b]).collect();
+        let Target::Classes { codes, names } = self.target else {
+            return (weights, vec![0.0; self.tasks.len()]);
+        };
+        if self.setup.balanced {
+            let mut counts = vec![0.0; names.len()];
+            train.iter().for_each(|&b| counts[codes[b] as usize] += 1.0);
+            let share = train.len() as f64 / names.len() as f64;
+            weights.iter_mut().zip(train).for_each(|(w, &b)| *w *= share / counts[codes[b] as usize]);
+        }
+        let mean_cost = |is_side: &dyn Fn(u32) -> bool| {
+            let own = || train.iter().zip(&weights).filter(|(b, _)| is_side(codes[**b]));
+            let bags = own().count();
+            (bags > 0).then(|| own().map(|(_, w)| w).sum::<f64>() / bags as f64)
+        };
+        let shift = |task: &BinaryTask| {
+            let plus = mean_cost(&|code| code == task.plus);
+            let minus = mean_cost(&|code| task.minus.map_or(code != task.plus, |minus| code == minus));
+            plus.zip(minus).map_or(0.0, |(plus, minus)| (plus / minus).ln())
+        };
+        let shifts = self.tasks.iter().map(shift).collect();
+        (weights, shifts)
     }
 
     /// True for real values.
@@ -251,6 +303,10 @@ impl<'a> TrainingTask<'a> {
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
+        if let Some((map, rows)) = &self.maps {
+            let prepared = vec![map.prepare(rows, train, bags, points)?];
+            return Ok(PreparedFold { transform, points: points.to_vec(), position, prepared });
+        }
         let transformed;
         let pool = match points.iter().any(draws_on_all) {
             false => None,
@@ -459,7 +515,7 @@ impl<'a> TrainingTask<'a> {
 
     /// Fits the chosen point on the whole training part, in the frame that tuning left or a new one.
     pub(crate) fn refit(&self, tuned: &mut Tuned, train: &[usize], ctx: &Ctx) -> Result<Refit> {
-        let point = &self.setup.grid.points[tuned.best];
+        let point = &tuned.point;
         let frame = match tuned.frame.take() {
             Some(frame) => frame,
             None => self.frame(train, std::slice::from_ref(point), ctx)?,

@@ -2,12 +2,17 @@
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
 //! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
 
-use super::{FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
+use super::portfolio::{self, Choice, ChosenTogether};
+use super::{Answers, FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
+use crate::method::Predictor;
+use crate::methods::ensemble::{self, MemberHeader, TrainedMember};
 use crate::model::{FORMAT, Model, ModelHeader, TrainingSummary};
+use crate::params::Point;
+use crate::preprocess::Transform;
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
-use bagwise_judge::{Chosen, Fold, Influences, Metric, Repeat, Splits, Standing, Threshold, recommended};
+use bagwise_judge::{Chosen, Fold, Metric, Repeat, Splits, Threshold};
 
 /// Level of intervals and tests where nothing is said.
 pub const LEVEL: f64 = 0.95;
@@ -38,18 +43,30 @@ impl TrainOptions {
 
 /// A decision rule and how it came about.
 pub struct TrainedRule {
-    /// Which of the learners was chosen.
+    /// Which of the learners was chosen; of several together the one with the largest share.
     pub which: usize,
     /// What tuning found for it.
     pub tuned: Tuned,
     /// Its machines.
     pub(crate) refit: Refit,
+    /// All of several together.
+    pub(crate) ensemble: Option<TrainedEnsemble>,
+    /// The metric that was chosen by, over the inner folds.
+    pub value: Option<f64>,
     /// Outputs to probabilities.
     pub calibration: Calibration,
     /// From here on the positive class; above 0 if not given.
     pub threshold: Option<f64>,
     /// False if the rule for the threshold could not be met on the training bags.
     pub threshold_met: bool,
+}
+
+/// Learners that decide together, the largest share first.
+pub(crate) struct TrainedEnsemble {
+    /// Learner and share, with the sigmoids of its outputs.
+    pub(crate) members: Vec<(usize, f64, Vec<(f64, f64)>)>,
+    /// The points and machines of all but the first.
+    pub(crate) others: Vec<(Point, Refit)>,
 }
 
 impl TrainedRule {
@@ -62,6 +79,62 @@ impl TrainedRule {
     pub fn machines(&self) -> &Machines {
         &self.refit.machines
     }
+
+    /// The machines of all members.
+    fn all_machines(&self) -> impl Iterator<Item = &Machines> {
+        let others = self.ensemble.iter().flat_map(|e| &e.others);
+        [&self.refit].into_iter().chain(others.map(|(_, refit)| refit)).map(|refit| &refit.machines)
+    }
+
+    /// The members with their points, the largest share first; nothing for a single method.
+    pub(crate) fn members(&self) -> Vec<(usize, &Point, f64)> {
+        let Some(TrainedEnsemble { members, others }) = &self.ensemble else { return Vec::new() };
+        let points = [&self.tuned.point].into_iter().chain(others.iter().map(|(point, _)| point));
+        members.iter().zip(points).map(|((which, share, _), point)| (*which, point, *share)).collect()
+    }
+
+    /// What answers for new bags, as they are before scaling, and what its members are; nothing for a single method.
+    fn combined(
+        &self,
+        learners: &[TrainingTask<'_>],
+        train: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Option<(Vec<MemberHeader>, Box<dyn Predictor>)>> {
+        let Some(TrainedEnsemble { members, others }) = &self.ensemble else { return Ok(None) };
+        let refits = [&self.refit].into_iter().chain(others.iter().map(|(_, refit)| refit));
+        let mut trained = Vec::with_capacity(members.len());
+        for ((which, share, lines), refit) in members.iter().zip(refits) {
+            let learner = &learners[*which];
+            let header = MemberHeader {
+                method: learner.setup.method.info().name.into(),
+                parameters: refit.frame.points[refit.at].clone(),
+                transform: refit.frame.transform.clone(),
+                share: *share,
+            };
+            let models = learner.models(&refit.frame, &refit.machines, train, ctx)?;
+            trained.push(TrainedMember { header, models, lines: lines.clone() });
+        }
+        let headers = trained.iter().map(|m| m.header.clone()).collect();
+        Ok(Some((headers, ensemble::combine(trained, learners[self.which].is_regression()))))
+    }
+
+    /// Outputs for new bags, and why.
+    pub(crate) fn answers(
+        &self,
+        learners: &[TrainingTask<'_>],
+        train: &[usize],
+        bags: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Answers> {
+        let learner = &learners[self.which];
+        match self.combined(learners, train, ctx)? {
+            None => learner.answers(&self.refit.frame, &self.refit.machines, train, bags, ctx),
+            Some((_, model)) => {
+                let there: Vec<usize> = (0..learner.tasks.len()).collect();
+                learner.answers_of_models(&[model], &there, &learner.bags.select(bags), None, ctx)
+            }
+        }
+    }
 }
 
 /// Learns from `train`, choosing by `inner` folds over it.
@@ -72,67 +145,41 @@ pub fn learn(
     wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<TrainedRule> {
-    let (which, mut tuned) = choose(learners, FoldScope::PerPart, train, inner, wanted, ctx)?;
+    let Choice { which, mut tuned, together } = match learners {
+        [one] => {
+            let tuned = one.tune(train, inner, wanted.metric, FoldScope::PerPart, ctx)?;
+            Choice { which: 0, tuned, together: None }
+        }
+        _ => portfolio::choose(learners, train, inner, wanted, ctx)?,
+    };
     let learner = &learners[which];
     let refit = learner.refit(&mut tuned, train, ctx)?;
     let truth = learner.target.select(train);
+    let out_of_fold = together.as_ref().map_or(&tuned.out_of_fold, |t| &t.out_of_fold);
     let calibration = match inner {
         // No bag has an output of a machine that had not seen it.
         [] => Calibration::default(),
-        _ => Calibration::fit(&truth, &tuned.out_of_fold, &learner.tasks, ctx)?,
+        _ => Calibration::fit(&truth, out_of_fold, &learner.tasks, ctx)?,
     };
-    let chosen =
-        wanted.threshold.map(|rule| threshold(learner, &truth, &tuned.out_of_fold, rule)).transpose()?;
+    let chosen = wanted.threshold.map(|rule| threshold(learner, &truth, out_of_fold, rule)).transpose()?;
     let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
-    Ok(TrainedRule { which, tuned, refit, calibration, threshold, threshold_met })
-}
-
-/// Tunes every learner and chooses among them: by the rule of [`recommended`], what inner folds said of the bags compared as
-/// a verdict compares methods.
-fn choose(
-    learners: &[TrainingTask<'_>],
-    frames: FoldScope,
-    train: &[usize],
-    inner: &[Fold],
-    wanted: &TrainOptions,
-    ctx: &Ctx,
-) -> Result<(usize, Tuned)> {
-    let mut tried: Vec<Tuned> = Vec::with_capacity(learners.len());
-    let mut answers = Vec::with_capacity(learners.len());
-    for (i, learner) in learners.iter().enumerate() {
-        if learners.len() > 1 {
-            let what = format!("{} on {}", learner.setup.method.info().name, learner.data.name);
-            ctx.progress.step(&what, i as u64, learners.len() as u64);
+    let mut value = tuned.value;
+    let mut ensemble = None;
+    if let Some(ChosenTogether { members, others, out_of_fold }) = together {
+        value =
+            learner.judge(&truth, &out_of_fold, wanted.metric, &portfolio::folds_of(train, inner), ctx)?;
+        let mut trained = Vec::with_capacity(others.len());
+        for ((which, ..), mut tuned) in members.iter().skip(1).zip(others) {
+            let refit = learners[*which].refit(&mut tuned, train, ctx)?;
+            trained.push((tuned.point, refit));
         }
-        let mut tuned = learner.tune(train, inner, wanted.metric, frames, ctx)?;
-        if learners.len() > 1 {
-            // Grams of all candidates together may not fit; the chosen one is prepared again.
-            tuned.release();
-            let of_bags = inner_answers(learner, &tuned.out_of_fold, train, inner, wanted.metric, ctx)?;
-            answers.push(vec![of_bags]);
-        }
-        tried.push(tuned);
+        ensemble = Some(TrainedEnsemble { members, others: trained });
     }
-    if learners.len() == 1 {
-        return Ok((0, tried.swap_remove(0)));
-    }
-    let groups = learners[0].data.groups.as_ref().map(|g| g.codes.as_slice());
-    let influences = Influences::new(&answers, groups, wanted.metric, ctx.seed);
-    let best = influences.best().unwrap_or(0);
-    let which = if wanted.best {
-        best
-    } else {
-        let found = influences.against(best, true, LEVEL, ctx.seed);
-        let standings: Vec<Standing> =
-            found.iter().map(|d| d.map_or(Standing::Best, |d| d.standing)).collect();
-        let complexity: Vec<u32> = learners.iter().map(|l| l.setup.method.info().complexity).collect();
-        recommended(best, &standings, &complexity)
-    };
-    Ok((which, tried.swap_remove(which)))
+    Ok(TrainedRule { which, tuned, refit, ensemble, value, calibration, threshold, threshold_met })
 }
 
 /// What inner folds said of the training bags, at the chosen point, as far as the metric looks at it.
-fn inner_answers(
+pub(super) fn inner_answers(
     learner: &TrainingTask<'_>,
     out_of_fold: &Mat,
     train: &[usize],
@@ -143,8 +190,7 @@ fn inner_answers(
     let truth = learner.target.select(train);
     let calibration = learner.calibrated_for(metric, &truth, out_of_fold, ctx)?;
     let predictions = learner.predictions(&truth, out_of_fold, &calibration, None, ctx)?;
-    let tests = |fold: &Fold, bag: &usize| fold.test.binary_search(bag).is_ok();
-    let folds = train.iter().map(|bag| inner.iter().position(|f| tests(f, bag)).unwrap_or(0)).collect();
+    let folds = portfolio::folds_of(train, inner);
     Ok(Repeat { repeat: 0, fold: None, bags: train.to_vec(), folds, predictions, complete: true })
 }
 
@@ -157,7 +203,23 @@ pub fn best(
     wanted: &TrainOptions,
     ctx: &Ctx,
 ) -> Result<(usize, Tuned)> {
-    choose(learners, FoldScope::PerFold, all, folds, wanted, ctx)
+    let mut tried: Vec<Tuned> = Vec::with_capacity(learners.len());
+    let mut answers = Vec::with_capacity(learners.len());
+    for learner in learners {
+        let mut tuned = learner.tune(all, folds, wanted.metric, FoldScope::PerFold, ctx)?;
+        if learners.len() > 1 {
+            tuned.release();
+        }
+        answers.push(vec![inner_answers(learner, &tuned.out_of_fold, all, folds, wanted.metric, ctx)?]);
+        tried.push(tuned);
+    }
+    let complexity: Vec<u32> = learners.iter().map(|l| l.setup.method.info().complexity).collect();
+    let groups = learners.first().and_then(|l| l.data.groups.as_ref()).map(|g| g.codes.as_slice());
+    let which = match learners {
+        [_] => 0,
+        _ => portfolio::simplest(&answers, groups, &complexity, wanted, ctx),
+    };
+    Ok((which, tried.swap_remove(which)))
 }
 
 /// The threshold by a rule, from out-of-fold outputs.
@@ -174,7 +236,7 @@ fn threshold(
 }
 
 /// Trains on the bags `train` of the learners' data set, for use: what `bagwise fit` does with all of them. Without
-/// inner folds there is nothing to choose by and there are no probabilities.
+/// inner folds there is nothing to choose by and there are no probabilities. The model does not remember its training bags.
 pub fn train(
     learners: &[TrainingTask<'_>],
     train: &[usize],
@@ -192,8 +254,9 @@ pub fn train(
     };
     let learned = learn(learners, train, &inner, wanted, ctx)?;
     let learner = &learners[learned.which];
-    let outcomes = learned.refit.machines.0.iter().flatten().filter_map(|f| f.outcome);
-    let rounds = || learned.refit.machines.0.iter().flatten().filter_map(|f| f.rounds.as_ref());
+    let fits = || learned.all_machines().flat_map(|machines| machines.0.iter().flatten());
+    let outcomes = fits().filter_map(|f| f.outcome);
+    let rounds = || fits().filter_map(|f| f.rounds.as_ref());
     let truth = learner.target.select(train);
     let summary = TrainingSummary {
         data: data.name.clone(),
@@ -212,17 +275,24 @@ pub fn train(
         },
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
-        inner_value: learned.tuned.values[learned.tuned.best].filter(|_| !inner.is_empty()),
+        inner_value: learned.value.filter(|_| !inner.is_empty()),
         nested_value: None,
         inner_folds: inner.len(),
-        methods: learners.len(),
+        methods: methods_of(learners),
         points: learners.iter().map(|l| l.setup.grid.points.len()).sum(),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
         unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),
         rounds: rounds().map(|r| r.changed.len()).max(),
     };
-    model(learner, &learned, train, summary, ctx)
+    model(learners, &learned, train, summary, ctx)
+}
+
+/// Methods among learners, of which some differ in the scaling alone.
+fn methods_of(learners: &[TrainingTask<'_>]) -> usize {
+    let names: std::collections::BTreeSet<&str> =
+        learners.iter().map(|l| l.setup.method.info().name).collect();
+    names.len()
 }
 
 /// Bags of each class; nothing for real values.
@@ -243,20 +313,35 @@ fn range(truth: &Target) -> Option<(f64, f64)> {
 
 /// Puts a model together from what was learned on the bags `train`.
 fn model(
-    learner: &TrainingTask<'_>,
+    learners: &[TrainingTask<'_>],
     learned: &TrainedRule,
     train: &[usize],
     training: TrainingSummary,
     ctx: &Ctx,
 ) -> Result<Model> {
+    let learner = &learners[learned.which];
     let Refit { frame, at, machines } = &learned.refit;
     if machines.0.iter().any(Option::is_none) {
         return Err(Error::Invalid(
             "some classes have no training bags; remove these classes, or add bags".into(),
         ));
     }
-    let models = learner.models(frame, machines, train, ctx)?;
-    let nearest = frame.prepared(0).nearest(*at, &frame.positions(train));
+    let (members, models) = match learned.combined(learners, train, ctx)? {
+        Some((members, together)) => (members, vec![together]),
+        None => (Vec::new(), learner.models(frame, machines, train, ctx)?),
+    };
+    // The similarities of several methods are not of one kind.
+    let nearest = match members.is_empty() {
+        true => frame.prepared(0).nearest(*at, &frame.positions(train)),
+        false => None,
+    };
+    let (method, parameters, transform) = match members.is_empty() {
+        true => (learner.setup.method.info().name, frame.points[*at].clone(), frame.transform.clone()),
+        false => {
+            let same = Transform::same(learner.data.bags.width(), learner.setup.impute);
+            (ensemble::name(), ensemble::point(&members)?, same)
+        }
+    };
     let classes = match learner.target {
         Target::Classes { names, .. } => names.clone(),
         Target::Values(_) => Vec::new(),
@@ -264,18 +349,19 @@ fn model(
     let header = ModelHeader {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
-        method: learner.setup.method.info().name.into(),
-        parameters: frame.points[*at].clone(),
+        method: method.into(),
+        parameters,
         features: learner.data.bags.features().to_vec(),
         classes,
         tasks: learner.tasks.clone(),
-        transform: frame.transform.clone(),
+        transform,
         calibration: learned.calibration.clone(),
         threshold: learned.threshold,
         familiarity: Familiarity::of(&learner.data.bags, train, nearest)?,
         training,
         reading: None,
         conformal: None,
+        members,
         note: None,
     };
     Ok(Model::new(header, models))

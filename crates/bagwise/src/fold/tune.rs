@@ -2,9 +2,11 @@
 //! memory allows, and judged by their outputs for the bags they had not seen.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::grow::GrownPoint;
 use super::{FoldScope, MANY_MACHINES, Machines, PreparedFold, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::method::draws_on_all;
@@ -12,9 +14,20 @@ use crate::params::{Grid, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
+/// Which points of a grid are tried, and what else is wanted of them.
+#[derive(Clone, Copy)]
+pub(super) struct Among<'p> {
+    /// Some points of the grid; all if nothing.
+    pub(super) points: Option<&'p [usize]>,
+    /// Whether default lists go on where they end too early.
+    pub(super) grow: bool,
+    /// Whether the choices without each inner fold are wanted too.
+    pub(super) without: bool,
+}
+
 impl TrainingTask<'_> {
     /// Chooses a point by inner folds over `train`: the largest (or smallest, as the metric says) value over all
-    /// inner folds together, ties to the first point.
+    /// inner folds together, ties to the first point. Default lists go on where they end too early (see `grow`).
     pub fn tune(
         &self,
         train: &[usize],
@@ -23,9 +36,27 @@ impl TrainingTask<'_> {
         frames: FoldScope,
         ctx: &Ctx,
     ) -> Result<Tuned> {
+        self.tune_among(train, inner, metric, frames, Among { points: None, grow: true, without: false }, ctx)
+    }
+
+    /// The same among some points.
+    pub(super) fn tune_among(
+        &self,
+        train: &[usize],
+        inner: &[Fold],
+        metric: Metric,
+        frames: FoldScope,
+        among: Among<'_>,
+        ctx: &Ctx,
+    ) -> Result<Tuned> {
         let grid = &self.setup.grid;
         let by_fold = frames == FoldScope::PerFold || self.frames_by_fold();
-        let admitted = self.admitted(train, if by_fold { inner } else { &[] });
+        let mut admitted = self.admitted(train, if by_fold { inner } else { &[] });
+        if let Some(points) = among.points
+            && admitted.iter().any(|i| points.contains(i))
+        {
+            admitted.retain(|i| points.contains(i));
+        }
         let summary = match self.tasks.len() > MANY_MACHINES && admitted.len() > 1 {
             true if !metric.needs_probabilities() => Some(metric),
             _ => None,
@@ -76,8 +107,37 @@ impl TrainingTask<'_> {
                 best = i;
             }
         }
+        let without = match among.without && summary.is_none() && inner.len() > 1 {
+            true => self.without_each_fold(&truth, &out_of_fold, best, metric, &folds, ctx)?,
+            false => Vec::new(),
+        };
+        // The optimistic protocol repeats papers, whose grids are what they are.
+        let grows = among.grow && frames == FoldScope::PerPart && summary.is_none() && !inner.is_empty();
+        let growth = match grows {
+            true => {
+                let judge = |outputs: &Mat| self.judge(&truth, outputs, metric, &folds, ctx);
+                Some(self.grow((best, &values), by_fold, (train, inner, metric), judge, ctx)?)
+            }
+            false => None,
+        };
+        let tried = growth.as_ref().map_or(&[][..], |g| &g.tried);
+        // An end beyond which nothing is better is not one at which the search ended.
+        let ends = grid.edges(&grid.points[best]).into_iter().filter(|name| tried.iter().all(|t| t != name));
+        let mut on_edge: Vec<String> = ends.map(String::from).collect();
+        if let Some(GrownPoint { point, value, out_of_fold, still_rising }) = growth.and_then(|g| g.better) {
+            on_edge.extend(still_rising);
+            return Ok(Tuned {
+                best,
+                point,
+                value: Some(value),
+                values,
+                out_of_fold,
+                on_edge,
+                without,
+                frame: None,
+            });
+        }
         let mut frame = kept.filter(|f| f.points.contains(&grid.points[best]));
-        let on_edge = grid.edges(&grid.points[best]).into_iter().map(String::from).collect();
         let mut out_of_fold = out_of_fold.swap_remove(best).expect("the best was tried");
         if summary.is_some() {
             // Together with the points that it was solved along with, so that its outputs are those that were judged.
@@ -98,22 +158,82 @@ impl TrainingTask<'_> {
             };
             out_of_fold = outputs.swap_remove(at);
         }
-        Ok(Tuned { best, values, out_of_fold, on_edge, frame })
+        let (point, value) = (grid.points[best].clone(), values[best]);
+        Ok(Tuned { best, point, value, values, out_of_fold, on_edge, without, frame })
+    }
+
+    /// For each inner fold the outputs of the point that is best on the others, ties to the first.
+    fn without_each_fold(
+        &self,
+        truth: &Target,
+        out_of_fold: &[Option<Mat>],
+        usual: usize,
+        metric: Metric,
+        folds: &[usize],
+        ctx: &Ctx,
+    ) -> Result<Vec<Arc<Mat>>> {
+        let last = folds.iter().copied().max().unwrap_or(0);
+        let mut kept: Vec<(usize, Arc<Mat>)> = Vec::new();
+        let mut all = Vec::with_capacity(last + 1);
+        for v in 0..=last {
+            let rows: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != v).collect();
+            let (truth, folds) =
+                (truth.select(&rows), rows.iter().map(|&r| folds[r]).collect::<Vec<usize>>());
+            let value = |outputs: &Option<Mat>| match outputs {
+                Some(outputs) => self.judge(&truth, &outputs.gather(&rows), metric, &folds, ctx),
+                None => Ok(None),
+            };
+            let values: Vec<Option<f64>> = out_of_fold.par_iter().map(value).collect::<Result<_>>()?;
+            let mut best: Option<(usize, f64)> = None;
+            for (i, value) in values.iter().enumerate() {
+                if let Some(value) = value
+                    && best.is_none_or(|(_, known)| metric.better(*value, known))
+                {
+                    best = Some((i, *value));
+                }
+            }
+            let point = best.map_or(usual, |(i, _)| i);
+            let outputs = match kept.iter().find(|(i, _)| *i == point) {
+                Some((_, outputs)) => Arc::clone(outputs),
+                None => {
+                    let outputs = Arc::new(out_of_fold[point].clone().expect("the point was tried"));
+                    kept.push((point, Arc::clone(&outputs)));
+                    outputs
+                }
+            };
+            all.push(outputs);
+        }
+        Ok(all)
     }
 
     /// The points that have a meaning for the training bags, and for those of every one of `folds`; all if none has,
     /// so that the method can say why.
     fn admitted(&self, train: &[usize], folds: &[Fold]) -> Vec<usize> {
-        let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
-        let fewest = folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
         let points = &self.setup.grid.points;
-        let drawn_from = |point: &Point| match draws_on_all(point) {
-            true => self.bags.instance_count(),
-            false => fewest.unwrap_or(0),
-        };
-        let fits = |&i: &usize| self.setup.method.admits(&points[i], drawn_from(&points[i]));
-        let admitted: Vec<usize> = (0..points.len()).filter(fits).collect();
+        let admitted: Vec<usize> =
+            (0..points.len()).filter(|&i| self.admits(&points[i], train, folds)).collect();
         if admitted.is_empty() { (0..points.len()).collect() } else { admitted }
+    }
+
+    /// Whether a point has a meaning for the training bags, and for those of every one of `folds`.
+    pub(super) fn admits(&self, point: &Point, train: &[usize], folds: &[Fold]) -> bool {
+        let instances = |bags: &[usize]| bags.iter().map(|&b| self.bags.rows(b).len()).sum::<usize>();
+        let fewest = || folds.iter().map(|f| instances(&f.train)).chain([instances(train)]).min();
+        let drawn_from = match draws_on_all(point) {
+            true => self.bags.instance_count(),
+            false => fewest().unwrap_or(0),
+        };
+        self.setup.method.admits(point, drawn_from)
+    }
+
+    /// How many representations fit the memory budget together, for these training bags.
+    pub(super) fn together(&self, own: &Bags, ctx: &Ctx) -> usize {
+        let mut needs = self.setup.method.needs(own);
+        if self.setup.method.learns_labels() {
+            // Every machine has something prepared of its own.
+            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
+        }
+        needs.together(ctx.memory)
     }
 
     /// Lists of `points`, whole representation groups, that fit the memory budget together. In the order of the grid
@@ -125,12 +245,7 @@ impl TrainingTask<'_> {
         }
         // Of the training bags alone: not even the size of a test bag may reach what is computed.
         let own = self.bags.select(train);
-        let mut needs = self.setup.method.needs(&own);
-        if self.setup.method.learns_labels() {
-            // Every machine has something prepared of its own.
-            needs.each = needs.each.saturating_mul(self.tasks.len() as u64);
-        }
-        let together = needs.together(ctx.memory);
+        let together = self.together(&own, ctx);
         if grid.groups.len() <= together {
             return (vec![points.to_vec()], Some(own));
         }
@@ -151,14 +266,16 @@ impl TrainingTask<'_> {
         (chunks, Some(own))
     }
 
-    /// Does jobs side by side, or, if the fits of a frame are heavy, one after another: what is below them uses all
-    /// threads anyway. Results are in the order of the jobs.
+    /// Runs jobs in parallel, or one at a time if together they would take more than half of the memory; what is below them
+    /// uses all threads anyway. `bytes` is what one takes. Results are in the order of the jobs.
     fn each_job<J: Send, T: Send>(
-        frame: &PreparedFold,
+        bytes: u64,
         jobs: Vec<J>,
         job: impl Fn(J) -> Result<T> + Send + Sync,
+        ctx: &Ctx,
     ) -> Result<Vec<T>> {
-        match frame.prepared.iter().any(|p| p.fits_are_heavy()) {
+        // A thread that waits inside one job may begin another, so that all count.
+        match bytes.saturating_mul(jobs.len() as u64) > ctx.memory / 2 {
             true => jobs.into_iter().map(job).collect(),
             false => jobs.into_par_iter().map(job).collect(),
         }
@@ -166,7 +283,7 @@ impl TrainingTask<'_> {
 
     /// Out-of-fold outputs of every point of a frame that serves all inner folds, or the [summary](Self::summary) of them
     /// for a metric.
-    fn cross_fit(
+    pub(super) fn cross_fit(
         &self,
         frame: &PreparedFold,
         train: &[usize],
@@ -198,10 +315,12 @@ impl TrainingTask<'_> {
             .filter(|&(_, g)| original[g] == g)
             .collect();
         let first = |g: usize| groups[..g].iter().map(Vec::len).sum::<usize>();
-        let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> = Self::each_job(frame, jobs, |(fold, g)| {
+        let job = |(fold, g): (_, usize)| {
             let outputs = self.outputs_of_fold(frame, &groups[g], fold, summary, ctx)?;
             Ok((fold, first(g)..first(g + 1), outputs))
-        })?;
+        };
+        let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> =
+            Self::each_job(frame.fit_bytes(), jobs, job, ctx)?;
         let mut all = self.collect_out_of_fold(train, first(groups.len()), results);
         for g in (0..groups.len()).filter(|&g| original[g] != g) {
             (0..groups[g].len()).for_each(|i| all[first(g) + i] = all[first(original[g]) + i].clone());
@@ -211,7 +330,7 @@ impl TrainingTask<'_> {
 
     /// The same where labels are learned from: every inner fold has a frame of its own. Here tested bags are new to the
     /// frame, and points that agree on its bags may differ on them.
-    fn cross_fit_by_fold(
+    pub(super) fn cross_fit_by_fold(
         &self,
         points: &[Point],
         train: &[usize],
@@ -223,9 +342,8 @@ impl TrainingTask<'_> {
         let mut results: Vec<(&Fold, Vec<usize>, Vec<Mat>)> = Vec::new();
         for fold in inner {
             let frame = self.frame(&fold.train, points, ctx)?;
-            let fitted: Vec<Vec<Mat>> = Self::each_job(&frame, grid.groups.iter().collect(), |group| {
-                self.outputs_of_fold(&frame, group, fold, summary, ctx)
-            })?;
+            let job = |group: &Vec<usize>| self.outputs_of_fold(&frame, group, fold, summary, ctx);
+            let fitted = Self::each_job(frame.fit_bytes(), grid.groups.iter().collect(), job, ctx)?;
             results.extend(
                 grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.clone(), outputs)),
             );
@@ -303,7 +421,7 @@ impl TrainingTask<'_> {
     }
 
     /// The value of out-of-fold outputs, whose folds are given bag by bag.
-    fn judge(
+    pub(super) fn judge(
         &self,
         truth: &Target,
         outputs: &Mat,

@@ -1,5 +1,5 @@
-//! What methods over methods share: members found by name, each at its default parameters, and models that are weighted sums of
-//! theirs.
+//! What `bagging`, `stacking` and the ensembles of `auto` share: members found by name, each with its default parameters, and
+//! models that are weighted sums of the members' models, all on the same bags or each on bags that it scales itself.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::method::{
     converged,
 };
 use crate::params::{Grid, Point, WhenUnset};
-use crate::preprocess::Scale;
+use crate::preprocess::{Scale, Transform};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Groups, Mat, Result};
 use bagwise_svm::SolveOutcome;
@@ -18,9 +18,11 @@ pub(super) fn named(own: &str, parameter: &str, point: &Point) -> Result<Vec<&'s
     let one = |name: &str| {
         let method = super::find(name.trim()).map_err(|e| Error::param(own, parameter, e.to_string()))?;
         match method.info().over_methods {
-            true => {
-                Err(Error::param(own, parameter, format!("{name} is made of methods itself; name others")))
-            }
+            true => Err(Error::param(
+                own,
+                parameter,
+                format!("{name} is itself a combination of methods; choose others"),
+            )),
             false => Ok(method),
         }
     };
@@ -108,8 +110,8 @@ impl PreparedMember {
         })
     }
 
-    pub(super) fn is_heavy(&self) -> bool {
-        self.shared.as_ref().is_some_and(|p| p.fits_are_heavy())
+    pub(super) fn fit_bytes(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |p| p.fit_bytes())
     }
 
     pub(super) fn fit(&self, training: &Training<'_>, ctx: &Ctx) -> Result<FittedMember> {
@@ -154,10 +156,26 @@ fn models_of(fits: &[&FittedMember], ctx: &Ctx) -> Result<Vec<Box<dyn Predictor>
     Ok(vec![fits[0].prepared.model(&solved, &bags, ctx)?])
 }
 
+/// A member of a sum.
+pub(super) struct TransformedMember {
+    /// How it sees bags; as they come if nothing.
+    pub(super) transform: Option<Transform>,
+    /// The models that have the outputs, one after the other.
+    pub(super) models: Vec<Box<dyn Predictor>>,
+}
+
+impl TransformedMember {
+    fn bags<'b>(&self, bags: &'b Bags, ctx: &Ctx) -> Result<std::borrow::Cow<'b, Bags>> {
+        Ok(match &self.transform {
+            Some(transform) => std::borrow::Cow::Owned(transform.apply(bags, ctx)?),
+            None => std::borrow::Cow::Borrowed(bags),
+        })
+    }
+}
+
 /// `f_k = biases[k] + sum over members of weights[k][member] * (the member's output k)`.
 pub(super) struct CombinedModel {
-    /// Of each member the models that have the outputs, one after the other.
-    members: Vec<Vec<Box<dyn Predictor>>>,
+    members: Vec<TransformedMember>,
     weights: Mat,
     biases: Vec<f64>,
     /// For each output what bags left out of members say of it; empty where there are none.
@@ -177,16 +195,39 @@ impl CombinedModel {
     ) -> Result<CombinedModel> {
         let one = |member: usize| {
             let fits: Vec<&FittedMember> = outputs.iter().map(|members| members[member]).collect();
-            models_of(&fits, ctx)
+            Ok(TransformedMember { transform: None, models: models_of(&fits, ctx)? })
         };
         let members = (0..weights.cols()).map(one).collect::<Result<_>>()?;
         Ok(CombinedModel { members, weights, biases, out_of_bag, regression })
     }
 
-    /// A model from its saved state; `method_of` names the method of a member.
+    /// From trained members.
+    pub(super) fn of(
+        members: Vec<TransformedMember>,
+        weights: Mat,
+        biases: Vec<f64>,
+        regression: bool,
+    ) -> CombinedModel {
+        CombinedModel { members, weights, biases, out_of_bag: Vec::new(), regression }
+    }
+
+    /// A model from its saved state; `method_of` names the method of a member, which has its default parameters.
     pub(super) fn load(
         state: &State,
         method_of: impl Fn(usize) -> Option<&'static dyn Method>,
+    ) -> Result<CombinedModel> {
+        let regression = state.count("regression")? == 1;
+        let member = |m: usize| {
+            let method = method_of(m)?;
+            Some((method, default_grid(method, regression).ok()?.points.remove(0), None))
+        };
+        CombinedModel::load_members(state, member)
+    }
+
+    /// The same with method, parameters and transform of each member.
+    pub(super) fn load_members(
+        state: &State,
+        member: impl Fn(usize) -> Option<(&'static dyn Method, Point, Option<Transform>)>,
     ) -> Result<CombinedModel> {
         let weights = state.mat("weights")?;
         let biases = state.vector("biases", weights.rows())?;
@@ -202,16 +243,27 @@ impl CombinedModel {
         };
         let mut members = Vec::with_capacity(models.len());
         for (m, &count) in models.iter().enumerate() {
-            let method = method_of(m).ok_or_else(|| refuse(format!("it has {} members", models.len())))?;
-            let point = &default_grid(method, regression)?.points[0];
-            let load = |j: usize| method.load(point, &state.nested(&format!("{m}-{j}")));
+            let (method, point, transform) =
+                member(m).ok_or_else(|| refuse(format!("it has {} members", models.len())))?;
+            let load = |j: usize| {
+                let own = state.nested(&format!("{m}-{j}"));
+                if let Some(transform) = &transform {
+                    own.check_widths(transform.output_width())?;
+                }
+                method.load(&point, &own)
+            };
             let loaded = (0..count).map(load).collect::<Result<Vec<_>>>()?;
+            let width = transform.as_ref().map(Transform::output_width);
+            if width.is_some() && loaded.iter().any(|p| p.width().is_some_and(|w| Some(w) != width)) {
+                return Err(refuse("a member looks at other columns than its scaling gives"));
+            }
             if loaded.iter().map(|p| p.outputs()).sum::<usize>() != weights.rows() {
                 return Err(refuse("a member has another number of outputs"));
             }
-            members.push(loaded);
+            members.push(TransformedMember { transform, models: loaded });
         }
-        let mut widths = members.iter().flatten().filter_map(|p| p.width());
+        let plain = members.iter().filter(|m| m.transform.is_none());
+        let mut widths = plain.flat_map(|m| &m.models).filter_map(|p| p.width());
         let first = widths.next();
         if widths.any(|width| Some(width) != first) {
             return Err(refuse("its members look at different numbers of columns"));
@@ -226,15 +278,17 @@ impl Predictor for CombinedModel {
     }
 
     fn width(&self) -> Option<usize> {
-        self.members.iter().flatten().find_map(|p| p.width())
+        let plain = self.members.iter().filter(|m| m.transform.is_none());
+        plain.flat_map(|m| &m.models).find_map(|p| p.width())
     }
 
     fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::new(bags.len(), self.outputs(), self.biases.repeat(bags.len()));
-        for (m, models) in self.members.iter().enumerate() {
+        for (m, member) in self.members.iter().enumerate() {
+            let own = member.bags(bags, ctx)?;
             let mut first = 0;
-            for model in models {
-                let found = model.answer(bags, ctx)?.scores;
+            for model in &member.models {
+                let found = model.answer(&own, ctx)?.scores;
                 for b in 0..bags.len() {
                     for j in 0..found.cols() {
                         let (k, sum) = (first + j, scores.get(b, first + j));
@@ -251,10 +305,11 @@ impl Predictor for CombinedModel {
         let mut all: Vec<Vec<(f64, Vec<f64>)>> = (0..bags.len())
             .map(|b| self.biases.iter().map(|&bias| (bias, vec![0.0; bags.rows(b).len()])).collect())
             .collect();
-        for (m, models) in self.members.iter().enumerate() {
+        for (m, member) in self.members.iter().enumerate() {
+            let own = member.bags(bags, ctx)?;
             let mut first = 0;
-            for model in models {
-                for (sums, explanations) in all.iter_mut().zip(model.explain(bags, ctx)?) {
+            for model in &member.models {
+                for (sums, explanations) in all.iter_mut().zip(model.explain(&own, ctx)?) {
                     for (j, explanation) in explanations.into_iter().enumerate() {
                         let weight = self.weights.get(first + j, m);
                         let (sum, parts) = &mut sums[first + j];
@@ -280,9 +335,9 @@ impl Predictor for CombinedModel {
     fn shared_intercepts(&self) -> Option<Vec<f64>> {
         let mut all = vec![0.0; self.biases.len()];
         let mut some = false;
-        for (m, models) in self.members.iter().enumerate() {
+        for (m, member) in self.members.iter().enumerate() {
             let mut first = 0;
-            for model in models {
+            for model in &member.models {
                 for (j, own) in model.shared_intercepts().into_iter().flatten().enumerate() {
                     all[first + j] += self.weights.get(first + j, m) * own;
                     some = true;
@@ -302,12 +357,12 @@ impl Predictor for CombinedModel {
         state.put_mat("weights", &self.weights);
         state.put("biases", &self.biases);
         state.put_counts("regression", [usize::from(self.regression)]);
-        state.put_counts("models", self.members.iter().map(Vec::len));
+        state.put_counts("models", self.members.iter().map(|m| m.models.len()));
         if !self.out_of_bag.is_empty() {
             state.put("out_of_bag", &self.out_of_bag);
         }
-        for (m, models) in self.members.iter().enumerate() {
-            for (j, model) in models.iter().enumerate() {
+        for (m, member) in self.members.iter().enumerate() {
+            for (j, model) in member.models.iter().enumerate() {
                 state.nest(&format!("{m}-{j}"), model.save()?);
             }
         }

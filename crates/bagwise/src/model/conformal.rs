@@ -1,5 +1,5 @@
-//! Conformal predictions by CV+: sets of classes and intervals that hold the truth with a chosen coverage, whatever the
-//! method.
+//! Conformal prediction by CV+: sets of classes and intervals that contain the true value with a chosen coverage,
+//! whatever the method.
 //!
 //! `fit` divides the training bags into K folds and keeps the model of each, trained (and tuned) without the bags of that
 //! fold. Every training bag `i` then has a score `S_i` from the model that had not seen it: one minus the probability of its
@@ -100,7 +100,7 @@ impl Conformal {
             && class.iter().all(|c| *c < main.classes.len().max(1))
             && group.iter().all(|g| *g < fold.len());
         if !same || !known || fold.is_empty() || header.folds.len() < 2 {
-            return Err(refuse("its folds and the scores of its training bags do not fit each other"));
+            return Err(refuse("its folds and the scores of its training bags are inconsistent"));
         }
         let mut folds = Vec::with_capacity(header.folds.len());
         for (k, fold) in header.folds.iter().enumerate() {
@@ -208,6 +208,18 @@ impl Model {
         per_class: bool,
         ctx: &Ctx,
     ) -> Result<Vec<Vec<bool>>> {
+        // Refused before the work, not after it.
+        self.ready_for(coverage, per_class)?;
+        self.sets_from(&self.fold_predictions(bags, ctx)?, coverage, per_class)
+    }
+
+    /// The same from what [`Model::fold_predictions`] says of the bags, for several coverages of the same bags.
+    pub fn sets_from(
+        &self,
+        said: &[Vec<Prediction>],
+        coverage: f64,
+        per_class: bool,
+    ) -> Result<Vec<Vec<bool>>> {
         let conformal = self.ready_for(coverage, per_class)?;
         let classes = self.header.classes.len();
         if classes == 0 {
@@ -219,17 +231,23 @@ impl Model {
             true => (0..classes).map(|c| conformal.scores(Some(c))).collect(),
             false => vec![conformal.scores(None)],
         };
-        let said = conformal.predictions(bags, ctx)?;
+        let bags = said.first().map_or(0, Vec::len);
         let holds = |b: usize, c: usize| {
             let of_folds: Vec<f64> = said.iter().map(|own| class_score(&own[b], c)).collect();
             scores[c.min(scores.len() - 1)].holds(&of_folds, coverage)
         };
-        Ok((0..bags.len()).map(|b| (0..classes).map(|c| holds(b, c)).collect()).collect())
+        Ok((0..bags).map(|b| (0..classes).map(|c| holds(b, c)).collect()).collect())
     }
 
     /// For each bag the interval that covers the value with probability `coverage` in practice, and with
     /// `1 - 2 (1 - coverage)` by proof.
     pub fn predict_intervals(&self, bags: &Bags, coverage: f64, ctx: &Ctx) -> Result<Vec<(f64, f64)>> {
+        self.ready_for(coverage, false)?;
+        self.intervals_from(&self.fold_predictions(bags, ctx)?, coverage)
+    }
+
+    /// The same from what [`Model::fold_predictions`] says of the bags.
+    pub fn intervals_from(&self, said: &[Vec<Prediction>], coverage: f64) -> Result<Vec<(f64, f64)>> {
         let conformal = self.ready_for(coverage, false)?;
         if !self.header.classes.is_empty() {
             return Err(Error::Invalid(
@@ -237,12 +255,12 @@ impl Model {
             ));
         }
         let scores = conformal.scores(None);
-        let said = conformal.predictions(bags, ctx)?;
+        let bags = said.first().map_or(0, Vec::len);
         let of = |b: usize| {
             let of_folds: Vec<f64> = said.iter().map(|own| own[b].outputs[0]).collect();
             scores.interval(&of_folds, coverage)
         };
-        Ok((0..bags.len()).map(of).collect())
+        Ok((0..bags).map(of).collect())
     }
 
     /// What is promised of a coverage, in a sentence.
@@ -258,8 +276,8 @@ impl Model {
         let each = if per_class { ", in each class" } else { "" };
         let what = if self.header.classes.is_empty() { "interval" } else { "set" };
         Ok(format!(
-            "the {what} usually holds the truth for {:.0} % of new bags{each}; proven for {of} is {:.0} % \
-             (1 - 2 alpha{})",
+            "the {what} usually contains the true value for {:.0} % of new bags{each}; the proven coverage for {of} is \
+             {:.0} % (1 - 2 alpha{})",
             100.0 * coverage,
             100.0 * proven,
             if few > 0.005 {

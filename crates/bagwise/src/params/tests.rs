@@ -66,6 +66,35 @@ fn a_thinned_grid_keeps_the_default_and_what_was_given() {
     assert_eq!(one.find("gamma").unwrap().to_string(), "1/median");
     assert_eq!(points(&[("c", "1"), ("gamma", "1/median,2/median,4/median")], 3).len(), 3);
     assert_eq!(points(&[], 1).len(), 2, "two values are too few to leave one out");
+    assert_eq!(points(&[], 9).len(), 2);
+}
+
+#[test]
+fn every_level_of_thinning_halves_the_longest_list() {
+    const LISTS: &[ParamSpec] = &[
+        ParamSpec::new("a", Kind::Number { above: 0.0 }, "1", "one").grid("0.1,1,10,100"),
+        ParamSpec::new("b", Kind::Number { above: 0.0 }, "4", "other").grid("1,2,4,8,16,32,64,128,256"),
+        ParamSpec::new("c", Kind::Word(&["x", "y", "z"]), "x", "words").grid("x,y,z"),
+    ];
+    let values = |level: u32, name: &str| {
+        let grid = Grid::new("toy", LISTS, &[], WhenUnset::Thinned(level), false).unwrap();
+        let mut texts: Vec<String> = Vec::new();
+        grid.points.iter().for_each(|p| texts.push(p.get(name).unwrap().to_string()));
+        texts.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+        texts.dedup();
+        texts.join(" ")
+    };
+    let at = |level: u32| [values(level, "a"), values(level, "b")];
+    assert_eq!(at(1), ["1 10 0.1 100", "1 4 16 64 256"]);
+    assert_eq!(
+        at(2),
+        ["1 100", "1 4 16 64 256"],
+        "half of nine is no longer than four, and the first is taken"
+    );
+    assert_eq!(at(3), ["1 100", "4 64"]);
+    assert_eq!(at(4), ["1", "4 64"]);
+    assert_eq!(at(9), at(4));
+    assert_eq!(values(9, "c"), "x y z");
 }
 
 #[test]
@@ -162,4 +191,35 @@ fn a_point_survives_json() {
         back.check("toy", TABLE).unwrap();
         assert_eq!(&back.ordered(TABLE), point);
     }
+}
+
+#[test]
+fn lists_go_on_as_they_are_and_stay_within_limits() {
+    let next = |kind: Kind, list: &'static str, best: usize| -> Vec<String> {
+        let table = [ParamSpec::new("p", kind, "1", "any").grid(list)];
+        let table: &'static [ParamSpec] = Box::leak(Box::new(table));
+        let grid = Grid::new("made", table, &[], WhenUnset::Grid, false).unwrap();
+        let lines = grid.beyond("made", table, best, |_| true);
+        lines.iter().flat_map(|(_, line)| line.iter().map(|p| p.get("p").unwrap().to_string())).collect()
+    };
+    let whole = Kind::Whole { least: 1, most: 30, words: &[] };
+    assert_eq!(next(Kind::Number { above: 0.0 }, "1,10,100", 2), ["1000", "10000", "100000"]);
+    assert_eq!(next(Kind::Number { above: 0.0 }, "1,10,100", 0), ["0.1", "0.01", "0.001"]);
+    assert_eq!(next(Kind::Number { above: 0.0 }, "1,10,100", 1), [""; 0]);
+    assert_eq!(next(Kind::Width, "2^-2..2^2/median", 4), ["8/median", "16/median", "32/median"]);
+    assert_eq!(next(Kind::Width, "2^-8..2^-6", 0), ["0.001953125", "0.0009765625", "0.00048828125"]);
+    // Uneven lists go on by their last ratio.
+    assert_eq!(next(Kind::Number { above: 0.0 }, "0.3,0.6,1", 2), ["1.67", "2.78", "4.63"]);
+    // Limits hold: a share is at most 1, and whole numbers are what the table says.
+    assert_eq!(next(Kind::Share, "0.1,0.2,0.4,0.8", 3), [""; 0]);
+    assert_eq!(next(Kind::Share, "0.1,0.2,0.4,0.8", 0), ["0.05", "0.025", "0.0125"]);
+    assert_eq!(next(whole, "2,4,8", 2), ["16"]);
+    assert_eq!(next(whole, "1,2,3,5", 3), ["8", "14", "23"]);
+    assert_eq!(next(whole, "1,2,3,4", 0), [""; 0]);
+    assert_eq!(next(whole, "1,2,3,4", 3), ["5", "6", "7"]);
+    assert_eq!(next(Kind::Fraction, "1,9/10,8/10", 2), ["7/10", "3/5", "1/2"]);
+    assert_eq!(next(Kind::Fraction, "1,9/10,8/10", 0), [""; 0]);
+    // Two values have no direction, and words have none at all.
+    assert_eq!(next(Kind::Number { above: 0.0 }, "1,10", 1), [""; 0]);
+    assert_eq!(next(Kind::Word(&["a", "b", "c"]), "a,b,c", 2), [""; 0]);
 }

@@ -172,6 +172,7 @@ pub(super) fn parse_values(spec: &ParamSpec, method: &str, text: &str) -> Result
 pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()> {
     let good = match (spec.kind, value) {
         (Kind::Number { above }, Value::Number(v)) => v.is_finite() && *v > above,
+        (Kind::Share, Value::Number(v)) => *v > 0.0 && *v <= 1.0,
         (Kind::AtLeast { least }, Value::Number(v)) => v.is_finite() && *v >= least,
         (Kind::Width, Value::Number(v) | Value::OverMedian(v) | Value::OverWidth(v)) => {
             v.is_finite() && *v > 0.0
@@ -205,14 +206,88 @@ pub(super) fn magnitude(value: &Value) -> Option<f64> {
     }
 }
 
-/// Some of a list of three or more numbers: the default, or the one in the middle, and every second to both sides of it; every
-/// fourth or eighth at higher levels. Other lists stay as they are.
-pub(super) fn thinned(values: Vec<Value>, default: Option<&Value>, level: u32) -> Vec<Value> {
-    if values.len() < 3 || values.iter().any(|v| magnitude(v).is_none()) {
-        return values;
-    }
+/// Some of a list of numbers: the default, or the one in the middle, and every `step`th to both sides of it.
+pub(super) fn thinned(values: Vec<Value>, default: Option<&Value>, step: usize) -> Vec<Value> {
     let middle = values.iter().position(|v| Some(v) == default).unwrap_or(values.len() / 2);
-    let step = 1 << level.min(16);
     let kept = |(i, value)| (usize::abs_diff(i, middle) % step == 0).then_some(value);
     values.into_iter().enumerate().filter_map(kept).collect()
+}
+
+/// How far lists of so many values are thinned: every level takes every second value of the longest list that is left, of equals
+/// the first, until all have every fourth. Lists of fewer than three values stay as they are.
+pub(super) fn thinning(lengths: &[usize], level: u32) -> Vec<usize> {
+    const MOST: usize = 4;
+    let mut steps = vec![1; lengths.len()];
+    for _ in 0..level {
+        let left = |i: usize| if lengths[i] >= 3 && steps[i] < MOST { lengths[i] / steps[i] } else { 0 };
+        let longest = (0..lengths.len()).rev().max_by_key(|&i| left(i)).filter(|&i| left(i) > 0);
+        longest.into_iter().for_each(|i| steps[i] *= 2);
+    }
+    steps
+}
+
+/// For a value at an end of a list of three or more numbers of one unit: its neighbour inside, and three values that continue
+/// the list outwards. Where all steps are equal, and in lists of fractions, they go on by the last difference, else by the last
+/// ratio. Whole numbers stay whole.
+pub(super) fn beyond<'v>(
+    values: &[&'v Value],
+    value: &Value,
+    whole: bool,
+) -> Option<(&'v Value, Vec<Value>)> {
+    /// More than this, and the table's list is wrong.
+    const STEPS: i32 = 3;
+    let mut order: Vec<(f64, &Value)> =
+        values.iter().map(|v| Some((magnitude(v)?, *v))).collect::<Option<_>>()?;
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let one_unit = order.windows(2).all(|w| std::mem::discriminant(w[0].1) == std::mem::discriminant(w[1].1));
+    if order.len() < 3 || !one_unit {
+        return None;
+    }
+    let last = order.len() - 1;
+    let ((end, _), (inside, neighbour)) = match order.iter().position(|(_, v)| *v == value)? {
+        0 => (order[0], order[1]),
+        at if at == last => (order[last], order[last - 1]),
+        _ => return None,
+    };
+    if let (Value::Fraction(a, b), Value::Fraction(c, d)) = (value, neighbour) {
+        // Over a common denominator, which stays small for the fractions of a table.
+        let (a, b, c, d) = (i64::from(*a), i64::from(*b), i64::from(*c), i64::from(*d));
+        let at = |k: i64| {
+            let numerator = u32::try_from(a * d + k * (a * d - c * b)).ok()?;
+            Some(Value::fraction(numerator, u32::try_from(b * d).ok()?))
+        };
+        return Some((neighbour, (1..=i64::from(STEPS)).map_while(at).collect()));
+    }
+    let step = end - inside;
+    let even = order.windows(2).all(|w| (w[1].0 - w[0].0 - step.abs()).abs() <= 1e-9 * step.abs());
+    let ratio = end / inside;
+    let mut all: Vec<Value> = Vec::new();
+    let mut before = end;
+    for k in 1..=STEPS {
+        let exact = if even { end + f64::from(k) * step } else { end * ratio.powi(k) };
+        // As a user would write it: 0.01, not 0.010000000000000002, and no more digits than a step is worth.
+        let next = match whole {
+            true => exact.round(),
+            false => {
+                let short: f64 = format!("{exact:.2e}").parse().unwrap_or(exact);
+                if (short / exact - 1.0).abs() < 1e-9 || !is_power_of_two(ratio) { short } else { exact }
+            }
+        };
+        if !next.is_finite() || next == before || (next > before) != (step > 0.0) {
+            break;
+        }
+        before = next;
+        all.push(match value {
+            Value::OverMedian(_) => Value::OverMedian(next),
+            Value::OverWidth(_) => Value::OverWidth(next),
+            Value::TimesMedian(_) => Value::TimesMedian(next),
+            _ => Value::Number(next),
+        });
+    }
+    Some((neighbour, all))
+}
+
+/// Such ratios keep every digit: 2^-8 is not 0.0039.
+fn is_power_of_two(ratio: f64) -> bool {
+    ratio > 0.0 && ratio.log2().fract() == 0.0
 }

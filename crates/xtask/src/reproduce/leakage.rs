@@ -71,6 +71,23 @@ fn bags(cli: &Cli, folder: &Path) -> Result<Table> {
     Ok(table)
 }
 
+/// The same for `auto`, which chooses the scaling itself.
+pub(super) fn of_auto(cli: &Cli) -> Result<Table> {
+    let folder = tempfile::tempdir()?;
+    let mut table = Table::new(&["method", "nested", "interval", "holds 50"]);
+    let mut files = Vec::new();
+    for seed in 0..DRAWS.0 {
+        let file = folder.path().join(format!("bags-{seed}.csv"));
+        labelled(cli, folder.path(), "bags=40&min=3&max=6&features=200&distance=0", seed, "bag")?
+            .write(&file)?;
+        files.push(file);
+    }
+    let mut row = vec!["auto".to_string()];
+    row.extend(cells(&over(cli, &files, "auto", &[])?, DRAWS.1));
+    table.row(row);
+    Ok(table)
+}
+
 fn groups(cli: &Cli, folder: &Path) -> Result<Table> {
     let headings =
         ["method", "with groups", "interval", "holds 50", "groups ignored", "interval", "holds 50"];

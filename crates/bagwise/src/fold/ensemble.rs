@@ -1,0 +1,361 @@
+//! Which methods are better together, and whether they are: members and shares by greedy selection on out-of-fold outputs, and the
+//! gain over a single method on inner folds that had no part in the choice of parameters, sigmoids and shares.
+//!
+//! Outputs become log odds by a sigmoid per machine, fitted without the fold whose bags it is applied to, and are averaged. What is
+//! minimised is the mean squared error of the class probabilities (of numbers: of the values), weighted as errors cost. It tells
+//! more of a bag than right or wrong does. Caruana, Niculescu-Mizil, Crew, Ksikes: Ensemble selection from libraries of models,
+//! ICML 2004.
+
+use crate::calibrate::Calibration;
+use crate::multiclass::couple;
+use bagwise_core::{Ctx, Mat, Result, Target};
+
+use super::TrainingTask;
+
+/// Members at most: more are hard to read, and add little.
+const MOST_MEMBERS: usize = 4;
+
+/// Rounds of the selection; shares are multiples of one over the rounds that were made.
+const ROUNDS: usize = 12;
+
+/// What inner folds said of the training bags, for one learner: rows are training bags.
+pub(super) struct OutOfFold<'a> {
+    /// At the chosen point.
+    pub(super) chosen: &'a Mat,
+    /// For each inner fold, at the point chosen without it.
+    pub(super) without: Vec<&'a Mat>,
+    /// Whether it may be a member.
+    pub(super) may_join: bool,
+}
+
+/// Training bags as the selection sees them.
+pub(super) struct Judge<'a> {
+    task: &'a TrainingTask<'a>,
+    truth: Target,
+    /// The inner fold of each row.
+    folds: &'a [usize],
+    /// What an error on each row costs.
+    weights: Vec<f64>,
+    /// What is added to the log odds of each machine, so that costs count as bags would.
+    shifts: Vec<f64>,
+    /// The unit (bag or group) of each row.
+    units: Vec<usize>,
+}
+
+/// Members with their shares, and the sum's outputs for training bags by sigmoids that had not seen them.
+pub(super) struct MethodMix {
+    /// Which learners, the largest share first.
+    pub(super) members: Vec<(usize, f64)>,
+    pub(super) out_of_fold: Mat,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(task: &'a TrainingTask<'a>, train: &[usize], folds: &'a [usize]) -> Judge<'a> {
+        let truth = task.target.select(train);
+        let (weights, shifts) = task.costs(train);
+        let groups = task.data.groups.as_ref();
+        let units = train.iter().map(|&b| groups.map_or(b, |g| g.codes[b] as usize)).collect();
+        Judge { task, truth, folds, weights, shifts, units }
+    }
+
+    fn rows(&self, keep: impl Fn(usize) -> bool) -> Vec<usize> {
+        (0..self.folds.len()).filter(|&row| keep(self.folds[row])).collect()
+    }
+
+    /// Slope and offset of each machine, from some rows.
+    pub(super) fn lines(&self, outputs: &Mat, rows: &[usize], ctx: &Ctx) -> Result<Vec<(f64, f64)>> {
+        if self.task.is_regression() {
+            return Ok(vec![(1.0, 0.0); outputs.cols()]);
+        }
+        let truth = self.truth.select(rows);
+        let calibration = Calibration::fit(&truth, &outputs.gather(rows), &self.task.tasks, ctx)?;
+        let shifted = calibration.lines(outputs.cols()).into_iter().zip(&self.shifts);
+        Ok(shifted.map(|((slope, offset), shift)| (slope, offset + shift)).collect())
+    }
+
+    /// The same from all rows.
+    pub(super) fn final_lines(&self, outputs: &Mat, ctx: &Ctx) -> Result<Vec<(f64, f64)>> {
+        self.lines(outputs, &self.rows(|_| true), ctx)
+    }
+
+    /// Log odds of some rows; 0 where there is no machine.
+    fn odds(outputs: &Mat, lines: &[(f64, f64)], rows: &[usize], out: &mut Mat) {
+        for &row in rows {
+            for (k, (slope, offset)) in lines.iter().enumerate() {
+                let f = outputs.get(row, k);
+                out.set(row, k, if f.is_finite() { slope * f + offset } else { 0.0 });
+            }
+        }
+    }
+
+    /// Log odds of all rows, each by a sigmoid that was fitted on other folds.
+    fn cross_fitted(&self, outputs: &Mat, ctx: &Ctx) -> Result<Mat> {
+        let mut out = Mat::zeros(outputs.rows(), outputs.cols());
+        for v in 0..=self.folds.iter().copied().max().unwrap_or(0) {
+            let lines = self.lines(outputs, &self.rows(|f| f != v), ctx)?;
+            Self::odds(outputs, &lines, &self.rows(|f| f == v), &mut out);
+        }
+        Ok(out)
+    }
+
+    /// The squared error of one row.
+    fn loss(&self, odds: &[f64], row: usize) -> f64 {
+        let probability = |z: f64| 1.0 / (1.0 + (-z).exp());
+        match &self.truth {
+            Target::Values(values) => (odds[0] - values[row]).powi(2),
+            Target::Classes { codes, names } => match self.task.tasks.as_slice() {
+                [task] => {
+                    let yes = f64::from(u8::from(codes[row] == task.plus));
+                    (probability(odds[0]) - yes).powi(2)
+                }
+                tasks => {
+                    let machines: Vec<f64> = odds.iter().map(|&z| probability(z)).collect();
+                    let found = couple(&machines, tasks, names.len());
+                    let error = |(class, p): (usize, &f64)| {
+                        (p - f64::from(u8::from(codes[row] as usize == class))).powi(2)
+                    };
+                    found.iter().enumerate().map(error).sum::<f64>() / 2.0
+                }
+            },
+        }
+    }
+
+    /// The weighted mean over some rows.
+    fn mean_loss(&self, odds: &Mat, rows: &[usize]) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for &row in rows {
+            sum += self.weights[row] * self.loss(odds.row(row), row);
+            weight += self.weights[row];
+        }
+        if weight > 0.0 { sum / weight } else { f64::INFINITY }
+    }
+
+    /// The loss of one learner over all rows, each by a sigmoid that had not seen it: what rungs rank by.
+    pub(super) fn value(&self, outputs: &Mat, ctx: &Ctx) -> Result<f64> {
+        let odds = self.cross_fitted(outputs, ctx)?;
+        Ok(self.mean_loss(&odds, &self.rows(|_| true)))
+    }
+
+    /// Shares of members, from some rows: in each round the member is added, once more or for the first time, that makes the sum
+    /// best, as long as that makes it better.
+    fn greedy(&self, odds: &[(usize, Mat)], rows: &[usize]) -> Vec<(usize, f64)> {
+        let Some((_, first)) = odds.first() else { return Vec::new() };
+        let mut counts = vec![0u32; odds.len()];
+        let mut sum = Mat::zeros(first.rows(), first.cols());
+        let mut best = f64::INFINITY;
+        for round in 1..=ROUNDS {
+            let full = counts.iter().filter(|c| **c > 0).count() == MOST_MEMBERS;
+            let mut found: Option<(usize, f64, Mat)> = None;
+            for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !full || counts[*i] > 0) {
+                let mut mean = Mat::zeros(sum.rows(), sum.cols());
+                for &row in rows {
+                    let parts = sum.row(row).iter().zip(own.row(row));
+                    mean.row_mut(row)
+                        .iter_mut()
+                        .zip(parts)
+                        .for_each(|(m, (a, b))| *m = (a + b) / round as f64);
+                }
+                let loss = self.mean_loss(&mean, rows);
+                if found.as_ref().is_none_or(|(_, known, _)| loss < *known) {
+                    found = Some((i, loss, mean));
+                }
+            }
+            let Some((i, loss, mut mean)) = found else { break };
+            // Less than this is no gain but rounding.
+            if loss.is_nan() || loss >= best * (1.0 - 1e-6) {
+                break;
+            }
+            best = loss;
+            counts[i] += 1;
+            mean.data_mut().iter_mut().for_each(|v| *v *= round as f64);
+            sum = mean;
+        }
+        let total: u32 = counts.iter().sum();
+        let share = |c: u32| f64::from(c) / f64::from(total);
+        let mut members: Vec<(usize, f64)> = (odds.iter().zip(counts))
+            .filter(|(_, count)| *count > 0)
+            .map(|((which, _), count)| (*which, share(count)))
+            .collect();
+        members.sort_by(|a, b| b.1.total_cmp(&a.1));
+        members
+    }
+
+    /// The sum of some members' log odds in some rows.
+    fn sum(members: &[(usize, f64)], odds: &[(usize, Mat)], rows: &[usize], out: &mut Mat) {
+        for (which, share) in members {
+            let own = odds.iter().find(|(w, _)| w == which).map(|(_, m)| m).expect("a member has odds");
+            for &row in rows {
+                out.row_mut(row).iter_mut().zip(own.row(row)).for_each(|(o, z)| *o += share * z);
+            }
+        }
+    }
+
+    /// What is best together, if that is better than the single learner by more than one paired standard error on folds that had no
+    /// part in it. The single learner itself was chosen with all folds, which is to its advantage.
+    pub(super) fn mixture(
+        &self,
+        learners: &[OutOfFold<'_>],
+        single: usize,
+        ctx: &Ctx,
+    ) -> Result<Option<MethodMix>> {
+        let joining: Vec<usize> = (0..learners.len()).filter(|&i| learners[i].may_join).collect();
+        if joining.is_empty() {
+            return Ok(None);
+        }
+        let last = self.folds.iter().copied().max().unwrap_or(0);
+        let mut gains = vec![0.0; self.folds.len()];
+        for v in 0..=last {
+            ctx.check()?;
+            let (tested, others) = (self.rows(|f| f == v), self.rows(|f| f != v));
+            let all = self.rows(|_| true);
+            let mut odds: Vec<(usize, Mat)> = Vec::with_capacity(joining.len());
+            let of = |which: usize| -> Result<Mat> {
+                let outputs = learners[which].without[v];
+                let mut out = Mat::zeros(outputs.rows(), outputs.cols());
+                Self::odds(outputs, &self.lines(outputs, &others, ctx)?, &all, &mut out);
+                Ok(out)
+            };
+            for &which in &joining {
+                odds.push((which, of(which)?));
+            }
+            let members = self.greedy(&odds, &others);
+            let mut together = Mat::zeros(self.folds.len(), self.task.tasks.len());
+            Self::sum(&members, &odds, &tested, &mut together);
+            let alone = of(single)?;
+            for &row in &tested {
+                gains[row] =
+                    self.weights[row] * (self.loss(alone.row(row), row) - self.loss(together.row(row), row));
+            }
+        }
+        if !self.exceeds_its_error(&gains) {
+            return Ok(None);
+        }
+        let mut odds = Vec::with_capacity(joining.len());
+        for &which in &joining {
+            odds.push((which, self.cross_fitted(learners[which].chosen, ctx)?));
+        }
+        let all = self.rows(|_| true);
+        let members = self.greedy(&odds, &all);
+        let mut out_of_fold = Mat::zeros(self.folds.len(), self.task.tasks.len());
+        Self::sum(&members, &odds, &all, &mut out_of_fold);
+        Ok(Some(MethodMix { members, out_of_fold }))
+    }
+
+    /// Whether the mean of paired differences is above its standard error; units are bags, or groups.
+    fn exceeds_its_error(&self, gains: &[f64]) -> bool {
+        let mut of_unit = std::collections::BTreeMap::new();
+        for (unit, gain) in self.units.iter().zip(gains) {
+            *of_unit.entry(*unit).or_insert(0.0) += gain;
+        }
+        let n = of_unit.len() as f64;
+        if n < 2.0 {
+            return false;
+        }
+        let mean = of_unit.values().sum::<f64>() / n;
+        let spread: f64 = of_unit.values().map(|g: &f64| (g - mean).powi(2)).sum();
+        mean > 0.0 && mean > (spread / (n * (n - 1.0))).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::ResolvedConfig;
+    use crate::methods;
+    use crate::params::{Grid, WhenUnset};
+    use bagwise_core::{Bags, Dataset, Groups, Instances, Rng};
+
+    const BAGS: usize = 200;
+
+    fn majority_setup() -> ResolvedConfig {
+        let method = methods::find("majority").unwrap();
+        let grid = Grid::new("majority", method.params(), &[], WhenUnset::Default, false).unwrap();
+        ResolvedConfig::new(method, grid)
+    }
+
+    fn data(positive: usize) -> Dataset {
+        let rows: Vec<[f64; 1]> = (0..BAGS).map(|b| [b as f64]).collect();
+        let bags = Bags::new(Instances::F64(Mat::from_rows(&rows)), (0..=BAGS).collect()).unwrap();
+        let labels: Vec<&str> =
+            (0..BAGS).map(|b| if b % (BAGS / positive) == 0 { "b" } else { "a" }).collect();
+        Dataset::new("made", bags).with_target(Target::from_labels(&labels)).unwrap()
+    }
+
+    fn truth(data: &Dataset) -> Vec<f64> {
+        let Some(Target::Classes { codes, .. }) = &data.target else { unreachable!() };
+        codes.iter().map(|&c| if c == 1 { 1.0 } else { -1.0 }).collect()
+    }
+
+    /// Outputs that know the truth up to noise of their own.
+    fn noisy(data: &Dataset, noise: f64, seed: u64) -> Mat {
+        let mut rng = Rng::new(seed, "noise", &[]);
+        let values = truth(data).iter().map(|y| y + noise * rng.normal()).collect();
+        Mat::new(BAGS, 1, values)
+    }
+
+    fn candidates<'m>(outputs: &'m [Mat], folds: usize) -> Vec<OutOfFold<'m>> {
+        let one = |m: &'m Mat| OutOfFold { chosen: m, without: vec![m; folds], may_join: true };
+        outputs.iter().map(one).collect()
+    }
+
+    fn chosen(data: &Dataset, outputs: &[Mat]) -> Option<Vec<(usize, f64)>> {
+        let setup = majority_setup();
+        let task = TrainingTask::new(data, &setup, None).unwrap();
+        let all: Vec<usize> = (0..BAGS).collect();
+        let folds: Vec<usize> = (0..BAGS).map(|b| b / 2 % 5).collect();
+        let judge = Judge::new(&task, &all, &folds);
+        judge.mixture(&candidates(outputs, 5), 0, &Ctx::default()).unwrap().map(|m| m.members)
+    }
+
+    #[test]
+    fn methods_with_errors_of_their_own_are_better_together() {
+        let data = data(100);
+        let outputs: Vec<Mat> = (0..3).map(|seed| noisy(&data, 1.5, seed)).collect();
+        let members = chosen(&data, &outputs).expect("three independent opinions are better than one");
+        assert!(members.len() >= 2, "{members:?}");
+        assert!((members.iter().map(|m| m.1).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(members.windows(2).all(|w| w[0].1 >= w[1].1), "the largest share first: {members:?}");
+    }
+
+    #[test]
+    fn copies_and_noise_replace_nothing() {
+        let data = data(100);
+        let one = noisy(&data, 1.0, 1);
+        assert_eq!(chosen(&data, &[one.clone(), one.clone()]), None);
+        let nothing = Mat::new(BAGS, 1, (0..BAGS).map(|b| ((b * 37) % 11) as f64).collect());
+        assert_eq!(chosen(&data, &[one, nothing]), None);
+    }
+
+    #[test]
+    fn costs_move_the_odds_as_bags_would() {
+        // One bag in twenty is positive; balanced, both classes cost the same.
+        let data = data(10);
+        let mut setup = majority_setup();
+        let all: Vec<usize> = (0..BAGS).collect();
+        let folds: Vec<usize> = (0..BAGS).map(|b| b % 5).collect();
+        let shift = |setup: &ResolvedConfig| {
+            let task = TrainingTask::new(&data, setup, None).unwrap();
+            Judge::new(&task, &all, &folds).shifts[0]
+        };
+        assert_eq!(shift(&setup), 0.0);
+        setup.balanced = true;
+        assert!((shift(&setup) - 19f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn groups_count_as_one() {
+        // The same gain in every bag of two groups out of many: of bags that is certain, of groups it is not.
+        let codes: Vec<u32> = (0..BAGS as u32).map(|b| b / 10).collect();
+        let names = (0..20).map(|g| g.to_string()).collect();
+        let data = data(100).with_groups(Groups { codes, names }).unwrap();
+        let setup = majority_setup();
+        let task = TrainingTask::new(&data, &setup, None).unwrap();
+        let all: Vec<usize> = (0..BAGS).collect();
+        let folds = vec![0; BAGS];
+        let judge = Judge::new(&task, &all, &folds);
+        let gains: Vec<f64> = (0..BAGS).map(|b| if b < 20 { 1.0 } else { -0.05 }).collect();
+        assert!(!judge.exceeds_its_error(&gains));
+        let alone = Judge { units: (0..BAGS).collect(), ..judge };
+        assert!(alone.exceeds_its_error(&gains));
+    }
+}
