@@ -1,5 +1,5 @@
-//! For those who must vouch for the numbers: what was run, on what, with which versions and seeds; and a card of the
-//! winning model that can go with it.
+//! The section for auditors: what was run, on which data, with which versions and seeds, and a model card of the
+//! winner.
 
 use bagwise::judge::{Record, Truth, most_chosen};
 use bagwise::method::Explains;
@@ -108,13 +108,22 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     let winner = view.winner();
     let c = &view.run.context;
     page.leaf("h3", &[("class", "part")], &format!("Model card: {winner}"));
-    page.leaf(
-        "p",
-        &[("class", "lead")],
-        "Describes a model trained by this procedure on all bags. The numbers come from the models of the folds, \
-         which were trained on fewer bags.",
-    );
+    let lead = match &c.model {
+        Some(source) => format!("Describes the saved model {}. Nothing was trained here.", source.file),
+        None => "Describes a model trained by this procedure on all bags. The numbers come from the models of the folds, \
+                 which were trained on fewer bags."
+            .into(),
+    };
+    page.leaf("p", &[("class", "lead")], &lead);
     if !c.fit_command.is_empty() {
+        let recommended = view.verdict.recommended();
+        if c.model.is_none() && recommended != winner {
+            page.leaf(
+                "p",
+                &[("class", "lead")],
+                &format!("This command trains {recommended}, which is recommended:"),
+            );
+        }
         command(page, &c.fit_command);
     }
     let best = &view.verdict.best().metrics[0];
@@ -153,6 +162,23 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
             per(n.fp, n.tn)
         )
     });
+    let never_split = format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"));
+    let (trained_on, judged_by, estimate, parameters) = match &c.model {
+        None => (never_split, String::new(), String::new(), usual_point(view)),
+        Some(source) => (
+            format!(
+                "{}: {}{}",
+                source.data,
+                count(source.bags, "bag"),
+                source.groups.map_or(String::new(), |n| format!(", {}", count(n, "group")))
+            ),
+            never_split.replace(", never split", ""),
+            source.estimate.map_or(String::new(), |v| {
+                format!("{} {}, parameters chosen within each fold", source.metric, fixed(v, 3))
+            }),
+            source.parameters.clone(),
+        ),
+    };
     let severe: Vec<String> =
         warnings.iter().filter(|w| w.is_severe()).map(|w| w.message().to_string()).collect();
     let limits = if severe.is_empty() {
@@ -165,9 +191,11 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
         &[
             ("method", info.map_or(winner.into(), |i| format!("{winner}: {}", i.title))),
             ("published", info.map_or(String::new(), |i| i.reference.into())),
-            ("parameters", usual_point(view)),
+            ("parameters", parameters),
             ("predictions", answers),
-            ("trained on", format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"))),
+            ("trained on", trained_on),
+            ("cross-validation", estimate),
+            ("evaluated on", judged_by),
             ("how good", value),
             ("errors", errors),
             ("explains", info.map_or(String::new(), |i| explains(i.explains))),
@@ -188,6 +216,9 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
 /// What the bags that the winner was judged by had to do with training it.
 fn judged_on(view: &View<'_>) -> String {
     let mut seen = Vec::new();
+    if view.run.context.model.as_ref().is_some_and(|m| m.saw_these_bags) {
+        seen.push("on its training bags");
+    }
     if view.winner_saw_test_bags() {
         seen.push("on bags whose features were used in training, without their labels (pool=all)");
     }

@@ -43,6 +43,8 @@ pub struct Context {
     pub precision: String,
     /// Methods left out for lack of time.
     pub skipped: Vec<String>,
+    /// Methods that took part in the last run; empty if that is not known. The folder keeps the records of others.
+    pub methods: Vec<String>,
     /// What the data look like.
     pub data: Option<DataSummary>,
     /// For each method its setup and the values it chose from.
@@ -51,8 +53,60 @@ pub struct Context {
     pub kept: Option<KeptColumn>,
     /// Similarities of bags under the winner's kernel.
     pub gram: Option<GramPicture>,
+    /// The saved model that was judged, if one was.
+    pub model: Option<ModelSource>,
+    /// How often its sets or intervals hold the truth, by the coverage that was asked for; empty if it gives none.
+    pub coverage: Vec<CoverageSummary>,
     /// What was left out of this file, and why.
     pub notes: Vec<String>,
+}
+
+/// A saved model that was judged by bags from elsewhere, and where it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelSource {
+    /// The file.
+    pub file: String,
+    /// What it was trained on.
+    pub data: String,
+    /// Bags that it was trained on.
+    pub bags: usize,
+    /// Groups of these bags, if there were groups.
+    pub groups: Option<usize>,
+    /// The fingerprint of the training data.
+    pub fingerprint: String,
+    /// The metric of the estimate.
+    pub metric: String,
+    /// What was estimated when it was fitted, on bags that were left out of tuning; nothing without such folds.
+    pub estimate: Option<f64>,
+    /// Its parameters, in words.
+    pub parameters: String,
+    /// Whether it is judged by the bags that it was trained on.
+    pub saw_these_bags: bool,
+}
+
+/// What came of one coverage that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CoverageSummary {
+    /// The coverage that was asked for.
+    pub coverage: f64,
+    /// The share of bags whose truth was held; with groups, the mean of the shares of groups.
+    pub held: f64,
+    /// Its interval, for the luck of the bags or groups.
+    pub interval: Option<(f64, f64)>,
+    /// Groups, if they count instead of bags.
+    pub groups: Option<usize>,
+    /// Mean number of classes, or mean length.
+    pub size: f64,
+    /// The share of sets with one class; nothing for numbers.
+    pub single: Option<f64>,
+    /// The share of sets without any.
+    pub empty: Option<f64>,
+    /// By class the share of its bags that was held; nothing for a class without bags.
+    pub classes: Vec<(String, Option<f64>)>,
+    /// What is promised, in a sentence.
+    pub promise: String,
 }
 
 /// What the data look like.

@@ -1,5 +1,5 @@
-//! The answers that are worth explaining, and their reasons: a function of the records alone. They are those of the best
-//! method that can tell; the winner itself may be one that cannot.
+//! Which predictions the report explains, and how: a function of the records alone. They are those of the best method
+//! that can explain its predictions, which need not be the winner.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,11 +7,14 @@ use std::time::SystemTime;
 
 use bagwise::inspect::{Severity, inspect};
 use bagwise::io::save_whole;
-use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits};
+use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits, corrected_interval, wilson};
+use bagwise::model::Model;
 use bagwise::run::{Candidate, RunPlan, Verdict, picture};
-use bagwise::{CarriedColumn, Ctx, Dataset, Error, Evaluation, Result};
+use bagwise::{CarriedColumn, Ctx, Dataset, Error, Evaluation, Result, Target};
 
-use crate::context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
+use crate::context::{
+    CONTEXT_FILE, Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion,
+};
 use crate::explained::explained;
 
 impl Context {
@@ -47,6 +50,7 @@ impl Context {
         self.finished = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs());
         self.seconds = Some(evaluation.elapsed.as_secs_f64());
         self.kept = kept(data, records, roster, verdict);
+        self = self.took_part(verdict);
         // Of a run whose time was up there is no picture: it would take more of what there is none of.
         let winner = candidates.iter().find(|c| c.name == verdict.best().method);
         if let Some(winner) = winner.filter(|_| evaluation.incomplete.is_empty()) {
@@ -60,11 +64,110 @@ impl Context {
         Ok(self)
     }
 
+    /// Adds where a saved model comes from that was judged, and what came of its [`coverage`].
+    pub fn of_model(
+        mut self,
+        file: &Path,
+        model: &Model,
+        saw_these_bags: bool,
+        coverage: Vec<CoverageSummary>,
+    ) -> Context {
+        let training = &model.header.training;
+        let words = model.header.parameters.to_map();
+        let words = words.iter().map(|(name, value)| format!("{name} {}", crate::figures::word(value)));
+        self.model = Some(ModelSource {
+            file: file.display().to_string(),
+            data: training.data.clone(),
+            bags: training.bags,
+            groups: training.groups,
+            fingerprint: training.fingerprint.clone(),
+            metric: training.chosen_by.clone(),
+            estimate: training.nested_value,
+            parameters: words.collect::<Vec<_>>().join(", "),
+            saw_these_bags,
+        });
+        self.coverage = coverage;
+        self
+    }
+
+    /// Says which methods took part. The folder may hold records of others.
+    pub fn took_part(mut self, verdict: &Verdict) -> Context {
+        self.methods = verdict.table.iter().map(|line| line.method.clone()).collect();
+        self
+    }
+
     /// Writes it into the folder of the run.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).map_err(|e| Error::Invalid(format!("the report's data: {e}")))?;
         save_whole(&folder.join(CONTEXT_FILE), &text)
     }
+}
+
+/// The coverages that are looked at.
+const COVERAGES: [f64; 3] = [0.8, 0.9, 0.95];
+
+/// How often the sets or intervals of a model hold the truth; nothing of a model that gives none, or for a coverage that it had too
+/// few bags for. Intervals have `level`.
+pub fn coverage(model: &Model, data: &Dataset, level: f64, ctx: &Ctx) -> Result<Vec<CoverageSummary>> {
+    if !model.is_conformal() {
+        return Ok(Vec::new());
+    }
+    let said = model.fold_predictions(&data.bags, ctx)?;
+    let bags = data.bags.len() as f64;
+    let mut all = Vec::new();
+    for coverage in COVERAGES {
+        let Ok(promise) = model.coverage_promise(coverage, false) else { continue };
+        let mut found = CoverageSummary { coverage, promise, ..CoverageSummary::default() };
+        let held: Vec<bool> = match data.require_target()? {
+            Target::Classes { codes, names } => {
+                let sets = model.sets_from(&said, coverage, false)?;
+                let classes: Vec<usize> = sets.iter().map(|s| s.iter().filter(|h| **h).count()).collect();
+                let share = |n: usize| classes.iter().filter(|c| **c == n).count() as f64 / bags;
+                found.size = classes.iter().sum::<usize>() as f64 / bags;
+                (found.single, found.empty) = (Some(share(1)), Some(share(0)));
+                let held: Vec<bool> = sets.iter().zip(codes).map(|(set, c)| set[*c as usize]).collect();
+                let of_class = |(class, name): (usize, &String)| {
+                    let own: Vec<bool> = codes
+                        .iter()
+                        .zip(&held)
+                        .filter(|(c, _)| **c as usize == class)
+                        .map(|(_, held)| *held)
+                        .collect();
+                    let n = own.iter().filter(|h| **h).count() as f64;
+                    (name.clone(), (!own.is_empty()).then(|| n / own.len() as f64))
+                };
+                found.classes = names.iter().enumerate().map(of_class).collect();
+                held
+            }
+            Target::Values(values) => {
+                let intervals = model.intervals_from(&said, coverage)?;
+                found.size = intervals.iter().map(|(low, high)| high - low).sum::<f64>() / bags;
+                intervals.iter().zip(values).map(|((low, high), v)| low <= v && v <= high).collect()
+            }
+        };
+        let ends = match &data.groups {
+            None => {
+                let hits = held.iter().filter(|h| **h).count();
+                found.held = hits as f64 / bags;
+                wilson(hits as u64, held.len() as u64, level)?
+            }
+            // The promise is for a bag of a new group, so that groups count and not bags.
+            Some(groups) => {
+                let mut of_group: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+                for (code, held) in groups.codes.iter().zip(&held) {
+                    let own = of_group.entry(*code).or_default();
+                    *own = (own.0 + f64::from(u8::from(*held)), own.1 + 1.0);
+                }
+                let shares: Vec<f64> = of_group.values().map(|(held, bags)| held / bags).collect();
+                found.held = shares.iter().sum::<f64>() / shares.len() as f64;
+                found.groups = Some(shares.len());
+                corrected_interval(&shares, 0.0, level)?.map(|i| i.within((0.0, 1.0)))
+            }
+        };
+        found.interval = ends.map(|i| (i.low, i.high));
+        all.push(found);
+    }
+    Ok(all)
 }
 
 /// What the data look like; `filled` if missing values were filled.

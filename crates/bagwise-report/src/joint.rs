@@ -29,6 +29,8 @@ pub struct JointRun {
     pub data: String,
     /// Its number of bags.
     pub bags: usize,
+    /// Whether a saved model was judged, which is not ranked.
+    pub external: bool,
     /// The metric that decides.
     pub metric: Metric,
     /// The level of intervals.
@@ -126,6 +128,7 @@ fn one(run: &LoadedRun, verdict: &Verdict) -> JointRun {
     JointRun {
         data: verdict.data.clone(),
         bags: run.roster.bags.len(),
+        external: run.is_external(),
         metric: verdict.metric,
         level: verdict.level,
         sentence: verdict.sentence(),

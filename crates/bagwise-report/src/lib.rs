@@ -1,4 +1,4 @@
-//! Turns evaluation records into a page people can read: one HTML file that stands by itself.
+//! Turns evaluation records into a report: one self-contained HTML file.
 //!
 //! ```text
 //! run, its data at hand ──▶ Context (gather.rs) ──▶ report.json
@@ -15,9 +15,11 @@
 //! and highlighting.
 
 mod audit;
+mod cohorts;
 mod context;
 mod explained;
 mod figures;
+mod forest;
 mod gather;
 mod joint;
 mod load;
@@ -34,7 +36,10 @@ mod view;
 mod warnings;
 
 pub use bagwise::run::GramPicture;
-pub use context::{CONTEXT_FILE, Context, DataSummary, KeptColumn, SetupSummary, Suspicion};
+pub use context::{
+    CONTEXT_FILE, Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion,
+};
+pub use gather::coverage;
 pub use joint::{Joint, JointLine, JointMethod, JointRanks, JointRun, joint};
 pub use load::LoadedRun;
 pub use page::{ReportOptions, render, render_with_paper};

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use bagwise::io::files::{read_bounded, require_regular};
-use bagwise::judge::{FoldPlan, GroundTruth, Metric, Record, Truth, read_records, read_records_checked};
+use bagwise::judge::{
+    FoldPlan, GroundTruth, Metric, ProtocolName, Record, Truth, read_records, read_records_checked,
+};
 use bagwise::run::files::{FOLDS, RECORDS, ROSTER};
 use bagwise::{Error, Place, Result};
 
@@ -60,9 +62,11 @@ impl LoadedRun {
         })
     }
 
-    /// Records of the roster's data; there must be some.
+    /// Records of the roster's data and of methods that took part; there must be some.
     pub fn new(records: Vec<Record>, roster: GroundTruth, mut context: Context) -> Result<LoadedRun> {
-        let records: Vec<Record> = records.into_iter().filter(|r| r.key.data == roster.data).collect();
+        let took_part = |r: &Record| context.methods.is_empty() || context.methods.contains(&r.key.method);
+        let own = |r: &Record| r.key.data == roster.data && took_part(r);
+        let records: Vec<Record> = records.into_iter().filter(own).collect();
         if records.is_empty() {
             return Err(Error::Invalid(format!("there are no records for {}", roster.data)));
         }
@@ -107,6 +111,11 @@ impl LoadedRun {
     /// The level of intervals and tests.
     pub fn level(&self) -> f64 {
         self.context.level.filter(|l| *l > 0.0 && *l < 1.0).unwrap_or(0.95)
+    }
+
+    /// Whether a saved model was judged by bags from elsewhere, instead of methods by folds.
+    pub fn is_external(&self) -> bool {
+        self.records[0].protocol == ProtocolName::External.as_str()
     }
 
     /// Whether parameters were chosen on the reported folds.

@@ -55,11 +55,12 @@ impl Overview {
     /// The ranks, or why there are none.
     pub(crate) fn of(runs: &[LoadedRun], verdicts: &[Verdict]) -> Result<Together> {
         let first_of = |i: usize| {
-            let same = |r: &LoadedRun| r.roster.fingerprint == runs[i].roster.fingerprint;
+            let same = |r: &LoadedRun| !r.is_external() && r.roster.fingerprint == runs[i].roster.fingerprint;
             runs.iter().position(same).unwrap_or(i)
         };
-        let (counted, others): (Vec<usize>, Vec<usize>) =
-            (0..verdicts.len()).partition(|&i| first_of(i) == i);
+        // Nothing was trained on external cohorts, so that there is nothing to rank.
+        let own = (0..verdicts.len()).filter(|&i| !runs[i].is_external());
+        let (counted, others): (Vec<usize>, Vec<usize>) = own.partition(|&i| first_of(i) == i);
         let name = |i: usize| verdicts[i].data.clone();
         let again: Vec<(String, String)> = others.into_iter().map(|i| (name(i), name(first_of(i)))).collect();
         let verdicts: Vec<&Verdict> = counted.iter().map(|&i| &verdicts[i]).collect();
@@ -190,7 +191,7 @@ impl Overview {
             return format!(". It is better than {other} (Wilcoxon's signed-rank test, p {p}).");
         }
         let hopeless = if wilcoxon_p(w.n, 0.0) > self.alpha() {
-            format!("; no outcome could with {}", count(w.n, "difference"))
+            format!("; no result could be significant with {}", count(w.n, "difference"))
         } else {
             String::new()
         };
@@ -225,38 +226,51 @@ impl Overview {
         });
     }
 
+    /// Data sets against methods, the longer of the two downwards.
     fn values(&self, page: &mut Markup, views: &[View<'_>]) {
-        let order = self.order();
+        let (order, digits) = (self.order(), digits(self.metric));
+        let sets: Vec<&View<'_>> = self.counted.iter().map(|&i| &views[i]).collect();
+        let best = |d: usize| {
+            let row = self.ranks.values[d].iter().copied();
+            row.reduce(|a, b| if self.metric.better(b, a) { b } else { a })
+        };
+        let value = |d: usize, m: usize| {
+            let value = Some(self.ranks.values[d][m]);
+            let cell = TableCell::number(value, digits);
+            if value == best(d) { cell.class("main") } else { cell }
+        };
+        let rank = |m: usize| TableCell::number(Some(self.ranks.average[m]), 2);
+        let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
+        let look = Look { caption: &caption, sortable: true, class: "wide", ..Look::default() };
+        if order.len() > sets.len() {
+            let mut columns = vec![words("method"), numbers("average rank")];
+            columns.extend(sets.iter().map(|view| numbers(&view.verdict.data)));
+            let rows = order.iter().map(|&m| {
+                let mut cells = vec![TableCell::name(&self.ranks.methods[m]), rank(m)];
+                cells.extend((0..sets.len()).map(|d| value(d, m)));
+                (String::new(), cells)
+            });
+            table(page, look, &columns, rows.collect());
+            return;
+        }
         let mut columns = vec![words("data set"), numbers("bags")];
         columns.extend(order.iter().map(|&m| numbers(&self.ranks.methods[m])));
-        let digits = digits(self.metric);
-        let rows = self.counted.iter().map(|&i| &views[i]).enumerate().map(|(d, view)| {
-            let row = &self.ranks.values[d];
-            let best = row.iter().copied().reduce(|a, b| if self.metric.better(b, a) { b } else { a });
+        let rows = sets.iter().enumerate().map(|(d, view)| {
+            let bags = view.roster().bags.len();
             let mut cells = vec![
                 TableCell::of(|m| {
                     m.tag("a", &[("href", &format!("#{}", view.id))], |m| {
                         m.leaf("bdi", &[], &view.verdict.data)
                     })
                 }),
-                TableCell::shown(view.roster().bags.len() as f64, &view.roster().bags.len().to_string()),
+                TableCell::shown(bags as f64, &bags.to_string()),
             ];
-            cells.extend(order.iter().map(|&m| {
-                let cell = TableCell::number(Some(row[m]), digits);
-                if Some(row[m]) == best { cell.class("main") } else { cell }
-            }));
+            cells.extend(order.iter().map(|&m| value(d, m)));
             (String::new(), cells)
         });
         let mut foot = vec![TableCell::text("average rank"), TableCell::text("")];
-        foot.extend(order.iter().map(|&m| TableCell::number(Some(self.ranks.average[m]), 2)));
-        let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
-        table_with_foot(
-            page,
-            Look { caption: &caption, sortable: true, class: "wide", ..Look::default() },
-            &columns,
-            rows.collect(),
-            vec![foot],
-        );
+        foot.extend(order.iter().map(|&m| rank(m)));
+        table_with_foot(page, look, &columns, rows.collect(), vec![foot]);
     }
 
     fn one_test(&self, page: &mut Markup, first: usize, second: usize) {
@@ -372,8 +386,8 @@ impl Overview {
             page,
             about,
             |svg| {
-                line(svg, "i m0", (x(1.0), 16.0), (x(1.0) + cd * (right - left) / (k as f64 - 1.0), 16.0));
-                label(svg, "t", "start", (x(1.0), 10.0), &format!("critical difference {}", fixed(cd, 2)));
+                line(svg, "i m0", (x(1.0), 20.0), (x(1.0) + cd * (right - left) / (k as f64 - 1.0), 20.0));
+                label(svg, "t", "start", (x(1.0), 14.0), &format!("critical difference {}", fixed(cd, 2)));
                 line(svg, "a", (left, axis), (right, axis));
                 for rank in 1..=k {
                     line(svg, "a", (x(rank as f64), axis - 4.0), (x(rank as f64), axis));

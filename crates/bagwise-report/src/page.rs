@@ -1,5 +1,5 @@
-//! The page: head, verdict, and the order of everything else. Style and script are files of their own, put in as they
-//! are; the page asks for nothing from anywhere, and its content policy forbids it to.
+//! The page: head, verdict, and the order of everything else. Style and script are separate files, inlined unchanged.
+//! The page loads nothing from the network, and its content policy forbids it.
 
 use bagwise::run::Verdict;
 use bagwise::{Error, Result};
@@ -11,7 +11,7 @@ use crate::overview::{Overview, Together};
 use crate::paper::Paper;
 use crate::view::View;
 use crate::warnings::{self, warnings};
-use crate::{figures, results};
+use crate::{cohorts, figures, results};
 
 const STYLE: &str = include_str!("../assets/style.css");
 const SCRIPT: &str = include_str!("../assets/script.js");
@@ -128,11 +128,25 @@ fn views<'a>(
 }
 
 fn heading(views: &[View<'_>]) -> String {
-    match views {
-        [one] => format!("{} on {}", count(one.verdict.table.len(), "method"), one.verdict.data),
+    let (external, own): (Vec<&View<'_>>, Vec<&View<'_>>) = views.iter().partition(|v| v.run.is_external());
+    let also = if external.is_empty() || own.is_empty() {
+        String::new()
+    } else {
+        format!(", and {}", count(external.len(), "external cohort"))
+    };
+    match own.as_slice() {
+        [] => match external.as_slice() {
+            [one] => {
+                let model = one.run.context.model.as_ref().map_or(one.winner(), |m| &m.file);
+                format!("External validation of {model} on {}", one.verdict.data)
+            }
+            _ => format!("External validation on {}", count(external.len(), "cohort")),
+        },
+        [one] => format!("{} on {}{also}", count(one.verdict.table.len(), "method"), one.verdict.data),
         _ => {
-            let methods = views.iter().map(|v| v.verdict.table.len()).max().unwrap_or(0);
-            format!("{} on {}", count(methods, "method"), count(distinct(views).count(), "data set"))
+            let methods = own.iter().map(|v| v.verdict.table.len()).max().unwrap_or(0);
+            let sets = distinct(views).filter(|v| !v.run.is_external()).count();
+            format!("{} on {}{also}", count(methods, "method"), count(sets, "data set"))
         }
     }
 }
@@ -200,24 +214,32 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
         data_set(page, view);
         return;
     }
-    let sentence = match overview {
-        Together::Ranked(overview) => overview.sentence(),
-        Together::Apart(why) => {
-            let names: Vec<&str> = views.iter().map(|v| v.verdict.data.as_str()).collect();
+    let own: Vec<&View<'_>> = views.iter().filter(|v| !v.run.is_external()).collect();
+    let mut sentence = match (overview, own.as_slice()) {
+        (Together::Ranked(overview), _) => overview.sentence(),
+        (_, []) => String::new(),
+        (_, [one]) => spoken(&one.verdict),
+        (Together::Apart(why), several) => {
+            let names: Vec<&str> = several.iter().map(|v| v.verdict.data.as_str()).collect();
             format!("Data sets one by one: {}. {why}", listed(&names))
         }
     };
+    let external = cohorts::of(views);
+    if !external.is_empty() {
+        sentence = format!("{sentence} {}", cohorts::sentence(&external)).trim().to_string();
+    }
     page.leaf("p", &[("class", "verdict")], &format!("{sentence}{}", too_good(views)));
     warnings::write(page, &warnings::severe_of_all(views));
     if let Together::Ranked(overview) = overview {
         overview.write(page, views);
     }
+    cohorts::write(page, views);
     each_set(page, views);
 }
 
 /// The tables of a paper, then every run.
 fn paper_and_runs(page: &mut Markup, paper: &Paper, views: &[View<'_>]) {
-    paper.write(page);
+    paper.write(page, &|page| figures::learning_curves(page, views));
     let flattering = too_good(views);
     if !flattering.is_empty() {
         page.leaf("p", &[("class", "lead")], flattering.trim());
@@ -225,7 +247,7 @@ fn paper_and_runs(page: &mut Markup, paper: &Paper, views: &[View<'_>]) {
     if views.is_empty() {
         return;
     }
-    page.leaf("h2", &[], "The runs behind it");
+    page.leaf("h2", &[], "The runs behind the table");
     warnings::write(page, &warnings::severe_of_all(views));
     each_set(page, views);
 }
@@ -296,7 +318,9 @@ fn data_set(page: &mut Markup, view: &View<'_>) {
     warnings::write(page, &warned);
     section(page, "results", "Results", &mut |page| {
         results::methods(page, view);
-        page.tag("div", &[("class", "pair")], |page| {
+        // A matrix of many classes needs the whole width.
+        let pair = if view.classes().len() > 4 { "pair stacked" } else { "pair" };
+        page.tag("div", &[("class", pair)], |page| {
             results::confusion(page, view);
             results::mistakes(page, view, if view.alone { 200 } else { 20 });
         });

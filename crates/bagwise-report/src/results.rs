@@ -130,18 +130,19 @@ fn difference(found: Option<&Difference>, digits: usize) -> TableCell {
     let Some((found, value)) = found.and_then(|d| Some((d, d.value?))) else {
         return TableCell::text("\u{2013}").sorted(0.0);
     };
-    TableCell::text(&difference_text(found, value, digits)).sorted(value)
+    TableCell::of(|page| difference_lines(page, found, value, digits)).sorted(value)
 }
 
-fn difference_text(found: &Difference, value: f64, digits: usize) -> String {
-    let mut text = fixed(value, digits);
+/// The difference, and in a line of its own how sure it is.
+fn difference_lines(page: &mut Markup, found: &Difference, value: f64, digits: usize) {
+    page.text(&fixed(value, digits));
     if let Some(i) = found.interval {
-        text += &format!(" ({} to {})", fixed(i.low, digits), fixed(i.high, digits));
+        let ends = format!(" ({} to {})", fixed(i.low, digits), fixed(i.high, digits));
+        page.leaf("span", &[("class", "ends")], &ends);
     }
     if let Some(p) = found.p {
-        text += &format!(", p {}", fixed(p, 4));
+        page.leaf("span", &[("class", "ends")], &format!(" p {}", fixed(p, 4)));
     }
-    text
 }
 
 /// The same behind what it means.
@@ -151,7 +152,8 @@ fn against_baseline(found: Option<&Difference>, digits: usize) -> TableCell {
     };
     let draw = |page: &mut Markup| {
         pill(page, found.standing);
-        page.text(&format!(" {}", difference_text(found, value, digits)));
+        page.text(" ");
+        difference_lines(page, found, value, digits);
     };
     TableCell::of(draw).sorted(value)
 }
@@ -192,7 +194,7 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
                 let means = line.metrics.iter().map(|m| TableCell::number(m.mean, digits(m.metric)));
                 (String::new(), std::iter::once(TableCell::text(&line.method)).chain(means).collect())
             });
-            return table(page, look, &columns, rows.collect());
+            return table(page, Look { class: "many", ..look }, &columns, rows.collect());
         }
         page.leaf("summary", &[], "All metrics, with intervals and spread over repeats");
         let mut columns =
@@ -370,23 +372,33 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
     let total = list.len();
     list.truncate(most);
     page.tag("section", &[("class", "mistakes")], |page| {
-        let title = if real { "Largest errors".into() } else { format!("Bags that {} gets wrong", view.winner()) };
+        let title =
+            if real { "Largest errors".into() } else { format!("Bags that {} gets wrong", view.winner()) };
         page.leaf("h3", &[], &title);
         if list.is_empty() {
             page.leaf("p", &[], "None.");
             return;
         }
-        let shown = if total > most { format!(" The first {most} of them are listed; predictions.csv has all.") } else { String::new() };
+        let shown = if total > most {
+            format!(" The first {most} of them are listed; predictions.csv has all.")
+        } else {
+            String::new()
+        };
         let note = if real {
             format!("By the mean absolute error of {}.{shown}", view.winner())
         } else {
-            let seen = if view.winner_saw_test_bags() { "its label" } else { "it" };
+            let known = view.run.context.model.as_ref().is_some_and(|m| m.saw_these_bags);
+            let by = match (known, view.winner_saw_test_bags()) {
+                (true, _) => "predicted by the model that was trained on it",
+                (false, true) => "predicted by a model that had not seen its label",
+                (false, false) => "predicted by a model that had not seen it",
+            };
             let all = match view.several_methods() {
                 true => " If all methods get a bag wrong, its label may be wrong.",
                 false => "",
             };
             format!(
-                "{total} of {} bags, each predicted by a model that had not seen {seen}; the most confident mistakes first.{all}{shown}",
+                "{total} of {} bags, each {by}; the most confident mistakes first.{all}{shown}",
                 view.roster().bags.len()
             )
         };
@@ -421,14 +433,22 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
                 cells.push(TableCell::number(Some(w.score), 3));
                 cells.push(TableCell::number(Some(w.weight), 3));
             } else {
-                cells.push(TableCell::name(w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str)));
+                cells.push(TableCell::name(
+                    w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str),
+                ));
                 cells.push(TableCell::number(Some(w.score), 3));
                 cells.push(TableCell::number(w.probability, 3));
                 if several {
-                    cells.push(TableCell::text(&format!("{} of {}", w.wrong, w.judged)).sorted(w.wrong as f64 / w.judged as f64));
+                    cells.push(
+                        TableCell::text(&format!("{} of {}", w.wrong, w.judged))
+                            .sorted(w.wrong as f64 / w.judged as f64),
+                    );
                 }
                 if view.several_methods() {
-                    cells.push(TableCell::text(&format!("{} of {}", w.others, view.verdict.table.len())).sorted(w.others as f64));
+                    cells.push(
+                        TableCell::text(&format!("{} of {}", w.others, view.verdict.table.len()))
+                            .sorted(w.others as f64),
+                    );
                 }
             }
             (String::new(), cells)
@@ -436,7 +456,8 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
         let look = Look { caption: &title, sortable: true, filter: Some("bags"), ..Look::default() };
         table(page, look, &columns, rows.collect());
         if list.len() > PRINTED {
-            let note = format!("The first {PRINTED} of {} rows are printed; predictions.csv has all.", list.len());
+            let note =
+                format!("The first {PRINTED} of {} rows are printed; predictions.csv has all.", list.len());
             page.leaf("p", &[("class", "muted print-only")], &note);
         }
     });

@@ -1,5 +1,5 @@
-//! What a reader should know before believing the numbers: suspicions about the data, parameters at the end of their
-//! grid, fits that failed or did not converge, choices that flatter.
+//! What a reader should know before trusting the numbers: suspicious data, parameters at the end of their grid, fits
+//! that failed or did not converge, optimistic protocols.
 
 use std::collections::BTreeMap;
 
@@ -65,6 +65,13 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             "Run the same command again to resume it.",
         ));
     }
+    if context.model.as_ref().is_some_and(|m| m.saw_these_bags) {
+        all.push(warning(
+            true,
+            "The model was trained on some of these bags, so every value is optimistic.".into(),
+            "Evaluate it on bags that it has not seen.",
+        ));
+    }
     let methods = &view.verdict.saw_test_bags;
     if !methods.is_empty() {
         all.push(warning(
@@ -83,12 +90,17 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
         all.push(warning(false, message, "Increase the time budget to include them."));
     }
     if view.roster().groups.is_none() {
-        all.push(warning(
-            false,
-            "The bags have no groups.".into(),
-            "If several bags come from the same patient, scaffold or source, name that column as the group. \
-             Otherwise, related bags in training and test make every estimate optimistic.",
-        ));
+        let remedy = match view.run.is_external() {
+            true => {
+                "If several bags come from the same patient, scaffold or source, name that column as the group. \
+                 Otherwise, intervals are too short."
+            }
+            false => {
+                "If several bags come from the same patient, scaffold or source, name that column as the group. \
+                 Otherwise, related bags in training and test make every estimate optimistic."
+            }
+        };
+        all.push(warning(false, "The bags have no groups.".into(), remedy));
     }
 }
 

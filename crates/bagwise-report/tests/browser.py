@@ -1,6 +1,7 @@
 """Opens reports in headless Chromium and looks: no error in the console, no request that leaves the page, every
-drawing with a text alternative, tables that sort and filter, no sideways scrolling on a phone, text that can be read
-in light and dark, a page that is whole without scripts. Screenshots and a PDF are left beside the findings.
+drawing with a text alternative, tables that sort and filter, no sideways scrolling on a phone, nothing that leaves its
+box or its drawing on a desktop, a phone or paper, text that can be read in light and dark, a page that is whole without
+scripts. Screenshots and a PDF are left beside the findings.
 
 Run: python3 browser.py CHROMIUM OUTPUT_FOLDER PAGE.html… Only the standard library is used: Chromium is driven over two
 pipes (--remote-debugging-pipe), messages are JSON that ends in a zero byte.
@@ -88,6 +89,34 @@ CONTRAST = """(() => {
   });
   return [...poor].slice(0, 10);
 })()"""
+
+# What leaves the place it has: text of a drawing, elements beyond the edge of the page, and tables wider than their boxes. Where
+# the screen is narrow, tables may be wider: their boxes scroll.
+OVERFLOW = """(narrow => {
+  const found = [], edge = document.documentElement.clientWidth + 1;
+  const named = e => e.tagName.toLowerCase() + (e.getAttribute('class') ? '.' + e.getAttribute('class') : '');
+  const told = e => named(e) + ' "' + e.textContent.trim().slice(0, 40) + '"';
+  document.querySelectorAll('svg[viewBox]').forEach(svg => {
+    const frame = svg.getBoundingClientRect();
+    svg.querySelectorAll('text').forEach(text => {
+      const b = text.getBoundingClientRect();
+      if (b.width && (b.left < frame.left - 1 || b.top < frame.top - 1 || b.right > frame.right + 1 || b.bottom > frame.bottom + 1))
+        found.push('text leaves its drawing ' + ((svg.closest('[id]') || {}).id || '') + ': ' + text.textContent);
+    });
+  });
+  document.querySelectorAll('.box').forEach(box => {
+    if (!narrow && box.scrollWidth > box.clientWidth + 1)
+      found.push('table does not fit by ' + (box.scrollWidth - box.clientWidth) + ': ' + box.getAttribute('aria-label'));
+  });
+  document.querySelectorAll('body *').forEach(e => {
+    if (e.closest('svg') && e.tagName.toLowerCase() !== 'svg' || e.parentElement.closest('.box') || e.closest('caption')) return;
+    const r = e.getBoundingClientRect();
+    if (r.width && (r.right > edge || r.left < -1)) found.push('beyond the edge: ' + told(e));
+    else if (e.clientWidth && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'auto')
+      found.push('wider than its place: ' + told(e));
+  });
+  return found;
+})"""
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -184,6 +213,10 @@ def look(browser, page, out, found):
         if not right:
             found.append(f"{page.name}: {what}")
 
+    def stays(where, narrow=False):
+        over = browser.value(f"{OVERFLOW}({'true' if narrow else 'false'})")
+        expect(not over, f"{len(over)} things do not fit {where}: {over[:12]}")
+
     name = page.stem
     browser.screen(1280, 900)
     browser.media()
@@ -202,6 +235,7 @@ def look(browser, page, out, found):
     expect(figures >= 3, f"only {figures} figures")
     sideways = browser.value(SIDEWAYS)
     expect(sideways <= 0, f"scrolls sideways by {sideways} on a desktop")
+    stays("on a desktop")
     poor = browser.value(CONTRAST)
     expect(not poor, f"text too pale: {poor}")
     sorting = browser.value(SORTING)
@@ -225,6 +259,7 @@ def look(browser, page, out, found):
         browser.value("document.querySelectorAll('details').forEach(d => d.open = true)")
         sideways = browser.value(SIDEWAYS)
         expect(sideways <= 0, f"scrolls sideways by {sideways} on a screen of {width}")
+        stays(f"on a screen of {width}", narrow=True)
     browser.screen(1280, 900)
     # Paper is white, also for people who like the dark.
     browser.media(dark=True)
@@ -236,6 +271,12 @@ def look(browser, page, out, found):
     browser.screen(794, 1123)
     browser.open(page)
     browser.shot(out / f"{name}-print.png")
+    # A4 less its margins, in the pixels of a page.
+    browser.screen(688, 1017)
+    browser.open(page)
+    sideways = browser.value(SIDEWAYS)
+    expect(sideways <= 0, f"scrolls sideways by {sideways} on paper")
+    stays("on paper")
     browser.media()
     browser.screen(1280, 900)
     # Without scripts everything is there but sorting and filtering.
@@ -259,6 +300,8 @@ DAMAGE = [
     ('href="data:,"', 'href="https://example.invalid/icon.png"', "addresses outside the page"),
     ("<main>", '<main><p class="muted" style="color:#ccc;background:#fff;width:3000px">pale and wide</p>', "text too pale"),
     ("<main>", "<main><script>undefined.x</script>", "the log has"),
+    ("<main>", '<main><div class="box" style="width:90px"><table><tr><td>wider than it</td></tr></table></div>', "does not fit"),
+    ('text-anchor="end"', 'text-anchor="end" dx="-900"', "leaves its drawing"),
     ('"use strict";', '"use strict"; ', "sorting"),
 ]
 

@@ -6,7 +6,9 @@ mod common;
 use std::collections::BTreeMap;
 
 use bagwise::judge::{FitStatus, Truth};
-use bagwise_report::{Context, KeptColumn, LoadedRun, ReportOptions, render};
+use bagwise_report::{
+    Context, CoverageSummary, KeptColumn, LoadedRun, ModelSource, ReportOptions, joint, render,
+};
 
 use common::{Made, made, well_formed};
 
@@ -265,6 +267,38 @@ fn a_large_report_is_small() {
     std::fs::write(folder.join("large.html"), page).unwrap();
 }
 
+/// What `cargo xtask test` opens in a browser: names as long as they come, and marks for as many methods as can be told apart.
+#[test]
+fn sixteen_methods_on_ten_data_sets_make_a_page() {
+    let names = bagwise::methods::METHODS.iter().map(|m| m.info().name);
+    let mut methods: Vec<&str> = names.filter(|name| *name != "majority").collect();
+    methods.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    methods.truncate(14);
+    methods.extend(["a random forest, trained elsewhere on the same folds", "majority"]);
+    let classes = [2, 2, 2, 3, 2, 2, 8, 2, 2, 2];
+    let runs: Vec<LoadedRun> = classes
+        .iter()
+        .enumerate()
+        .map(|(i, &classes)| {
+            let data = match i {
+                0 => "synthetic:scaffolds?bags=200&groups=40&signal=2".to_string(),
+                1 => "studies/2026/slides_of_the_second_hospital.parquet".into(),
+                _ => format!("text_comp_sys_{}", "ibm_pc_hardware_".repeat(1 + i % 2) + &i.to_string()),
+            };
+            made(&Made { data: &data, methods: &methods, repeats: 2, classes, ..Made::default() })
+        })
+        .collect();
+    let page = several(&runs);
+    assert!(page.contains("<h1>16 methods on 10 data sets</h1>"));
+    // Every method has a look of its own, but for the baseline, which is grey.
+    for at in 0..15 {
+        assert!(page.contains(&format!("data-m=\"m{at}\"")), "m{at}");
+    }
+    assert!(!page.contains("data-m=\"m15\"") && page.contains("data-m=\"mx\""));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(folder.join("sixteen.html"), page).unwrap();
+}
+
 #[test]
 fn few_data_sets_are_not_tested_over() {
     let runs: Vec<LoadedRun> =
@@ -335,7 +369,11 @@ fn why_there_are_no_ranks_or_no_test_is_said_as_it_is() {
     assert!(verdict(&many).contains("Wilcoxon") && many.contains("Exact Wilcoxon signed-rank test of "));
     // One of the five is a tie.
     let five = several(&pair[..5]);
-    assert!(verdict(&five).contains("no outcome could with 4 differences"), "{}", verdict(&five));
+    assert!(
+        verdict(&five).contains("no result could be significant with 4 differences"),
+        "{}",
+        verdict(&five)
+    );
     assert!(verdict(&several(&pair[..4])).contains("There are too few data sets for a test"));
     let apart = several(&[on("a", &["mi-kernel", "majority"]), on("b", &["mi-kernel", "simple-mi"])]);
     assert!(verdict(&apart).contains("fewer than two methods have a value on every data set"));
@@ -475,4 +513,135 @@ fn the_skeleton_stays_as_it_is() {
         }
     }
     insta::assert_snapshot!(outline);
+}
+
+#[test]
+fn differences_from_the_recommended_method_are_drawn_as_they_were_tested() {
+    let run = made(&Made { methods: &["mi-kernel", "wmksvm", "simple-mi", "majority"], ..Made::default() });
+    let found =
+        bagwise::run::Verdict::new(&run.records, &run.roster, run.metric(), run.level(), false).unwrap();
+    let whole = page(run);
+    let figure = between(&whole, "<figure id=\"d0-differences\">", "</figure>");
+    assert!(figure.contains(&format!("Difference from {}, the recommended method", found.recommended())));
+    let drawn = between(figure, "<svg", "</svg>");
+    assert_eq!(drawn.matches("class=\"mark").count(), 3, "{drawn}");
+    for (line, difference) in found.table.iter().zip(&found.against_recommended) {
+        let Some(difference) = difference else { continue };
+        let (value, ends) = (difference.value.unwrap(), difference.interval.unwrap());
+        let text = [value, ends.low, ends.high].map(|v| {
+            let sign = if v > 0.0 { "+" } else { "" };
+            format!("{sign}{v:.3}").replace("-0.000", "0.000").replace('-', "\u{2212}")
+        });
+        let title = format!(
+            "{} {}, interval {} to {}, {}",
+            line.method,
+            text[0],
+            text[1],
+            text[2],
+            difference.standing.as_str()
+        );
+        assert!(drawn.contains(&title), "{title}\n{drawn}");
+    }
+    // One method differs from nothing.
+    assert!(!page(made(&Made { methods: &["mi-kernel"], ..Made::default() })).contains("-differences\""));
+}
+
+/// A saved model on a cohort.
+fn cohort(data: &str, model: &str) -> LoadedRun {
+    let mut run = made(&Made { data, methods: &["mi-kernel"], folds: 1, ..Made::default() });
+    run.records.iter_mut().for_each(|r| r.protocol = "external".into());
+    run.context.model = Some(ModelSource {
+        file: model.into(),
+        data: "the training bags".into(),
+        bags: 80,
+        metric: "accuracy".into(),
+        estimate: Some(0.875),
+        parameters: "c 10".into(),
+        ..ModelSource::default()
+    });
+    run
+}
+
+#[test]
+fn external_cohorts_stand_beside_each_other_and_are_not_ranked() {
+    let one = page(cohort("hospital A", "m.bagwise"));
+    assert!(one.contains("<h1>External validation of m.bagwise on hospital A</h1>"));
+    assert!(
+        one.contains("<dt>trained on</dt><dd>the training bags: 80 bags</dd>")
+            && one.contains("<dd>c 10</dd>")
+    );
+    assert!(one.contains("intervals are too short") && !one.contains("make every estimate optimistic"));
+    let mut known = cohort("hospital A", "m.bagwise");
+    known.context.model.as_mut().unwrap().saw_these_bags = true;
+    let known = page(known);
+    assert!(
+        known.contains("trained on some of these bags") && !known.contains("on bags not seen in training")
+    );
+
+    let cohorts = [cohort("hospital A", "m.bagwise"), cohort("hospital B", "m.bagwise")];
+    let two = several(&cohorts);
+    assert!(two.contains("<h1>External validation on 2 cohorts</h1>"));
+    let said = verdict(&two);
+    assert!(
+        said.starts_with("m.bagwise on 2 external cohorts: accuracy 0.") && said.contains(" on hospital B."),
+        "{said}"
+    );
+    let drawn = between(&two, "<figure id=\"cohorts-0\">", "</figure>");
+    // Two cohorts, and what was estimated where the model was trained.
+    assert_eq!(drawn.matches("class=\"mark").count(), 3, "{drawn}");
+    assert!(drawn.contains("cross-validated on the training bags: 0.875"));
+    assert!(!two.contains("average rank"));
+
+    let own = ["a", "b", "c"].map(|data| made(&Made { data, ..Made::default() }));
+    let mixed = [&own[..], &cohorts[..]].concat();
+    let (alone, both) = (several(&own), several(&mixed));
+    assert!(both.contains("<h1>3 methods on 3 data sets, and 2 external cohorts</h1>"));
+    let ranks = |page: &str| between(page, "average rank</", "</tr>").to_string();
+    assert_eq!(ranks(&alone), ranks(&both));
+    assert!(
+        verdict(&both).starts_with("Over 3 data sets")
+            && verdict(&both).contains("m.bagwise on 2 external cohorts")
+    );
+    let numbers = joint(&mixed).unwrap();
+    assert_eq!(numbers.together.unwrap().ranks.data.len(), 3);
+    assert_eq!(numbers.runs.iter().filter(|r| r.external).count(), 2);
+    // One comparison and a cohort: the sentence is that of the comparison, and no ranks are missed.
+    let pair = several(&[own[0].clone(), cohorts[0].clone()]);
+    assert!(
+        verdict(&pair).contains("is best on a") && !verdict(&pair).contains("average ranks"),
+        "{}",
+        verdict(&pair)
+    );
+    assert!(pair.contains("<h1>3 methods on a, and 1 external cohort</h1>"));
+}
+
+#[test]
+fn coverage_is_shown_beside_what_was_asked_for() {
+    let mut run = cohort("hospital A", "m.bagwise");
+    assert!(!page(run.clone()).contains("-coverage\""));
+    let one = |coverage: f64, held: f64| CoverageSummary {
+        coverage,
+        held,
+        interval: Some((held - 0.05, held + 0.04)),
+        size: 1.25,
+        single: Some(0.7),
+        empty: Some(0.025),
+        classes: vec![("class 0".into(), Some(0.9)), ("class 1".into(), None)],
+        promise: "the set usually holds the truth".into(),
+        ..CoverageSummary::default()
+    };
+    run.context.coverage = vec![one(0.8, 0.85), one(0.9, 0.925)];
+    let whole = page(run.clone());
+    let drawn = between(&whole, "<figure id=\"d0-coverage\">", "</figure>");
+    assert!(drawn.contains("requested 90%, observed 92.5% (interval 87.5% to 96.5%)"), "{drawn}");
+    let table = between(&whole, "<caption>Coverage on these bags</caption>", "</table>");
+    assert!(
+        table.contains("mean classes") && table.contains(">1.25<") && table.contains(">2.5%<"),
+        "{table}"
+    );
+    assert!(
+        table.contains("observed, class class 0") && whole.contains("90%: the set usually holds the truth.")
+    );
+    let cohorts = several(&[run, cohort("hospital B", "m.bagwise")]);
+    assert!(between(&cohorts, "id=\"cohorts\"", "</table>").contains(">92.5%<"));
 }

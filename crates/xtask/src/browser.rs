@@ -12,7 +12,14 @@ use crate::run::{cargo, program, root, run, say, target};
 /// Programs that answer to Chromium's options.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Makes two runs, draws their reports and looks at them.
+/// A page of sixteen methods on ten data sets, which a test of the report draws from made-up records: training would take long.
+const MANY: &str = "sixteen_methods_on_ten_data_sets_make_a_page";
+
+/// At least one of each family; a page of all of them is drawn from results that are made up.
+const METHODS: &str =
+    "simple-mi,mi-kernel,isk,migraph,wmksvm,mg-ddv,mirsvm,mi-svm,dd,citation-knn,mi-boost,miles,auto";
+
+/// Makes runs of every kind, draws their reports and looks at them.
 pub(crate) fn check() -> Result<Option<String>> {
     let Some(chromium) = chromium() else {
         say(
@@ -20,7 +27,7 @@ pub(crate) fn check() -> Result<Option<String>> {
         );
         return Ok(Some("SKIPPED, no Chromium".into()));
     };
-    run(cargo(&["build", "--quiet", "--workspace", "--bin", "bagwise"]))?;
+    run(cargo(&["build", "--quiet", "--workspace", "--features", "bagwise/ndarray", "--bin", "bagwise"]))?;
     let folder = target().join("report");
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
@@ -30,29 +37,62 @@ pub(crate) fn check() -> Result<Option<String>> {
     let molecules = root().join("docs/molecules.csv");
     let molecules = molecules.to_string_lossy();
     let columns = ["--bag", "mol", "--label", "active", "--group", "scaffold", "--keep", "conformer"];
-    let mut each: Vec<&str> = vec!["compare", &molecules, "-q", "-o", "molecules"];
+    let mut each: Vec<&str> = vec!["compare", &molecules, "--methods", METHODS, "-q", "-o", "molecules"];
     each.extend(columns);
-    inside(&bagwise, &folder, &["compare", "musk1", "-q", "-o", "musk1"])?;
+    inside(&bagwise, &folder, &["compare", "musk1", "--methods", METHODS, "-q", "-o", "musk1"])?;
     inside(&bagwise, &folder, &each)?;
     // Five data sets make a report over all of them.
     let mut all = vec!["report".to_string()];
     for seed in 0..5 {
         let name = format!("gauss-{seed}");
         let data = format!("synthetic:gauss?bags=30&seed={seed}");
-        inside(&bagwise, &folder, &["compare", &data, "-q", "--folds", "3", "--no-report", "-o", &name])?;
+        inside(
+            &bagwise,
+            &folder,
+            &["compare", &data, "--methods", METHODS, "-q", "--folds", "3", "--no-report", "-o", &name],
+        )?;
         all.push(name);
     }
     all.extend(["-q".to_string(), "-o".into(), "several.html".into()]);
     inside(&bagwise, &folder, &all.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let pages = ["musk1", "molecules"].map(|name| folder.join(format!("{name}.html")));
-    for page in &pages {
-        std::fs::copy(page.with_extension("").join("report.html"), page)?;
+    // A saved model on bags from elsewhere, once and several times.
+    let fit = "fit synthetic:gauss?bags=60 --method simple-mi -p embed=mean -p kernel=linear --conformal=5 -q -o m.bagwise";
+    inside(&bagwise, &folder, &fit.split(' ').collect::<Vec<_>>())?;
+    for seed in 1..4 {
+        let data = format!("synthetic:gauss?bags=40&seed={seed}");
+        let name = format!("cohort-{seed}");
+        inside(&bagwise, &folder, &["evaluate", "--model", "m.bagwise", &data, "-q", "-o", &name])?;
     }
+    let cohorts = "report gauss-0 cohort-1 cohort-2 cohort-3 -q -o cohorts.html";
+    inside(&bagwise, &folder, &cohorts.split(' ').collect::<Vec<_>>())?;
+    // Results beside printed numbers.
+    for name in ["experiment.toml", "molecules.csv"] {
+        std::fs::copy(root().join("docs").join(name), folder.join(name))?;
+    }
+    inside(&bagwise, &folder, &["run", "experiment.toml", "--quick", "-q", "-o", "experiment"])?;
+    let mut pages = Vec::new();
+    for name in ["musk1", "molecules", "cohort-1", "experiment"] {
+        let page = folder.join(format!("{name}.html"));
+        let report = folder.join(name).join("report.html");
+        std::fs::copy(&report, &page).with_context(|| format!("copying {}", report.display()))?;
+        pages.push(page);
+    }
+    pages.extend(["several.html", "cohorts.html"].map(|name| folder.join(name)));
+    let made = target().join("tmp/sixteen.html");
+    if made.exists() {
+        std::fs::remove_file(&made)?;
+    }
+    // The features of the tests, so that nothing is built twice.
+    let test = ["--workspace", "--features", "bagwise/ndarray", "--test", "report", MANY];
+    run(cargo(&[&["test", "--quiet"], &test[..]].concat()))?;
+    let many = folder.join("sixteen.html");
+    std::fs::copy(made, &many)?;
+    pages.push(many);
     let python = ["python3", "python"].into_iter().find(|name| answers(name)).context("no Python 3")?;
     let mut look = program(python, &["crates/bagwise-report/tests/browser.py"]);
-    look.arg(chromium).arg(folder.join("seen")).args(&pages).arg(folder.join("several.html"));
+    look.arg(chromium).arg(folder.join("seen")).args(&pages);
     run(look)?;
-    Ok(Some(format!("3 pages, screenshots in {}", folder.join("seen").display())))
+    Ok(Some(format!("{} pages, screenshots in {}", pages.len(), folder.join("seen").display())))
 }
 
 /// Runs the program in the folder, without its tables.

@@ -321,11 +321,11 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
         Some(&|page| {
             let columns = [
                 words("probability"),
-                numbers("mean predicted"),
+                numbers("mean"),
                 numbers("observed"),
                 numbers("low"),
                 numbers("high"),
-                numbers("predictions"),
+                numbers("count").hint("predictions"),
             ];
             let lines = bins.iter().enumerate().filter(|(_, b)| b.2 > 0).zip(&rows).map(|((i, _), r)| {
                 let range = format!("{:.1} to {:.1}", i as f64 / 10.0, (i + 1) as f64 / 10.0);

@@ -9,9 +9,15 @@ use crate::results::{capital, digits, heading};
 use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
-pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
+/// Whether a run has such a curve.
+pub(crate) fn is_in(view: &View<'_>) -> bool {
+    view.run.records.iter().any(|r| r.protocol == ProtocolName::LearningCurve.as_str())
+}
+
+/// The curves of a run; `id` is that of the drawing.
+pub(crate) fn write(page: &mut Markup, view: &View<'_>, id: &str) {
     let records = &view.run.records;
-    if records.iter().all(|r| r.protocol != ProtocolName::LearningCurve.as_str()) {
+    if !is_in(view) {
         return;
     }
     let metric = view.verdict.metric;
@@ -43,9 +49,8 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let y = AxisScale::new((low - pad, high + pad), (262.0, 30.0));
     let last = |points: &[(f64, f64)]| points.last().map_or(String::new(), |p| fixed(p.1, digits(metric)));
     let ends: Vec<String> = drawn.iter().map(|(name, points)| format!("{name} {}", last(points))).collect();
-    let id = format!("{}-learning", view.id);
     let about = Figure {
-        id: &id,
+        id,
         title: &format!("{} against the share of training bags", capital(metric)),
         note: "Mean over folds and repeats; test bags are the same at every share.",
         description: &format!("With all training bags: {}.", ends.join("; ")),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::markup::{Markup, listed};
 use crate::plot::{Figure, figure, label, rect, titled};
+use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
 const CELL: (f64, f64) = (40.0, 26.0);
@@ -21,6 +22,7 @@ struct Choices {
 }
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
+    methods_chosen(page, view);
     // Among many data sets the best methods are enough.
     let most = if view.alone { usize::MAX } else { 3 };
     let maps: Vec<Choices> = view
@@ -48,6 +50,50 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     });
 }
 
+/// Which method each outer fold chose, where the choice was among methods: how often, with which scaling, and what inner folds
+/// promised.
+fn methods_chosen(page: &mut Markup, view: &View<'_>) {
+    for line in &view.verdict.table {
+        let mut chosen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut fits = 0;
+        for record in view.records(&line.method).filter(|r| r.succeeded()) {
+            let text = |key: &str| record.parameters.get(key).map(word);
+            let Some(method) = text("method") else { continue };
+            let name = match (text("members"), text("scale")) {
+                (Some(members), _) => format!("together: {members}"),
+                (None, Some(scale)) => format!("{method}, scaling {scale}"),
+                (None, None) => method,
+            };
+            chosen.entry(name).or_default().extend(record.inner);
+            fits += 1;
+        }
+        if chosen.is_empty() {
+            continue;
+        }
+        let mut order: Vec<(String, Vec<f64>)> = chosen.into_iter().collect();
+        order.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(&b.0)));
+        page.leaf("h3", &[("class", "part")], &format!("What {} chose", line.method));
+        page.leaf(
+            "p",
+            &[("class", "lead")],
+            "The choice is made anew in each outer fold. If folds choose different methods, the data do not tell them apart; the \
+             estimate is that of the choice as a whole.",
+        );
+        let columns = [words("choice"), numbers("folds"), numbers("inner folds")];
+        let rows = order.iter().map(|(name, inner)| {
+            let mean = inner.iter().sum::<f64>() / inner.len().max(1) as f64;
+            let cells = vec![
+                TableCell::text(name),
+                TableCell::shown(inner.len() as f64, &format!("{} of {fits}", inner.len())),
+                TableCell::number(Some(mean), 3),
+            ];
+            (String::new(), cells)
+        });
+        let caption = format!("What {} chose in each outer fold", line.method);
+        table(page, Look { caption: &caption, ..Look::default() }, &columns, rows.collect());
+    }
+}
+
 /// A parameter value as people write it.
 pub(crate) fn word(value: &Value) -> String {
     match value {
@@ -60,6 +106,10 @@ pub(crate) fn word(value: &Value) -> String {
 /// Up to four digits; powers of two as they are.
 fn number(v: f64) -> String {
     let size = v.abs();
+    // Rounded, a power of two would be none.
+    if size > 0.0 && size.log2().fract() == 0.0 && (1e-4..1e5).contains(&size) {
+        return v.to_string();
+    }
     if v == 0.0 || (1e-3..1e5).contains(&size) {
         let text = format!("{v:.4}");
         text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -83,6 +133,21 @@ fn choices(view: &View<'_>, method: &str) -> Option<Choices> {
             .collect(),
         _ => seen(&fits),
     };
+    // A list that grew has values that the table does not.
+    for (name, values) in &mut axes {
+        let grown: Vec<&String> =
+            fits.iter().filter_map(|f| f.get(name)).filter(|v| !values.contains(v)).collect();
+        if grown.iter().all(|v| value(v).is_some())
+            && values.iter().all(|v| value(v).is_some())
+            && !grown.is_empty()
+        {
+            let mut all = values.clone();
+            all.extend(grown.into_iter().cloned());
+            all.sort_by(|a, b| value(a).unwrap_or(0.0).total_cmp(&value(b).unwrap_or(0.0)));
+            all.dedup();
+            *values = all;
+        }
+    }
     axes.retain(|(_, values)| values.len() > 1);
     // Numbers before words, long lists before short ones; the order of the table among equals.
     axes.sort_by_key(|(_, values)| {
@@ -159,12 +224,12 @@ fn heat_map(page: &mut Markup, view: &View<'_>, at: usize, map: &Choices) {
         }
     }
     let most = counts.values().copied().max().unwrap_or(1) as f64;
-    let widest = rows.iter().map(|v| v.chars().count()).max().unwrap_or(0);
-    let left = if down.is_some() { 16.0 + 7.0 * widest.min(9) as f64 } else { 10.0 };
     // Long labels of columns stand on their side.
     let (across_name, across_shown) = short(&across.0, &across.1);
     let (down_name, rows_shown) = down.map_or((String::new(), vec![String::new()]), |d| short(&d.0, &d.1));
-    let longest = across_shown.iter().map(|v| v.chars().count()).max().unwrap_or(0);
+    let characters = |shown: &[String]| shown.iter().map(|v| v.chars().count()).max().unwrap_or(0);
+    let left = if down.is_some() { 16.0 + 7.0 * characters(&rows_shown) as f64 } else { 10.0 };
+    let longest = characters(&across_shown);
     let cell = if across_shown.len() > 8 { (31.0, CELL.1) } else { CELL };
     let below = if longest > 5 { 8.0 + 6.2 * longest as f64 } else { 20.0 };
     let (w, h) = (cell.0 * across.1.len() as f64, cell.1 * rows.len() as f64);
@@ -272,4 +337,23 @@ fn tally(name: &str, fits: &[BTreeMap<String, String>]) -> String {
     list.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let words: Vec<String> = list.iter().map(|(n, v)| format!("{v} {n}")).collect();
     format!("{name}: {}", listed(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_written_as_such() {
+        assert_eq!(
+            [number(0.03125), number(8.0), number(0.3), number(1e-5)],
+            ["0.03125", "8", "0.3", "1e-5"]
+        );
+        let values = [0.03125, 0.125, 0.5, 2.0].map(number);
+        let shown = short("gamma", &values.map(|v| format!("{v}/median")));
+        assert_eq!(
+            shown,
+            ("gamma, times 1/median".into(), ["2⁻⁵", "2⁻³", "2⁻¹", "2¹"].map(String::from).into())
+        );
+    }
 }

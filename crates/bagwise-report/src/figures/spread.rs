@@ -1,13 +1,14 @@
 //! How much a method's value differs from fold to fold: a dot for each fold, a line for the interval of the mean.
 
+use crate::forest::{margin, shortened};
 use crate::markup::{Markup, fixed, place};
 use crate::plot::{AxisScale, Figure, figure, label, line, mark};
 use crate::results::{capital, digits, heading};
 use crate::table::{Look, TableCell, numbers, table, words};
 use crate::view::View;
 
-const LEFT: f64 = 124.0;
-const WIDTH: f64 = 460.0;
+/// Width of the part with the dots.
+const INNER: f64 = 336.0;
 const ROW: f64 = 26.0;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -28,8 +29,10 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let pad = 0.02 * (high - low);
     let rows = folds.len() as f64;
-    let size = (WIDTH, 14.0 + ROW * rows + 38.0);
-    let x = AxisScale::new((low - pad, high + pad), (LEFT, WIDTH - 14.0));
+    let left = margin(view.verdict.table.iter().map(|l| l.method.as_str()));
+    let right = left + INNER;
+    let size = (right, 14.0 + ROW * rows + 38.0);
+    let x = AxisScale::new((low - pad, high + pad), (left, right - 14.0));
     let name = heading(metric);
     let count = folds.iter().map(Vec::len).max().unwrap_or(0);
     let lines: Vec<String> = view
@@ -68,11 +71,11 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
                 line(svg, "g", (x.at(tick), 6.0), (x.at(tick), bottom));
                 label(svg, "t", "middle", (x.at(tick), bottom + 16.0), &x.label(tick));
             }
-            label(svg, "t", "middle", ((LEFT + WIDTH) / 2.0, bottom + 33.0), name);
+            label(svg, "t", "middle", ((left + right) / 2.0, bottom + 33.0), name);
             for (i, (l, values)) in view.verdict.table.iter().zip(&folds).enumerate() {
                 let y = 10.0 + ROW * (i as f64 + 0.5);
                 let colour = view.colour(&l.method);
-                label(svg, "", "end", (LEFT - 10.0, y + 4.0), &l.method);
+                label(svg, "", "end", (left - 10.0, y + 4.0), &shortened(&l.method));
                 // Equal values would hide each other: they are stacked a little.
                 let mut sorted = values.clone();
                 sorted.sort_by(f64::total_cmp);

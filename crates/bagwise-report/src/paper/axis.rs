@@ -21,8 +21,8 @@ pub(super) fn draw(page: &mut Markup, axis: &RankAxis, id: &str) {
     let text = |(name, rank): &(String, f64)| format!("{name} {}", fixed(*rank, 2));
     let description = ranks.iter().map(|r| text(r)).collect::<Vec<_>>().join(", ");
     let note = format!(
-        "Average ranks, 1 is best. The bar is {} ranks long and begins at {}: what lies under it is not told from it \
-         (Bonferroni-Dunn).",
+        "Average ranks; 1 is best. The bar is {} ranks long and begins at {}. Methods under it do not differ significantly \
+         from that method (Bonferroni-Dunn).",
         fixed(axis.length, 3),
         axis.control
     );

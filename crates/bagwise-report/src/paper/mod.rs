@@ -245,10 +245,10 @@ impl Paper {
         let cells = || self.tables.iter().flat_map(|t| &t.cells);
         let printed = cells().filter(|c| c.printed.is_some()).count();
         if printed == 0 && !self.figures.is_empty() {
-            return format!("{} of the paper, drawn again.", count(self.figures.len(), "figure"));
+            return format!("{} of the paper, redrawn.", count(self.figures.len(), "figure"));
         }
         if printed == 0 {
-            return "The paper has no numbers for these runs.".into();
+            return self.referred().unwrap_or_else(|| "The paper has no numbers for these runs.".into());
         }
         let counts: Vec<String> = Agreement::ALL
             .iter()
@@ -257,6 +257,19 @@ impl Paper {
             .map(|(n, what)| format!("{n} {what}"))
             .collect();
         format!("Of {printed} printed values: {}.", listed(&counts))
+    }
+
+    /// How many references lie in our intervals, where nothing was printed; nothing without references.
+    fn referred(&self) -> Option<String> {
+        let cells = self.tables.iter().flat_map(|t| &t.cells);
+        let pairs: Vec<(f64, (f64, f64))> = cells.filter_map(|c| c.reference.zip(c.interval)).collect();
+        let inside = pairs.iter().filter(|(value, (low, high))| low <= value && value <= high).count();
+        (!pairs.is_empty()).then(|| {
+            format!(
+                "Our interval holds the value of an independent implementation in {inside} of {}.",
+                count(pairs.len(), "case")
+            )
+        })
     }
 }
 
@@ -299,5 +312,12 @@ mod tests {
         let paper = Paper { tables: vec![PaperTable { cells, ..PaperTable::default() }], ..Paper::default() };
         assert_eq!(paper.sentence(), "Of 3 printed values: 2 reproduced and 1 not run.");
         assert_eq!(Paper::default().sentence(), "The paper has no numbers for these runs.");
+        let cell = |reference| PaperCell { reference, interval: Some((80.0, 90.0)), ..PaperCell::default() };
+        let cells = vec![cell(Some(85.0)), cell(Some(91.0)), cell(None)];
+        let paper = Paper { tables: vec![PaperTable { cells, ..PaperTable::default() }], ..Paper::default() };
+        assert_eq!(
+            paper.sentence(),
+            "Our interval holds the value of an independent implementation in 1 of 2 cases."
+        );
     }
 }

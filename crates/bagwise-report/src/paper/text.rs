@@ -6,7 +6,10 @@ impl Paper {
     /// Everything as Markdown, below a heading for each table.
     pub fn markdown(&self, title: &str) -> String {
         let mut text = format!("### {title}\n\n{}\n\n{}\n", self.origin(), self.sentence());
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| in_a_cell(cell)).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
         let mut rows = |head: &[&str], rows: Vec<Vec<String>>| {
             let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
             text += &format!("\n{}|{}\n", line(&head), "---|".repeat(head.len()));
@@ -85,6 +88,11 @@ pub(super) fn plus_minus(spread: &str, sign: &str) -> String {
     }
 }
 
+/// Text that stays in its cell of a Markdown table.
+fn in_a_cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
 /// Text that LaTeX takes as it is.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
@@ -94,6 +102,10 @@ fn escaped(text: &str) -> String {
             '\\' => out += "\\textbackslash{}",
             '~' => out += "\\textasciitilde{}",
             '^' => out += "\\textasciicircum{}",
+            '|' => out += "\\textbar{}",
+            '<' => out += "\\textless{}",
+            '>' => out += "\\textgreater{}",
+            '\n' => out.push(' '),
             '\u{2212}' => out += "$-$",
             c => out.push(c),
         }
@@ -177,6 +189,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| c | M & N | 83.9 (81.2 to 85.7) |  |  |  |  | not run |  |\n"), "{text}");
+    }
+
+    #[test]
+    fn a_bar_in_a_name_stays_in_its_cell() {
+        let mut paper = paper();
+        paper.tables[0].methods = vec!["p(x|y)\nmean".into()];
+        let text = paper.markdown("T");
+        assert!(text.contains("| a_b | p(x\\|y) mean | 89.2 ± 0.6 |"), "{text}");
+        // In LaTeX's old encoding a bar of text is a dash.
+        assert!(paper.latex().contains("p(x\\textbar{}y) mean & 89.2"), "{}", paper.latex());
     }
 
     #[test]

@@ -8,23 +8,31 @@ use crate::table::{Look, TableCell, numbers, table, words};
 
 const LEGEND: &str = "Each cell: the printed value, ours in bold, the difference with its 95 % interval. Reproduced: the \
                       printed value lies in our interval. Above, below: ours is higher or lower. Too imprecise: it lies in \
-                      our interval, but that is wider than 3 points (a tenth of the value for errors) either way.";
+                      our interval, but the interval extends more than 3 points (a tenth of the value for regression \
+                      errors) to either side.";
+
+const REFERRED: &str = "Each cell: the value of an independent implementation, and ours in bold.";
 
 impl Paper {
-    /// What stands at the top of the page.
-    pub(crate) fn write(&self, page: &mut Markup) {
+    /// What stands at the top of the page; `first` draws what the runs themselves show of the paper, before its tables.
+    pub(crate) fn write(&self, page: &mut Markup, first: &dyn Fn(&mut Markup)) {
         page.leaf("p", &[("class", "verdict")], &self.sentence());
         page.leaf("p", &[("class", "lead")], &self.origin());
-        if !self.notes.is_empty() {
-            page.tag("ul", &[("class", "notes")], |page| {
-                self.notes.iter().for_each(|note| page.leaf("li", &[], note));
-            });
-        }
+        first(page);
         for (i, table) in self.tables.iter().enumerate() {
             page.tag("section", &[("id", &format!("table-{i}"))], |page| {
-                page.leaf("h2", &[], &table.title);
-                page.leaf("p", &[("class", "lead")], &format!("{}. {LEGEND}", capital(&table.quantity)));
+                // The only table has the title of the page.
+                if self.tables.len() > 1 {
+                    page.leaf("h2", &[], &table.title);
+                }
                 table.matrix(page);
+                let any = |of: fn(&PaperCell) -> Option<f64>| table.cells.iter().any(|c| of(c).is_some());
+                let legend = match (any(|c| c.printed), any(|c| c.reference)) {
+                    (true, _) => LEGEND,
+                    (_, true) => REFERRED,
+                    _ => "The paper prints no numbers for these cells: each has ours, in bold.",
+                };
+                page.leaf("p", &[("class", "lead")], &format!("{}. {legend}", capital(&table.quantity)));
                 summaries(page, "Over all data sets", &table.summaries);
                 axes(page, &table.axes, &format!("axis-{i}"));
                 page.tag("details", &[("class", "numbers")], |page| {
@@ -39,7 +47,13 @@ impl Paper {
         summaries(page, "Ranks of ranks", &self.ranks_of_ranks);
         axes(page, &self.axes, "axis-all");
         summaries(page, "Densities around misclassified bags", &self.densities);
-        summaries(page, "Data and methods, as described and as they are here", &self.facts);
+        summaries(page, "Data and methods, as described in the paper and as used here", &self.facts);
+        if !self.notes.is_empty() {
+            page.leaf("h3", &[("class", "part")], "Known differences");
+            page.tag("ul", &[("class", "notes")], |page| {
+                self.notes.iter().for_each(|note| page.leaf("li", &[], note));
+            });
+        }
     }
 }
 
@@ -61,8 +75,8 @@ pub(super) fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary])
     page.leaf("h3", &[("class", "part")], caption);
     let columns = [words("of"), words("what"), numbers("printed"), numbers("ours"), words("remark")];
     let rows = list.iter().map(|s| {
-        let cells = [&s.of, &s.what, &s.printed, &s.ours, &s.remark].map(|text| TableCell::text(text));
-        (String::new(), cells.into())
+        let cells = [&s.of, &s.what, &s.printed, &s.ours, &s.remark];
+        (String::new(), cells.map(|text| TableCell::text(text).class("remark")).into())
     });
     table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
 }
@@ -98,7 +112,10 @@ impl PaperTable {
             if cell.printed.is_none() && cell.ours.is_none() {
                 return m.text("\u{2013}");
             }
-            let printed = self.number(cell.printed) + &plus_minus(&cell.spread, "\u{b1}");
+            let mut printed = self.number(cell.printed) + &plus_minus(&cell.spread, "\u{b1}");
+            if let (None, Some(reference)) = (cell.printed, cell.reference) {
+                printed = format!("reference {}", self.number(Some(reference)));
+            }
             m.leaf("span", &[], if printed.is_empty() { "\u{2013}" } else { &printed });
             if cell.ours.is_some() {
                 m.leaf("b", &[], &self.number(cell.ours));
@@ -153,7 +170,7 @@ impl PaperTable {
                 },
                 number(cell.reference),
                 TableCell::text(cell.agreement.as_str()),
-                TableCell::text(&cell.remark),
+                TableCell::text(&cell.remark).class("remark"),
             ];
             (String::new(), cells)
         });
