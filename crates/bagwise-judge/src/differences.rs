@@ -98,8 +98,8 @@ impl Standing {
 pub struct Difference {
     /// The method's value minus the reference's.
     pub value: Option<f64>,
-    /// Its interval: those of all differences from the reference hold at once. None if no unit makes a difference, or if
-    /// there is no test.
+    /// Its interval: those of all differences from the reference hold at once. None if every unit makes the same
+    /// difference, which says nothing of its spread, or if there is no test.
     pub interval: Option<Interval>,
     /// Probability that chance makes one of the family as large, if no two methods differ: adjusted for their number.
     pub p: Option<f64>,
@@ -342,9 +342,12 @@ impl Pair {
     }
 
     /// The differences that the data do not rule out: those that, taken from every unit by its share in the values, leave a
-    /// statistic of at most `most`. None if nothing differs; without ends if a few units hold nearly all bags.
+    /// statistic of at most `most`. None if units do not vary about the value; without ends if a few units hold nearly all
+    /// bags.
     fn interval(&self, shares: &[f64], most: f64, level: f64) -> Option<Interval> {
-        if self.norm == 0.0 {
+        let left = self.parts.iter().zip(shares).map(|(part, share)| part - share * self.value);
+        // Sums of at most a thousand parts: what is below this is rounding. A range of one point would look like certainty.
+        if left.map(|d| d * d).sum::<f64>().sqrt() <= 1e-12 * self.norm {
             return None;
         }
         // (value - x)^2 <= most^2 * sum of (part - share x)^2, a parabola in x.
@@ -418,12 +421,17 @@ fn averages_bags(metric: Metric) -> bool {
 
 /// The rule by which one of several methods is taken: the simplest that is not clearly worse than the one at `best`, of
 /// equally simple ones the first. Where nothing could be tested, that is no reason to take a method whose value is lower: the
-/// best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best.
-pub fn recommended(best: usize, standings: &[Standing], complexity: &[u32]) -> usize {
-    let simplest = (0..standings.len())
-        .filter(|&m| m == best || standings[m] == Standing::NoClearDifference && complexity[m] > 0)
-        .min_by_key(|&m| (complexity[m], m != best));
-    simplest.unwrap_or(best)
+/// best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best; so is a method that is
+/// not `better` than such a baseline.
+pub fn recommended(
+    best: usize,
+    standings: &[Standing],
+    complexity: &[u32],
+    better: impl Fn(usize) -> bool,
+) -> usize {
+    let is_choice = |m: usize| standings[m] == Standing::NoClearDifference && complexity[m] > 0 && better(m);
+    let choices = (0..standings.len()).filter(|&m| m == best || is_choice(m));
+    choices.min_by_key(|&m| (complexity[m], m != best)).unwrap_or(best)
 }
 
 #[cfg(test)]
@@ -483,6 +491,31 @@ mod tests {
     }
 
     #[test]
+    fn differences_that_do_not_vary_have_no_interval() {
+        // Five positives ranked perfectly in every fold, against the same score for all: no bag moves either value.
+        let actual: Vec<u32> = (0..30).map(|b| u32::from(b % 6 == 0)).collect();
+        let scored = |score: fn(u32) -> f64| {
+            let scores = bagwise_core::Mat::new(30, 1, actual.iter().map(|&y| score(y)).collect());
+            let classified = Classified::new(actual.clone(), actual.clone(), 2, Some(1)).unwrap();
+            let predictions = Predictions::Classes(classified.with_scores(scores).unwrap());
+            let folds = (0..30).map(|b| b / 12).collect();
+            vec![Repeat {
+                repeat: 0,
+                fold: None,
+                bags: (0..30).collect(),
+                folds,
+                predictions,
+                complete: true,
+            }]
+        };
+        let methods = [scored(|_| 0.0), scored(f64::from)];
+        let found = Influences::new(&methods, None, Metric::RocAuc, 0).against(0, false, 0.95, 0)[1].unwrap();
+        assert_eq!((found.value, found.interval), (Some(0.5), None), "{found:?}");
+        let accuracy = first(&[vec![false; 30], vec![true; 30]], None);
+        assert_eq!((accuracy.standing, accuracy.interval), (Standing::ClearlyBetter, None));
+    }
+
+    #[test]
     fn bags_of_a_group_count_once() {
         // The method differs in 40 bags, which are two groups of sixteen.
         let groups: Vec<u32> = (0..320).map(|b| b / 20).collect();
@@ -520,14 +553,16 @@ mod tests {
     #[test]
     fn the_simplest_that_is_not_clearly_worse_is_recommended() {
         use Standing::{Best, ClearlyWorse, NoClearDifference as Open, NotTested, TooFewGroups};
-        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 20, 30]), 1);
-        assert_eq!(recommended(0, &[Best, ClearlyWorse, Open], &[50, 20, 30]), 2);
-        assert_eq!(recommended(0, &[Best, Open, NotTested], &[10, 20, 0]), 0);
-        assert_eq!(recommended(0, &[Best, Open], &[10, 10]), 0);
+        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 20, 30], |_| true), 1);
+        assert_eq!(recommended(0, &[Best, ClearlyWorse, Open], &[50, 20, 30], |_| true), 2);
+        assert_eq!(recommended(0, &[Best, Open, NotTested], &[10, 20, 0], |_| true), 0);
+        assert_eq!(recommended(0, &[Best, Open], &[10, 10], |_| true), 0);
         // The baseline is no choice unless nothing is better.
-        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 0, 30]), 2);
-        assert_eq!(recommended(1, &[Open, Best], &[10, 0]), 1);
+        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 0, 30], |_| true), 2);
+        assert_eq!(recommended(1, &[Open, Best], &[10, 0], |_| true), 1);
+        // A simpler method that predicts worse than the baseline is no choice either.
+        assert_eq!(recommended(0, &[Best, Open, Open], &[50, 10, 0], |m| m != 1), 0);
         // Without a test nothing speaks for a lower value.
-        assert_eq!(recommended(0, &[Best, TooFewGroups], &[50, 10]), 0);
+        assert_eq!(recommended(0, &[Best, TooFewGroups], &[50, 10], |_| true), 0);
     }
 }

@@ -1,8 +1,8 @@
-//! Honest evaluation, the part that knows no method: which bags train and which are judged ([`Splits`]), how
-//! predictions are judged ([`Metric`], [`Threshold`]), how sure the judgement is ([`corrected_interval`],
-//! [`bootstrap`]), whether methods differ ([`Influences`]), and the records of a run ([`Record`], [`RecordFile`]) from which every
-//! table ([`summarise`]) is computed and can be computed again; and, over several data sets, which method is better
-//! ([`ranking`]).
+//! Evaluation, independent of any method: which bags are used for training and which for testing ([`Splits`]), how
+//! predictions are scored ([`Metric`], [`Threshold`]), how certain the scores are ([`corrected_interval`],
+//! [`bootstrap`]), whether methods differ ([`Influences`]), and the records of a run ([`Record`], [`RecordFile`]) from
+//! which every table ([`summarise`]) is computed and can be computed again; and, over several data sets, which method
+//! is better ([`ranking`]).
 
 mod chosen;
 mod differences;

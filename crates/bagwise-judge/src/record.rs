@@ -203,7 +203,7 @@ pub struct Record {
     pub on_edge: Vec<String>,
     /// How it went.
     pub outcome: FitOutcome,
-    /// Time taken.
+    /// Time taken; of fits that went on side by side an equal share each.
     pub seconds: f64,
 }
 
@@ -223,7 +223,7 @@ impl Record {
     }
 
     /// The line for the file, with its newline.
-    fn line(&self) -> Result<Vec<u8>> {
+    pub fn line(&self) -> Result<Vec<u8>> {
         self.check()?;
         let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
         line.push(b'\n');

@@ -1,5 +1,5 @@
-//! The bags of a data set as far as judging needs them: names, truth, groups, the positive class. It is stored
-//! once with the results, so that records hold positions only and every table can be made without the data.
+//! What evaluation needs to know about the bags of a data set: names, true labels, groups, the positive class. It is
+//! stored once with the results, so records contain only positions, and every table can be computed without the data.
 
 use serde::{Deserialize, Serialize};
 

@@ -142,11 +142,16 @@ impl Splits {
         repeat: u64,
         fold: u64,
     ) -> Result<Vec<Fold>> {
-        self.divide(pool, bags, &mut Rng::new(seed, "inner", &[repeat, fold]))
+        self.divide_by(Setting::Inner, pool, bags, &mut Rng::new(seed, "inner", &[repeat, fold]))
     }
 
     /// Divides `bags` (in any order, without repeats) with randomness of the caller's choice.
     pub fn divide(&self, pool: Pool<'_>, bags: &[usize], rng: &mut Rng) -> Result<Vec<Fold>> {
+        self.divide_by(Setting::Folds, pool, bags, rng)
+    }
+
+    /// The same; `number` is what sets the number of folds.
+    fn divide_by(&self, number: Setting, pool: Pool<'_>, bags: &[usize], rng: &mut Rng) -> Result<Vec<Fold>> {
         let bags = checked(pool, bags)?;
         match self {
             Splits::KFold(folds) => {
@@ -155,11 +160,11 @@ impl Splits {
                         "cross-validation needs at least 2 folds, not {folds}"
                     )));
                 }
-                enough(*folds, pool, &bags)?;
+                enough(*folds, number, pool, &bags)?;
                 Ok(folds_of(*folds, &bags, &deal(*folds, pool, &bags, rng)))
             }
             Splits::LeaveOneOut => {
-                enough(2, pool, &bags)?;
+                enough(2, number, pool, &bags)?;
                 let unit: Vec<usize> = match pool.groups {
                     None => (0..bags.len()).collect(),
                     Some(groups) => number_by_appearance(bags.iter().map(|&b| groups.codes[b])),
@@ -168,7 +173,7 @@ impl Splits {
                 Ok(folds_of(folds, &bags, &unit))
             }
             Splits::Half(splits) => {
-                enough(2, pool, &bags)?;
+                enough(2, number, pool, &bags)?;
                 let folds: Vec<Fold> = (0..*splits).map(|_| half(pool, &bags, rng)).collect();
                 if folds.iter().any(|f| f.test.is_empty()) {
                     return Err(Error::Invalid(
@@ -217,7 +222,7 @@ fn checked(pool: Pool<'_>, bags: &[usize]) -> Result<Vec<usize>> {
 }
 
 /// An error unless there are at least `parts` bags, or groups of them.
-fn enough(parts: usize, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
+fn enough(parts: usize, number: Setting, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
     let (count, one, many) = match pool.groups {
         None => (bags.len(), "bag", "bags"),
         Some(groups) => {
@@ -232,9 +237,10 @@ fn enough(parts: usize, pool: Pool<'_>, bags: &[usize]) -> Result<()> {
     }
     let found = if count == 1 { format!("one {one}") } else { format!("{count} {many}") };
     let remedy = if count >= 2 {
-        Message::from(format!("use at most {count} folds"))
-            .with([Setting::Folds, Setting::Inner])
-            .or("leave one out")
+        // Whoever names the number of inner folds cannot leave one out there.
+        let other = (number == Setting::Folds).then_some("leave one out");
+        let fewer = Message::from(format!("use at most {count} folds")).with([number]);
+        other.into_iter().fold(fewer, Message::or)
     } else if pool.groups.is_some() {
         "groups are never split; use smaller groups, or none".into()
     } else {

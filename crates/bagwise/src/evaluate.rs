@@ -1,6 +1,6 @@
-//! `bagwise::evaluate` and `bagwise::compare`: methods on the same folds of a data set, honestly judged. This is the one
-//! place for what such a run is made of: which methods take part, the protocol and its defaults, budgets, the folder, and
-//! what comes out. The command line, Python and experiments say what they want with [`Evaluate`] and word what they get.
+//! `bagwise::evaluate` and `bagwise::compare`: methods on the same folds of a data set. Only this file defines what
+//! such a run consists of: which methods take part, the protocol and its defaults, budgets, the folder, and what comes
+//! out. The command line, Python and experiments configure it with [`Evaluate`] and format the results.
 
 mod external;
 mod fits;
@@ -17,15 +17,16 @@ use bagwise_judge::{
     FoldPlan, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
 };
 
-use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
+use crate::config::{ALL, AUTO, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
 use crate::fit::metric_for;
 use crate::fold::ResolvedConfig;
+use crate::inspect::{Finding, cautions};
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 use crate::run::{Candidate, Keep, OutsidePrediction, Run, RunPlan, Shard, Verdict, kept_plan};
 
 pub use crate::fold::LEVEL;
-pub use external::{calibration_line, labelled_like, validate, was_trained_on};
+pub use external::{calibration_line, labelled_like, validate};
 use fits::Fits;
 pub use outcome::Evaluation;
 
@@ -255,7 +256,7 @@ impl<'a> Evaluate<'a> {
     }
 
     /// Makes a plan for this time at the speed of this machine, and stops when it is up. Fits are done as a whole or not at
-    /// all; the same call goes on with the same plan.
+    /// all; the same call goes on with the same plan, also with another budget. Methods that are named all take part.
     pub fn budget(mut self, time: impl Into<Option<Duration>>) -> Evaluate<'a> {
         self.budget = time.into();
         self
@@ -332,6 +333,11 @@ impl<'a> Evaluate<'a> {
     /// The data that are judged on, those of [`Evaluate::test`] included.
     pub fn data(&self) -> &Dataset {
         &self.data
+    }
+
+    /// What in the data would mislead the evaluation.
+    pub fn cautions(&self) -> Result<Vec<Finding>> {
+        cautions(&self.data, self.metric)
     }
 
     /// How methods will be judged.
@@ -411,6 +417,11 @@ impl<'a> Evaluate<'a> {
         if self.baselines {
             configs.extend(BASELINES.map(named));
         }
+        // The choice among methods stands beside them, if there is time for it.
+        let name = self.protocol_name();
+        if self.baselines && self.methods.is_empty() && name.tunes() && name != ProtocolName::BestOnCv {
+            configs.push(named(AUTO));
+        }
         let mut names: Vec<String> = Vec::new();
         let mut unique: Vec<MethodConfig> = Vec::new();
         for config in configs {
@@ -470,14 +481,27 @@ impl<'a> Evaluate<'a> {
         };
         let asked: Vec<String> = entries.iter().map(|e| format!("{} {:?}", e.name, e.config)).collect();
         let data = data_fingerprint(&self.data)?;
-        let request = fingerprint(&(env!("CARGO_PKG_VERSION"), data, plan, &self.given, asked, budget));
-        if let Some(kept) = kept_plan(&self.keep, &request) {
-            return self.repeated(&kept, entries);
-        }
+        // Not the budget: with more time a run that was begun goes on as it was planned.
+        let request = fingerprint(&(env!("CARGO_PKG_VERSION"), data, plan, &self.given, asked));
+        let kept = kept_plan(&self.keep, &request).map(|kept| self.repeated(&kept, entries)).transpose()?;
         let seconds = budget.as_secs_f64();
+        let folder = matches!(self.keep, Keep::Folder(_) | Keep::FolderNamed(_));
+        let longer = |kept: &TimePlan| folder && !kept.left_out.is_empty() && kept.time < Some(seconds);
+        if let Some(kept) = kept.clone().filter(|kept| !longer(kept)) {
+            return Ok(kept);
+        }
         let left = (seconds - clock.now().as_secs_f64()).max(0.0);
-        let limit = TimeLimit::Budget { seconds, left, speed: plan::measure_speed() };
-        Ok(TimePlan { request, ..make(limit)? })
+        let named = !self.methods.is_empty() && self.methods.iter().all(|m| m.name != ALL);
+        let limit = |left: f64, speed: f64| TimeLimit::Budget { seconds, left, speed, named };
+        let speed = plan::measure_speed();
+        let Some(kept) = kept else { return Ok(TimePlan { request, ..make(limit(left, speed))? }) };
+        // What was begun stays as it is, and the time beyond is for methods that were left out.
+        let rest = limit(left - kept.core_seconds() / speed, speed);
+        let is_new = |e: &&PlanEntry| kept.of(&e.name).is_none();
+        let more: Vec<PlanEntry> = entries.iter().filter(is_new).cloned().collect();
+        let more = plan::make(&more, rest, &|config| self.resolve(config), &cost)?;
+        let methods = [kept.methods, more.methods].concat();
+        Ok(TimePlan { request, methods, ..more })
     }
 
     /// A plan that was made before, if it is one for these methods.
@@ -491,8 +515,8 @@ impl<'a> Evaluate<'a> {
             let points: usize = points.iter().map(|s| s.grid.points.len()).sum();
             if points != planned.points {
                 return Err(Error::Invalid(format!(
-                    "the plan is of other settings: it has {} with {} points, and here there are {points}; \
-                     repeat the settings that it was made for",
+                    "the plan was made for other settings: it has {} with {} points, but here there are {points}; \
+                     use the settings that it was made for",
                     planned.method, planned.points
                 )));
             }
@@ -579,11 +603,10 @@ impl<'a> Evaluate<'a> {
         if records.is_empty() {
             return Err(Error::refused(
                 format!(
-                    "the time was up before one method was judged on all folds; {} of {total} fits are kept",
+                    "the time was up before any method was tested on all folds; {} of {total} fits are kept",
                     incomplete.iter().map(|(_, fits)| fits).sum::<usize>()
                 ),
-                Message::from("repeat it to go on, or start in a new folder with more time")
-                    .with([Setting::Budget]),
+                Message::from("repeat it to continue, or allow more time").with([Setting::Budget]),
             ));
         }
         let optimistic = plan.protocol.optimistic();
@@ -612,7 +635,7 @@ impl<'a> Evaluate<'a> {
     pub fn run_shard(mut self, shard: Shard) -> Result<Vec<Record>> {
         if self.budget.is_some() {
             return Err(Error::Invalid(
-                "a time budget follows the speed of one machine, and shards run on several; make the plan first, and \
+                "a time budget depends on the speed of one machine, but shards run on several; make the plan first, and \
                  repeat it in every shard"
                     .into(),
             ));

@@ -1,4 +1,4 @@
-//! What a run will take, and what fits a given time: the plan of a run.
+//! The plan of a run: how long it will take, and which methods and grid points fit into a given time.
 //!
 //! Every method says how many operations its steps take ([`Method::work`],
 //! [`machine_work`](crate::method::Method::machine_work), [`answer_work`](crate::method::Method::answer_work)), from the shape
@@ -8,8 +8,8 @@
 //!
 //! The rule of a plan: the baselines always take part; then mi-kernel, migraph and isk, then
 //! the others, the cheapest before the more expensive, each with its whole grid if that fits the time that is left, else
-//! with every second or every fourth value of its lists, else not at all. Methods that are named all take part, with fewer
-//! values where one alone would take longer than [`METHOD_TIME`]. Without a budget the time is
+//! with every second or every fourth value of its longest lists, else not at all. Methods that are named all take part, with fewer
+//! values where one alone would take longer than [`METHOD_TIME`], or than what is left of a budget. Without a budget the time is
 //! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine. With a
 //! budget the speed of this machine is measured once, and the plan is kept with the run, so that it can be repeated.
 
@@ -23,7 +23,7 @@ use bagwise_core::files::read_bounded;
 use bagwise_core::{Dataset, Error, Feature, Instances, Place, Result, Target};
 use bagwise_judge::{Protocol, Splits};
 
-use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig, able};
+use crate::config::{ALL, BASELINES, FIRST, INNER_FOLDS, MethodConfig};
 use crate::fold::ResolvedConfig;
 use crate::method::{Method, NOMINAL_SPEED};
 use crate::methods;
@@ -33,14 +33,17 @@ use crate::params::{Grid, Point};
 /// Seconds that a run takes at most on a nominal machine if no methods are named.
 pub const NOMINAL_TIME: f64 = 600.0;
 
+/// Seconds that `auto` takes at most for one model on a nominal machine; in an evaluation, for every outer fold.
+pub const AUTO_TIME: f64 = 60.0;
+
 /// Seconds that a named method takes on a nominal machine before its grid is thinned.
 pub const METHOD_TIME: f64 = 100.0;
 
 /// Cores of a nominal machine.
 pub const NOMINAL_CORES: f64 = 2.0;
 
-/// The highest level of thinning: a quarter of the values of every list. With fewer a method would not be judged at its best.
-const MOST_THINNED: u32 = 2;
+/// The highest level of thinning: a quarter of the values of four lists. With fewer a method would not be judged at its best.
+const MOST_THINNED: u32 = 8;
 
 /// The part of a budget that is planned for: estimates are off by up to a factor of two, and a method that is stopped half-way
 /// has cost time and is not ranked.
@@ -224,7 +227,7 @@ pub(crate) fn fit_cost(setups: &[ResolvedConfig], data: &Dataset, inner: usize) 
 pub struct PlannedMethod {
     /// Its name in tables.
     pub method: String,
-    /// How far its grid is thinned: 0 for the whole grid, 1 for every second value of a list, 2 for every fourth.
+    /// How far its grid is thinned: 0 for the whole grid; every level halves the longest list.
     pub thinned: u32,
     /// The points it chooses from.
     pub points: usize,
@@ -341,6 +344,7 @@ impl TimePlan {
 
 /// A method that may take part: its name in tables, what is said of it, whether it takes part in any case and whether it goes
 /// before others.
+#[derive(Clone)]
 pub(crate) struct PlanEntry {
     pub(crate) name: String,
     pub(crate) config: MethodConfig,
@@ -374,6 +378,8 @@ pub(crate) enum TimeLimit {
         left: f64,
         /// Seconds of a nominal core that are done in a second.
         speed: f64,
+        /// Methods are named: all of them take part, and those that are not done when the time is up can be gone on with.
+        named: bool,
     },
 }
 
@@ -399,8 +405,11 @@ pub(crate) fn make(
     let (time, speed, mut left) = match limit {
         TimeLimit::None | TimeLimit::EachMethod => (None, NOMINAL_CORES, f64::INFINITY),
         TimeLimit::Nominal(time) => (Some(time), NOMINAL_CORES, time * NOMINAL_CORES),
-        TimeLimit::Budget { seconds, left, speed } => (Some(seconds), speed, PLANNED_SHARE * left * speed),
+        TimeLimit::Budget { seconds, left, speed, .. } => {
+            (Some(seconds), speed, PLANNED_SHARE * left * speed)
+        }
     };
+    let named = matches!(limit, TimeLimit::EachMethod | TimeLimit::Budget { named: true, .. });
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let rank = |i: usize| (!entries[i].needed, !entries[i].first);
     order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(whole[a].0.seconds.total_cmp(&whole[b].0.seconds)));
@@ -409,7 +418,7 @@ pub(crate) fn make(
     let mut left_out: Vec<OmittedMethod> = Vec::new();
     for i in order {
         // Something is tried in any case.
-        let needed = entries[i].needed || each.is_finite() || chosen.is_empty() && left_out.is_empty();
+        let needed = entries[i].needed || named || chosen.is_empty() && left_out.is_empty();
         let mut shortest = whole[i].clone();
         let fits = |candidate: &(PlannedMethod, RunCost)| candidate.1.seconds(&made) <= left.min(each);
         for level in 1..=MOST_THINNED {
@@ -450,7 +459,7 @@ pub(crate) fn make(
     Ok(TimePlan { request: String::new(), time, measured, speed, methods, left_out })
 }
 
-/// The setups among which `auto` chooses, with the plan that they follow from: what `fit` ends within [`NOMINAL_TIME`] on a
+/// The setups among which `auto` chooses, with the plan that they follow from: what `fit` ends within [`AUTO_TIME`] on a
 /// nominal machine. Evaluations of `auto` choose among the same, so that what is judged is what is delivered. `all` has no
 /// such limit.
 pub(crate) fn auto(
@@ -462,13 +471,17 @@ pub(crate) fn auto(
     // Checks what is said of all methods together.
     config.resolve(data, tuned)?;
     let entry = |method: &dyn Method| PlanEntry::new(config.clone().of(method.info().name), method);
-    let entries: Vec<PlanEntry> = able(data).map(entry).collect();
-    let one = |own: &MethodConfig| own.setup(methods::find(&own.name)?, data.target.as_ref(), tuned);
-    let limit = if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal(NOMINAL_TIME) };
-    let resolve = |own: &MethodConfig| Ok(vec![one(own)?]);
+    let entries: Vec<PlanEntry> = config.candidates(data).into_iter().map(entry).collect();
+    // A method of a choice has several setups, which differ in the scaling.
+    let of =
+        |name: &str, thinned: u32| config.clone().thinned(thinned).setups(methods::find(name)?, data, tuned);
+    let limit = if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal(AUTO_TIME) };
+    let resolve = |own: &MethodConfig| of(&own.name, own.thinning());
     let plan = make(&entries, limit, &resolve, &|setups| fit_cost(setups, data, inner))?;
-    let planned = |m: &PlannedMethod| one(&config.clone().of(&m.method).thinned(m.thinned));
-    let setups = plan.methods.iter().map(planned).collect::<Result<_>>()?;
+    let mut setups = Vec::new();
+    for planned in &plan.methods {
+        setups.extend(of(&planned.method, planned.thinned)?);
+    }
     Ok((setups, plan))
 }
 

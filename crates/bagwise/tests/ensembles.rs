@@ -55,7 +55,7 @@ fn what_cannot_be_a_member_is_refused_by_name() {
     let data = data();
     let bagging = |member: &str| said(method("bagging").unwrap().param("member", member).fit(&data));
     assert!(bagging("mi-kernle").contains("did you mean 'mi-kernel'?"), "{}", bagging("mi-kernle"));
-    assert!(bagging("stacking").contains("made of methods itself"));
+    assert!(bagging("stacking").contains("itself a combination of methods"));
     let stacking = |members: &str| said(method("stacking").unwrap().param("members", members).fit(&data));
     assert!(stacking("simple-mi,").contains("members"), "{}", stacking("simple-mi,"));
     assert!(stacking("simple-mi,nothing").contains("nothing"));

@@ -486,10 +486,7 @@ mod rbf_mip {
     fn more_groups_than_bags_are_refused() {
         let method = methods::find("rbf-mip").unwrap();
         let given = [("groups".to_string(), "1.5".to_string())];
-        let points = Grid::new("rbf-mip", method.params(), &given, WhenUnset::Default, true).unwrap().points;
-        let bags = bags(&golden("rbf_mip")["bags"]);
-        let scope = Scope::of(&[0]);
-        let error = method.prepare(Arc::new(bags), &points, &scope, &Ctx::default()).err().unwrap();
+        let error = Grid::new("rbf-mip", method.params(), &given, WhenUnset::Default, true).unwrap_err();
         assert!(error.to_string().contains("at most 1"), "{error}");
     }
 }

@@ -120,7 +120,9 @@ fn assert_kernel(
     let equal: Vec<f64> =
         ranges(offsets[0]).into_iter().flat_map(|b| vec![1.0 / b.len() as f64; b.len()]).collect();
     let by_ids =
-        gram_of_ids(ids[0], offsets[0], &[weights.map_or(&equal, |w| w[0])], &ctx).unwrap().remove(0);
+        gram_of_ids(ids[0], offsets[0], 0..offsets[0].len() - 1, &[weights.map_or(&equal, |w| w[0])], &ctx)
+            .unwrap()
+            .remove(0);
     let mut normalised = Mat::zeros(0, 0);
     let mut by_maps = products(&maps[0], &maps[0], true, &ctx).unwrap();
     by_maps.data_mut().iter_mut().for_each(|k| *k /= t as f64);
@@ -331,13 +333,15 @@ fn assert_partition(partitions: &Partitions, case: &Value, expected: &Value, wha
         }
         // Every instance a bag of its own: the kernel of instances.
         let singles: Vec<usize> = (0..=x.len()).collect();
-        let kernel = gram_of_ids(&ids, &singles, &[&vec![1.0; x.len()]], &ctx).unwrap().remove(0);
+        let kernel = gram_of_ids(&ids, &singles, 0..singles.len() - 1, &[&vec![1.0; x.len()]], &ctx)
+            .unwrap()
+            .remove(0);
         assert_matrix(&kernel, &expected["kernel"], what);
         let maps = map_rows(&ids, &ranges(&offsets), None);
         let equal: Vec<f64> =
             ranges(&offsets).into_iter().flat_map(|b| vec![1.0 / b.len() as f64; b.len()]).collect();
         for mut gram in [
-            gram_of_ids(&ids, &offsets, &[&equal], &ctx).unwrap().remove(0),
+            gram_of_ids(&ids, &offsets, 0..offsets.len() - 1, &[&equal], &ctx).unwrap().remove(0),
             products(&maps, &maps, true, &ctx).unwrap(),
         ] {
             cosine(&mut gram);

@@ -122,8 +122,8 @@ impl Prepared for WatchedFits {
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
         self.inner.scores(fit, bags, ctx)
     }
-    fn fits_are_heavy(&self) -> bool {
-        self.heavy
+    fn fit_bytes(&self) -> u64 {
+        if self.heavy { u64::MAX } else { 0 }
     }
     fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
         self.inner.model(fits, train, ctx)

@@ -1,4 +1,4 @@
-//! Several methods on several data sets: which is better over all of them, and is that more than luck.
+//! Several methods on several data sets: which is better over all of them, and could that be chance?
 //!
 //! The input is a table of values, a row per data set and a column per method. Within a row methods are ranked,
 //! 1 for the best, the mean rank where values tie: where they differ by no more than the rounding of sums

@@ -1,12 +1,12 @@
-//! External validation: a saved model on labelled bags that it was not trained on. The predictions become the records of a run
-//! with one fold, all of whose bags are tested, so that tables and reports are made of them as of any other run. The model
-//! is fixed, so intervals show the luck of the test bags alone.
+//! External validation: a saved model on labelled bags that it was not trained on. The predictions become the records
+//! of a run with one fold, all of whose bags are tested, so that tables and reports are made of them as of any other
+//! run. The model is fixed, so intervals reflect only the sampling of test bags.
 
 use std::path::Path;
 use std::time::Instant;
 
 use bagwise_core::{Ctx, Dataset, Error, Result, Target};
-use bagwise_judge::{Metric, Protocol, ProtocolName, data_fingerprint};
+use bagwise_judge::{Metric, Protocol, ProtocolName};
 
 use super::Evaluation;
 use crate::config::INNER_FOLDS;
@@ -21,8 +21,14 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
     let target = match (data.require_target()?, classes.is_empty()) {
         (Target::Values(values), true) => Target::Values(values.clone()),
         (Target::Classes { codes, names }, false) => {
+            // A table may write 1 as 1.0, as pandas does where a label is missing.
+            let number = |name: &str| name.parse::<f64>().ok();
+            let same =
+                |class: &String, name: &String| number(class).zip(number(name)).is_some_and(|(a, b)| a == b);
             let code = |name: &String| {
-                classes.iter().position(|class| class == name).map(|c| c as u32).ok_or_else(|| {
+                let exactly = classes.iter().position(|class| class == name);
+                let known = exactly.or_else(|| classes.iter().position(|class| same(class, name)));
+                known.map(|c| c as u32).ok_or_else(|| {
                     Error::Invalid(format!(
                         "{} has bags of class '{name}', which the model does not know; it knows {}",
                         data.name,
@@ -110,12 +116,6 @@ pub fn validate(
     })
 }
 
-/// Whether a model was trained on exactly these bags.
-pub fn was_trained_on(model: &Model, data: &Dataset) -> Result<bool> {
-    let own = &model.header.training.fingerprint;
-    Ok(!own.is_empty() && *own == data_fingerprint(data)?)
-}
-
 /// Slope and intercept of the outcome on the log odds of predicted probabilities (Cox's calibration line): 1 and 0 if the
 /// probabilities are right, a smaller slope if they are too extreme. Nothing where all outcomes, or all probabilities, are the
 /// same, or where the probabilities separate the outcomes.
@@ -136,7 +136,15 @@ pub fn calibration_line(pairs: &[(f64, bool)]) -> Option<(f64, f64)> {
     if misses.1 <= hits.0 || hits.1 <= misses.0 {
         return None;
     }
-    // Newton's steps for a logistic regression on one column.
+    // Newton's steps for a logistic regression on one column. A whole step from probabilities that are far off may lead farther
+    // away, so it is halved until the outcomes are no less likely.
+    let unlikely = |slope: f64, intercept: f64| -> f64 {
+        let loss = |(x, (_, hit)): (&f64, &(f64, bool))| {
+            let z = slope * x + intercept;
+            (1.0 + (-z.abs()).exp()).ln() + z.max(0.0) - if *hit { z } else { 0.0 }
+        };
+        odds.iter().zip(pairs).map(loss).sum()
+    };
     let (mut slope, mut intercept) = (1.0, 0.0);
     for _ in 0..100 {
         let (mut g, mut h) = ([0.0; 2], [0.0; 3]);
@@ -150,9 +158,17 @@ pub fn calibration_line(pairs: &[(f64, bool)]) -> Option<(f64, f64)> {
             h[2] += weight;
         }
         let determinant = h[0] * h[2] - h[1] * h[1];
-        let step = [(h[2] * g[0] - h[1] * g[1]) / determinant, (h[0] * g[1] - h[1] * g[0]) / determinant];
+        let mut step = [(h[2] * g[0] - h[1] * g[1]) / determinant, (h[0] * g[1] - h[1] * g[0]) / determinant];
         if !step.iter().all(|s| s.is_finite()) {
             return None;
+        }
+        let before = unlikely(slope, intercept);
+        // Not for ever: at the solution, rounding decides.
+        for _ in 0..40 {
+            if unlikely(slope + step[0], intercept + step[1]) <= before {
+                break;
+            }
+            step = step.map(|s| s / 2.0);
         }
         slope += step[0];
         intercept += step[1];
@@ -183,6 +199,25 @@ mod tests {
             })
             .collect();
         assert!((calibration_line(&sure).unwrap().0 - 0.5).abs() < 1e-9);
+        // From probabilities that are far off, whole steps of Newton's method lead away from the solution.
+        let off = [
+            (0.001, true),
+            (0.002, true),
+            (0.01, true),
+            (0.02, false),
+            (0.05, true),
+            (0.4, false),
+            (0.7, false),
+        ];
+        let (slope, intercept) = calibration_line(&off).unwrap();
+        let residual = |weight: fn(f64) -> f64| {
+            let one = |&(p, hit): &(f64, bool)| {
+                let x: f64 = (p / (1.0 - p)).ln();
+                (f64::from(u8::from(hit)) - 1.0 / (1.0 + (-(slope * x + intercept)).exp())) * weight(x)
+            };
+            off.iter().map(one).sum::<f64>()
+        };
+        assert!(residual(|_| 1.0).abs() < 1e-8 && residual(|x| x).abs() < 1e-8, "{slope}, {intercept}");
         assert_eq!(calibration_line(&[(0.2, false), (0.9, true)]), None, "separated");
         assert_eq!(calibration_line(&[(0.2, true), (0.9, true)]), None);
     }

@@ -1,4 +1,4 @@
-//! The fits of a run, or of one of its shards: those that are there are kept, the others are done one after another.
+//! The fits of a run, or of one of its shards: existing records are kept, missing fits are run.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -63,7 +63,8 @@ impl Evaluate<'_> {
         let wanted = shard.map(|shard| run.keys_of(shard));
         let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);
         let known: HashSet<Key> = store.records().filter(trained).map(|r| r.key.clone()).collect();
-        // A run that is completed took what its earlier sessions took as well; fits go one after another, so their times add up.
+        // A run that is completed took what its earlier sessions took as well. Fits that go on side by side share the time, so
+        // that all times add up.
         let earlier: f64 = store.records().map(|r| r.seconds).sum();
         let (total, done) = (wanted.as_ref().map_or(run.len(), HashSet::len), known.len());
         let folder = store.folder.clone();

@@ -1,4 +1,4 @@
-//! What comes out of an evaluation, and how it is shown where nobody words it otherwise.
+//! The results of an evaluation, and their default text format.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

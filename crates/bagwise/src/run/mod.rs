@@ -1,23 +1,23 @@
-//! Running an evaluation: every method on every outer fold, one record each, as it happens.
+//! Running an evaluation: every method on every outer fold, with one record per fit, written as soon as the fit is
+//! done. Folds that take seconds are fitted side by side, and written together.
 //!
-//! The folds are the same for every method. A fold is learned by [`learn`] from its training
-//! bags alone, and its test bags are answered as new ones.
-//! A fit that fails is a record that says why, and the others go on.
+//! The folds are the same for every method. [`learn`] trains a fold on its training bags alone, and its test bags are
+//! predicted like new bags. A fit that fails leaves a record that says why, and the others continue.
 
+mod batch;
 mod deadline;
 pub mod files;
 mod outside;
 mod picture;
 mod reasons;
 mod settings;
-mod shard;
 mod store;
 mod verdict;
 
+pub use crate::shard::{Shard, shard_folders};
 pub(crate) use deadline::{Deadline, until};
 pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
-pub use shard::{Shard, shard_folders};
 pub use store::Keep;
 pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
@@ -25,10 +25,11 @@ pub use verdict::{DifferenceRow, Verdict, ranked};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::fold::{Machines, Refit, ResolvedConfig, TrainingTask};
+use crate::fold::{Machines, ResolvedConfig, TrainingTask};
 use crate::fold::{TrainOptions, learn};
 use crate::method::{Ended, Rounds, SolvedFit, converged};
 use crate::model::Model;
@@ -107,7 +108,7 @@ impl RunPlan {
 
 /// What [`Run::execute_steps`] tells.
 pub(crate) enum FitStep<'k> {
-    /// A fit begins.
+    /// A fit begins; with it, if they take seconds, some that follow.
     Begins(&'k Key),
     /// A fit is done.
     Done(Box<Record>),
@@ -142,6 +143,8 @@ struct Configuration<'a> {
 struct SetupText<'a> {
     method: &'a str,
     points: &'a [Point],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    grows: &'a [&'static str],
     scale: &'a str,
     scheme: crate::multiclass::Scheme,
     balanced: bool,
@@ -153,6 +156,7 @@ impl<'a> SetupText<'a> {
         SetupText {
             method: setup.method.info().name,
             points: &setup.grid.points,
+            grows: &setup.grid.grows,
             scale: setup.scale.name(),
             scheme: setup.scheme,
             balanced: setup.balanced,
@@ -337,17 +341,27 @@ impl<'a> Run<'a> {
                     self.best_on_cv(candidate, &learners, repeat, folds, done, step, ctx)?;
                     continue;
                 }
-                for (f, fold) in folds.iter().enumerate() {
+                let keys = (0..folds.len()).map(|f| (f, self.key(candidate, repeat, f)));
+                let to_do: Vec<(usize, Key)> = keys.filter(|(_, key)| !done(key)).collect();
+                for batch in to_do.chunks(self.folds_at_once(candidate, ctx)) {
                     ctx.check()?;
-                    let key = self.key(candidate, repeat, f);
-                    if done(&key) {
-                        continue;
-                    }
-                    step(FitStep::Begins(&key))?;
+                    step(FitStep::Begins(&batch[0].1))?;
                     let started = Instant::now();
-                    let fitted = self.one_fold(&learners, repeat, f, fold, ctx);
-                    let seconds = started.elapsed().as_secs_f64();
-                    step(FitStep::Done(Box::new(self.record(key, fold, fitted, seconds)?)))?;
+                    let fit = |(f, _): &(usize, Key)| self.one_fold(&learners, repeat, *f, &folds[*f], ctx);
+                    let fitted: Vec<Result<FoldResult>> = batch.par_iter().map(fit).collect();
+                    let seconds = started.elapsed().as_secs_f64() / batch.len() as f64;
+                    let mut cancelled = false;
+                    for ((f, key), fitted) in batch.iter().zip(fitted) {
+                        let record = self.record(key.clone(), &folds[*f], fitted, seconds);
+                        // Complete folds are kept even if others were cancelled.
+                        match record.and_then(|record| step(FitStep::Done(Box::new(record)))) {
+                            Err(Error::Cancelled) => cancelled = true,
+                            other => other?,
+                        }
+                    }
+                    if cancelled {
+                        return Err(Error::Cancelled);
+                    }
                 }
             }
         }
@@ -383,8 +397,7 @@ impl<'a> Run<'a> {
             TrainOptions { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
         let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
         let learner = &learners[learned.which];
-        let Refit { frame, machines, .. } = &learned.refit;
-        let answers = learner.answers(frame, machines, &fold.train, &fold.test, ctx)?;
+        let answers = learned.answers(learners, &fold.train, &fold.test, ctx)?;
         let mut judged = FoldResult::new(
             learner,
             &fold.test,
@@ -394,8 +407,11 @@ impl<'a> Run<'a> {
             ctx,
         )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
-        judged.parameters = parameters(learner, learned.tuned.best, learners.len() > 1);
-        judged.inner = learned.tuned.values[learned.tuned.best].filter(|_| self.trains_inner);
+        judged.parameters = match learned.members().as_slice() {
+            [] => parameters(learner, &learned.tuned.point, learners.len() > 1),
+            members => parameters_of_members(learners, members),
+        };
+        judged.inner = learned.value.filter(|_| self.trains_inner);
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
         if !learned.threshold_met {
@@ -437,8 +453,8 @@ impl<'a> Run<'a> {
                         Calibration::fit(learner.target, &tuned.out_of_fold, &learner.tasks, ctx)?;
                     let outputs = tuned.out_of_fold.gather(&fold.test);
                     let mut judged = FoldResult::new(learner, &fold.test, &outputs, &calibration, None, ctx)?;
-                    judged.parameters = parameters(learner, tuned.best, learners.len() > 1);
-                    judged.inner = tuned.values[tuned.best];
+                    judged.parameters = parameters(learner, &tuned.point, learners.len() > 1);
+                    judged.inner = tuned.value;
                     judged.on_edge = tuned.on_edge.clone();
                     Ok(judged)
                 }
@@ -561,10 +577,33 @@ fn failed(message: String) -> FitOutcome {
 }
 
 /// The parameters of a point; with the method's name where it was one of several.
-fn parameters(learner: &TrainingTask<'_>, best: usize, named: bool) -> BTreeMap<String, serde_json::Value> {
-    let mut all = learner.setup.grid.points[best].to_map();
+fn parameters(learner: &TrainingTask<'_>, point: &Point, named: bool) -> BTreeMap<String, serde_json::Value> {
+    let mut all = point.to_map();
     if named {
         all.insert("method".into(), learner.setup.method.info().name.into());
+        all.insert("scale".into(), learner.setup.scale.name().into());
+    }
+    all
+}
+
+/// What several methods together are made of, a line for each, the largest share first.
+fn parameters_of_members(
+    learners: &[TrainingTask<'_>],
+    members: &[(usize, &Point, f64)],
+) -> BTreeMap<String, serde_json::Value> {
+    let name = |which: usize| learners[which].setup.method.info().name;
+    let mut all = BTreeMap::new();
+    all.insert("method".into(), crate::methods::ensemble::name().into());
+    let names: Vec<&str> = members.iter().map(|(which, ..)| name(*which)).collect();
+    all.insert("members".into(), names.join(", ").into());
+    for (which, point, share) in members {
+        let setup = learners[*which].setup;
+        let text = format!(
+            "{share:.2} of it, scaling {}, {}",
+            setup.scale.name(),
+            point.relevant(setup.method.params())
+        );
+        all.insert(format!("member {}", name(*which)), text.into());
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Why bags got their answers, shortened to what a record keeps ([`Reason`]).
+//! Explanations of predictions, shortened to what a record stores ([`Reason`]).
 
 use crate::fold::{Answers, TrainingTask, decisive};
 use crate::method::Explanation;

@@ -11,6 +11,9 @@ use super::{Run, SetupText};
 /// What stands before the fingerprint of a value that is too long to show.
 const LONG: char = '#';
 
+/// The setting that names the methods.
+pub(super) const METHODS: &str = "methods";
+
 /// How many differences a message lists.
 const SHOWN: usize = 4;
 
@@ -22,7 +25,7 @@ pub(crate) fn settings(run: &Run<'_>) -> Vec<(String, String)> {
     let mut all = vec![
         ("name of the data".to_string(), run.data.name.clone()),
         ("data".into(), long(&run.roster.fingerprint)),
-        ("methods".into(), methods.join(", ")),
+        (METHODS.into(), methods.join(", ")),
         ("protocol".into(), shown(&plan.protocol.name)),
         ("folds".into(), plan.protocol.outer.to_string()),
         ("inner folds".into(), plan.protocol.inner.to_string()),
@@ -43,7 +46,7 @@ pub(crate) fn settings(run: &Run<'_>) -> Vec<(String, String)> {
             values.join(", ")
         };
         let of = |what: &str| format!("{what} of {}", candidate.name);
-        let points: Vec<_> = setups.iter().map(|s| (s.method, s.points)).collect();
+        let points: Vec<_> = setups.iter().map(|s| (s.method, s.points, s.grows)).collect();
         all.push((of("parameters"), long(&points)));
         all.push((of("scaling"), each(&|s| s.scale.into())));
         all.push((of("scheme for several classes"), each(&|s| shown(&s.scheme))));

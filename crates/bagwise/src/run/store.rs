@@ -1,5 +1,5 @@
-//! Where the records of a run are kept while it goes on, so that the same call goes on where it was stopped: in a folder
-//! that the user named, in one named after the data, or, without a folder, in the user's cache until the run is done.
+//! Where the records of a run are stored, so that the same call resumes an interrupted run: in a folder that the user
+//! named, in one named after the data, or, without a folder, in the user's cache until the run is done.
 //!
 //! A folder holds `run.json` (whose run it is), `plan.json` (which methods and points there was time for), `records.jsonl`, `folds.json`, `roster.json` and, once all fits are done,
 //! `predictions.csv` and `differences.csv`. A shard has such a folder inside that of its run. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use super::files::{DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, ROSTER};
-use super::settings::{differences, settings};
-use super::shard::{Shard, shard_folders};
+use super::settings::{METHODS, differences, settings};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
+use crate::shard::{Shard, shard_folders};
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl RecordStore {
                 return Ok(RecordStore { file: None, kept: Vec::new(), folder: None, cached: Vec::new() });
             }
             Keep::Folder(folder) => folder.clone(),
-            Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint),
+            Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
         };
         let mut store = RecordStore::in_folder(folder.clone(), run, plan)?;
         store.adopt(&folder, run)?;
@@ -118,7 +118,13 @@ impl RecordStore {
         check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
         make_folder(&folder)?;
         let settings = settings(run);
-        if let Some(other) = owner(&folder).filter(|owner| owner.run != run.fingerprint) {
+        let other = owner(&folder).filter(|owner| owner.run != run.fingerprint);
+        let extended = other.as_ref().is_some_and(|other| extends(&folder, other, &settings, plan));
+        if let Some(other) = other.as_ref().filter(|_| extended) {
+            // The plan first: whoever is stopped from here on repeats it.
+            save_whole(&folder.join(PLAN), &json(plan)?)?;
+            take_over(&folder.join(RECORDS), &other.run, run)?;
+        } else if let Some(other) = other {
             let found = match differences(&other.settings, &settings) {
                 Some(what) => format!("the folder belongs to another run; what differs: {what}"),
                 None => "the folder belongs to another run".into(),
@@ -227,6 +233,32 @@ pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
     }
 }
 
+/// Whether a run is that of a folder with more methods, because its budget is longer: everything else is as it was.
+fn extends(folder: &Path, old: &Owner, settings: &[(String, String)], plan: &TimePlan) -> bool {
+    let new: BTreeMap<&str, &str> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let same = |(name, value): (&String, &String)| {
+        name == METHODS || new.get(name.as_str()).is_some_and(|new| new == value)
+    };
+    is_planned(folder, plan) && !old.settings.is_empty() && old.settings.iter().all(same)
+}
+
+/// Whether a folder holds a run with a budget that this plan is for, perhaps with another budget.
+fn is_planned(folder: &Path, plan: &TimePlan) -> bool {
+    plan.measured && TimePlan::read(&folder.join(PLAN)).is_ok_and(|there| there.request == plan.request)
+}
+
+/// Makes the records of the run `old` those of this one.
+fn take_over(path: &Path, old: &str, run: &Run<'_>) -> Result<()> {
+    let check = |r: &Record| run.roster.check_record(r, Some(&run.folds));
+    // Whoever was stopped here before has taken them over already, or `open_records` says what is wrong with them.
+    let Ok(file) = RecordFile::open_checked(path, old, check) else { return Ok(()) };
+    let mut lines = Vec::new();
+    for record in file.records() {
+        lines.extend(Record { run: run.fingerprint.clone(), ..record.clone() }.line()?);
+    }
+    save_whole(path, &lines)
+}
+
 /// Where the plan of a run without a folder is kept.
 fn cached_plan(request: &str) -> Option<PathBuf> {
     Some(cache_folder()?.join(format!("{request}.plan.json")))
@@ -279,12 +311,14 @@ fn check_table(path: &Path, own: &[u8]) -> Result<()> {
     ))
 }
 
-/// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run.
-fn free_or_own(name: &Path, fingerprint: &str) -> PathBuf {
+/// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run, perhaps with another budget.
+fn free_or_own(name: &Path, fingerprint: &str, plan: &TimePlan) -> PathBuf {
     let of_shards = |folder: &Path| shard_folders(folder).iter().find_map(|shard| owner(shard));
     let of = |folder: &Path| owner(folder).or_else(|| of_shards(folder));
-    let fits =
-        |folder: &PathBuf| !folder.exists() || of(folder).is_some_and(|owner| owner.run == fingerprint);
+    let fits = |folder: &PathBuf| {
+        let own = || of(folder).is_some_and(|owner| owner.run == fingerprint);
+        !folder.exists() || own() || is_planned(folder, plan)
+    };
     (1..).map(|n| numbered(name, n)).find(fits).unwrap_or_else(|| name.to_path_buf())
 }
 

@@ -1,5 +1,6 @@
-//! What a comparison says in the end: methods from best to worst, how clearly each differs from the best and from the
-//! baseline, which one to take, and one sentence. Terminal and report take it from here, so that they never differ.
+//! The conclusion of a comparison: methods from best to worst, how clearly each differs from the best and from the
+//! baseline, which one is recommended, and a summary sentence. The terminal and the report both use it, so they never
+//! differ.
 
 use crate::config::BASELINE;
 use crate::methods;
@@ -69,6 +70,8 @@ pub struct Verdict {
     pub against_best: Vec<Option<Difference>>,
     /// Each against the baseline; none for the baseline, and for all if it did not take part.
     pub against_baseline: Vec<Option<Difference>>,
+    /// Each against the recommended method; none for that one.
+    pub against_recommended: Vec<Option<Difference>>,
     /// Bags or groups that tests count.
     pub units: usize,
     /// Whether they are groups.
@@ -77,7 +80,7 @@ pub struct Verdict {
     recommended: usize,
 }
 
-/// A line of `differences.csv`: one method against the best or the baseline.
+/// A line of `differences.csv`: one method against the best, the baseline or the recommended method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceRow {
     /// The method.
@@ -128,7 +131,8 @@ impl Verdict {
         let seed = records.first().map_or(0, |r| r.seed);
         let influences = Influences::of_records(records, roster, &methods, metric)?;
         let against_best = influences.against(0, true, level, seed);
-        let against_baseline = match methods.iter().position(|m| *m == BASELINE) {
+        let baseline = methods.iter().position(|m| *m == BASELINE);
+        let against_baseline = match baseline {
             Some(baseline) => influences.against(baseline, false, level, seed),
             None => vec![None; methods.len()],
         };
@@ -142,7 +146,18 @@ impl Verdict {
             })
             .collect();
         let complexities: Vec<u32> = methods.iter().map(|m| complexity(m)).collect();
-        let recommended = recommended(0, &standing, &complexities);
+        let mean = |m: usize| table[m].metrics[0].mean;
+        let least = baseline.and_then(mean);
+        // What is no better than a constant has learned nothing that is of use.
+        let better =
+            |m: usize| least.is_none_or(|least| mean(m).is_some_and(|own| metric.better(own, least)));
+        let recommended = recommended(0, &standing, &complexities, better);
+        // Which one is recommended depends on the data, as which one is best does.
+        let against_recommended = match recommended {
+            0 => against_best.clone(),
+            at if baseline == Some(at) => against_baseline.clone(),
+            at => influences.against(at, true, level, seed),
+        };
         let saw_test_bags = that_saw_test_bags(records);
         Ok(Verdict {
             data: roster.data.clone(),
@@ -155,6 +170,7 @@ impl Verdict {
             standing,
             against_best,
             against_baseline,
+            against_recommended,
             units: influences.units(),
             grouped: influences.grouped(),
             recommended,
@@ -180,7 +196,7 @@ impl Verdict {
         ties
     }
 
-    /// Every method against the best, then every method against the baseline.
+    /// Every method against the best, then against the baseline, then against the recommended method if it is neither.
     pub fn differences(&self) -> Vec<DifferenceRow> {
         let rows = |against: &str, found: &[Option<Difference>]| -> Vec<DifferenceRow> {
             let lines = self.table.iter().zip(found);
@@ -188,6 +204,9 @@ impl Verdict {
         };
         let mut all = rows(&self.best().method, &self.against_best);
         all.extend(rows(BASELINE, &self.against_baseline));
+        if self.recommended != 0 && self.recommended() != BASELINE {
+            all.extend(rows(self.recommended(), &self.against_recommended));
+        }
         all
     }
 
@@ -244,7 +263,7 @@ impl Verdict {
                 self.units
             );
         } else if self.best().method == BASELINE {
-            text += ". No method is better than a constant prediction";
+            text += &format!(". By {}, no method is better than a constant prediction", self.metric.name());
         } else if let Some(found) = &self.against_baseline[0] {
             let clearly = match found.standing {
                 Standing::ClearlyBetter => "is clearly better",

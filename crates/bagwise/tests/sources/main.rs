@@ -1,7 +1,8 @@
 //! Rules about the sources of the library that no tool checks: layers, the wording of messages, the names of types,
-//! unsafe code.
+//! unsafe code, and links in documents.
 
 mod layers;
+mod links;
 mod names;
 mod unsafe_code;
 mod wording;
