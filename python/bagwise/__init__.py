@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from bagwise._native import __version__
 
 if TYPE_CHECKING:
-    from bagwise import datasets
+    from bagwise import arrow, datasets
     from bagwise._answers import Explanation, Explanations, Predictions
+    from bagwise._auto import AutoClassifier, AutoRegressor
     from bagwise._bags import Bags, BagsLike
     from bagwise._base import BagClassifier, BagEstimator, BagRegressor
     from bagwise._comparison import Comparison
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from bagwise._estimators import (
         # Written by `cargo xtask python`: estimators.
         BagMISVMClassifier,
+        BagOfWordsClassifier,
+        BagOfWordsRegressor,
         BaggingClassifier,
         BaggingRegressor,
-        BowClassifier,
-        BowRegressor,
-        CceClassifier,
+        CCEClassifier,
         CitationKNNClassifier,
         CitationKNNRegressor,
         DDClassifier,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
         MGDDVClassifier,
         MGDDVRegressor,
         MIBoostClassifier,
-        MIFvClassifier,
-        MIFvRegressor,
+        MIFVClassifier,
+        MIFVRegressor,
         MIKernelClassifier,
         MIKernelRegressor,
         MILESClassifier,
@@ -62,8 +63,8 @@ if TYPE_CHECKING:
         MILNetClassifier,
         MILNetRegressor,
         MIRSVMClassifier,
-        MIVladClassifier,
-        MIVladRegressor,
+        MIVLADClassifier,
+        MIVLADRegressor,
         MIWrapperClassifier,
         MajorityClassifier,
         MajorityRegressor,
@@ -71,10 +72,10 @@ if TYPE_CHECKING:
         MiGraphRegressor,
         MindClassifier,
         MindRegressor,
-        MisssvmClassifier,
+        MissSVMClassifier,
         OptimalBallClassifier,
-        RBFMipClassifier,
-        RBFMipRegressor,
+        RBFMIPClassifier,
+        RBFMIPRegressor,
         SILClassifier,
         SimpleMIClassifier,
         SimpleMIRegressor,
@@ -91,6 +92,8 @@ if TYPE_CHECKING:
 
 #: Where names live. They are loaded when they are first asked for, so that the command starts without scikit-learn.
 _WHERE = {
+    "AutoClassifier": "_auto",
+    "AutoRegressor": "_auto",
     "BagClassifier": "_base",
     "BagEstimator": "_base",
     "BagMap": "_transform",
@@ -117,6 +120,8 @@ _WHERE = {
 }
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "BagClassifier",
     "BagEstimator",
     "BagMap",
@@ -131,6 +136,7 @@ __all__ = [
     "PerInstance",
     "Predictions",
     "__version__",
+    "arrow",
     "compare",
     "convert",
     "datasets",
@@ -144,11 +150,11 @@ __all__ = [
     "read",
     # Written by `cargo xtask python`: estimators.
     "BagMISVMClassifier",
+    "BagOfWordsClassifier",
+    "BagOfWordsRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
-    "BowClassifier",
-    "BowRegressor",
-    "CceClassifier",
+    "CCEClassifier",
     "CitationKNNClassifier",
     "CitationKNNRegressor",
     "DDClassifier",
@@ -168,8 +174,8 @@ __all__ = [
     "MGDDVClassifier",
     "MGDDVRegressor",
     "MIBoostClassifier",
-    "MIFvClassifier",
-    "MIFvRegressor",
+    "MIFVClassifier",
+    "MIFVRegressor",
     "MIKernelClassifier",
     "MIKernelRegressor",
     "MILESClassifier",
@@ -177,8 +183,8 @@ __all__ = [
     "MILNetClassifier",
     "MILNetRegressor",
     "MIRSVMClassifier",
-    "MIVladClassifier",
-    "MIVladRegressor",
+    "MIVLADClassifier",
+    "MIVLADRegressor",
     "MIWrapperClassifier",
     "MajorityClassifier",
     "MajorityRegressor",
@@ -186,10 +192,10 @@ __all__ = [
     "MiGraphRegressor",
     "MindClassifier",
     "MindRegressor",
-    "MisssvmClassifier",
+    "MissSVMClassifier",
     "OptimalBallClassifier",
-    "RBFMipClassifier",
-    "RBFMipRegressor",
+    "RBFMIPClassifier",
+    "RBFMIPRegressor",
     "SILClassifier",
     "SimpleMIClassifier",
     "SimpleMIRegressor",
@@ -203,8 +209,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("bagwise.datasets")
+    if name in ("arrow", "datasets"):
+        return importlib.import_module(f"bagwise.{name}")
     if name in __all__:
         # Estimators are all in one place.
         found = getattr(importlib.import_module(f"bagwise.{_WHERE.get(name, '_estimators')}"), name)

@@ -68,8 +68,8 @@ class Explanation:
     bag : str
         The bag.
     machine : str
-        What the value tells apart: the two classes of a binary model, such as ``"1 vs 0"``, or the predicted one of several
-        classes, such as ``"cat vs rest"``; empty for regression.
+        The classes that the value separates: the two classes of a binary model, such as ``"1 vs 0"``, or the predicted one
+        of several classes, such as ``"cat vs rest"``; empty for regression.
     bias : float or None
         The constant term; None if a single instance decides.
     parts : ndarray of shape (n_instances,)

@@ -252,7 +252,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
             Bags to explain.
         machines : bool, default=False
-            Explain every binary model of several classes by itself, instead of the predicted class.
+            With several classes, explain every binary model separately, instead of the predicted class.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def card(self) -> dict[str, Any]:
-        """What is known of the model, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
+        """The model card, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
 
         Returns
         -------
@@ -549,17 +549,18 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         return found
 
     def predict_set(self, bags: BagsLike, coverage: float = 0.9, *, per_class: bool = False) -> NDArray[np.bool_]:
-        """The classes that each bag can have, with a chosen coverage (conformal prediction by CV+).
+        """The plausible classes of each bag, with a chosen coverage (conformal prediction by CV+).
 
-        Over many data sets, the set holds the class of about this share of new bags, and by proof of 1 - 2 alpha with alpha one
-        minus the share. If the training bags had groups, this is about bags of new groups. An empty set means that no class fits.
+        On average over data sets, the set contains the class of about this fraction of new bags. The proven fraction is
+        1 - 2 alpha, where alpha is one minus the coverage. If the training bags had groups, the coverage refers to bags of new
+        groups. An empty set means that no class fits.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
             Bags to predict.
         coverage : float, default=0.9
-            The share of new bags whose class is to be in the set.
+            The fraction of new bags whose class should be in the set.
         per_class : bool, default=False
             Hold the coverage in each class, however rare.
 
@@ -644,15 +645,16 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
     def predict_interval(self, bags: BagsLike, coverage: float = 0.9) -> NDArray[np.float64]:
         """An interval for the value of each bag, with a chosen coverage (conformal prediction by CV+).
 
-        Over many data sets, the interval holds the value of about this share of new bags, and by proof of 1 - 2 alpha with alpha
-        one minus the share. If the training bags had groups, this is about bags of new groups.
+        On average over data sets, the interval contains the value of about this fraction of new bags. The proven fraction is
+        1 - 2 alpha, where alpha is one minus the coverage. If the training bags had groups, the coverage refers to bags of new
+        groups.
 
         Parameters
         ----------
         bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
             Bags to predict.
         coverage : float, default=0.9
-            The share of new bags whose value is to be in the interval.
+            The fraction of new bags whose value should be in the interval.
 
         Returns
         -------

@@ -30,7 +30,8 @@ class Comparison(Sequence[dict[str, Any]]):
         Summary: the best method, its interval, whether it beats the baseline, methods that may be as good, and the
         recommended method.
     differences : list of dict
-        Every method against the best, then every method against ``"majority"`` if it was included:
+        Every method against the best, then against ``"majority"`` if it was included, then against `recommended` if it
+        is neither of these:
         ``method``, ``against``,
         ``difference`` (the method's value minus the other's), the ends ``low`` and ``high`` of its interval, ``p`` (adjusted for
         the number of methods) and ``verdict`` ("clearly better", "no clear difference", "clearly worse", ...). Undefined

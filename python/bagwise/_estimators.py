@@ -9,11 +9,11 @@ from bagwise._options import MEMORY
 
 __all__ = [
     "BagMISVMClassifier",
+    "BagOfWordsClassifier",
+    "BagOfWordsRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
-    "BowClassifier",
-    "BowRegressor",
-    "CceClassifier",
+    "CCEClassifier",
     "CitationKNNClassifier",
     "CitationKNNRegressor",
     "DDClassifier",
@@ -33,8 +33,8 @@ __all__ = [
     "MGDDVClassifier",
     "MGDDVRegressor",
     "MIBoostClassifier",
-    "MIFvClassifier",
-    "MIFvRegressor",
+    "MIFVClassifier",
+    "MIFVRegressor",
     "MIKernelClassifier",
     "MIKernelRegressor",
     "MILESClassifier",
@@ -42,8 +42,8 @@ __all__ = [
     "MILNetClassifier",
     "MILNetRegressor",
     "MIRSVMClassifier",
-    "MIVladClassifier",
-    "MIVladRegressor",
+    "MIVLADClassifier",
+    "MIVLADRegressor",
     "MIWrapperClassifier",
     "MajorityClassifier",
     "MajorityRegressor",
@@ -51,10 +51,10 @@ __all__ = [
     "MiGraphRegressor",
     "MindClassifier",
     "MindRegressor",
-    "MisssvmClassifier",
+    "MissSVMClassifier",
     "OptimalBallClassifier",
-    "RBFMipClassifier",
-    "RBFMipRegressor",
+    "RBFMIPClassifier",
+    "RBFMIPRegressor",
     "SILClassifier",
     "SimpleMIClassifier",
     "SimpleMIRegressor",
@@ -540,8 +540,7 @@ class OptimalBallClassifier(BagClassifier):
 
     A bag is positive if one of its instances lies inside a ball. Every instance of a positive training bag is tried
     as the centre, with every radius that makes a difference. The ball that classifies most training bags correctly
-    is kept; among equals, the largest. The output of a bag is the radius minus the distance of its nearest
-    instance.
+    is kept; among ties, the largest. The output of a bag is the radius minus the distance of its nearest instance.
 
     On the command line this is ``optimal-ball``. Explanations: witness: the instance nearest to the centre.
 
@@ -632,10 +631,10 @@ class OptimalBallClassifier(BagClassifier):
 class CitationKNNClassifier(BagClassifier):
     """Votes of the nearest training bags, and of those that have the bag among their nearest.
 
-    The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest training
-    bags vote, and so do the training bags that would count the new bag among their own nearest. The output is the
-    mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced to a
-    pair of instances.
+    The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest
+    training bags vote, and so do the training bags that would count the new bag among their own nearest. The output
+    is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced
+    to a pair of instances.
 
     On the command line this is ``citation-knn``. Explanations: additive.
 
@@ -645,7 +644,8 @@ class CitationKNNClassifier(BagClassifier):
         Number of nearest training bags that vote; bags at the same distance all vote. It takes a whole number from
         1 to 1000.
     citers : int, default=4
-        A training bag votes if the new bag is among its so many nearest. It takes a whole number from 0 to 1000.
+        A training bag also votes if the new bag is among this many bags nearest to it. It takes a whole number from
+        0 to 1000.
     rank : float or str, default=1
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
@@ -740,10 +740,10 @@ class CitationKNNClassifier(BagClassifier):
 class CitationKNNRegressor(BagRegressor):
     """Votes of the nearest training bags, and of those that have the bag among their nearest.
 
-    The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest training
-    bags vote, and so do the training bags that would count the new bag among their own nearest. The output is the
-    mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced to a
-    pair of instances.
+    The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest
+    training bags vote, and so do the training bags that would count the new bag among their own nearest. The output
+    is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be traced
+    to a pair of instances.
 
     On the command line this is ``citation-knn``. Explanations: additive.
 
@@ -753,7 +753,8 @@ class CitationKNNRegressor(BagRegressor):
         Number of nearest training bags that vote; bags at the same distance all vote. It takes a whole number from
         1 to 1000.
     citers : int, default=4
-        A training bag votes if the new bag is among its so many nearest. It takes a whole number from 0 to 1000.
+        A training bag also votes if the new bag is among this many bags nearest to it. It takes a whole number from
+        0 to 1000.
     rank : float or str, default=1
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
@@ -824,19 +825,19 @@ class CitationKNNRegressor(BagRegressor):
 class MIBoostClassifier(BagClassifier):
     """Boosted decision stumps, averaged over the instances of a bag.
 
-    Each round adds a rule that compares one attribute with a cut; rules are chosen one after another, and each has
-    the factor that lowers the exponential loss of the bags most. The output of a bag is the sum over the rules of
-    the mean over its instances. The rules can be read.
+    Each round adds a rule that compares one attribute with a threshold, and gives it the factor that lowers the
+    exponential loss of the bags most. The output of a bag is the sum over the rules of the mean over its instances.
+    The rules of a model can be printed.
 
     On the command line this is ``mi-boost``. Explanations: additive.
 
     Parameters
     ----------
     rounds : int, default=50
-        Number of rules at most. It takes a whole number from 1 to 10000.
+        Maximum number of rules. It takes a whole number from 1 to 10000.
     criterion : {"error", "entropy"}, default="error"
-        How a cut is judged: by the weight of the instances it gets wrong, or by the entropy of the labels on its
-        two sides.
+        How a threshold is chosen: by the weight of the instances it misclassifies, or by the entropy of the labels
+        on its two sides.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -1029,7 +1030,7 @@ class SILClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class BowClassifier(BagClassifier):
+class BagOfWordsClassifier(BagClassifier):
     """Histograms of instances over k-means clusters and a linear SVM.
 
     k-means clusters the training instances. A bag becomes the histogram of its instances over the clusters (or,
@@ -1047,7 +1048,7 @@ class BowClassifier(BagClassifier):
         Hard counts an instance in the cluster of its nearest centre; soft in all components of a Gaussian mixture,
         by their posteriors.
     power : float or str, default=1
-        Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is
+        Exponent of the shares: 1 leaves them unchanged, 1/2 takes square roots, 0 keeps only whether a cluster is
         present. It takes a fraction from 0 to 1, such as 11/20.
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
@@ -1097,7 +1098,7 @@ class BowClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.BowClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.BagOfWordsClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1141,7 +1142,7 @@ class BowClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class BowRegressor(BagRegressor):
+class BagOfWordsRegressor(BagRegressor):
     """Histograms of instances over k-means clusters and a linear SVM.
 
     k-means clusters the training instances. A bag becomes the histogram of its instances over the clusters (or,
@@ -1159,7 +1160,7 @@ class BowRegressor(BagRegressor):
         Hard counts an instance in the cluster of its nearest centre; soft in all components of a Gaussian mixture,
         by their posteriors.
     power : float or str, default=1
-        Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is
+        Exponent of the shares: 1 leaves them unchanged, 1/2 takes square roots, 0 keeps only whether a cluster is
         present. It takes a fraction from 0 to 1, such as 11/20.
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
@@ -1198,7 +1199,7 @@ class BowRegressor(BagRegressor):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.BowRegressor().fit(data.bags, data.bags.sizes())
+    >>> model = bagwise.BagOfWordsRegressor().fit(data.bags, data.bags.sizes())
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1240,7 +1241,7 @@ class BowRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
-class CceClassifier(BagClassifier):
+class CCEClassifier(BagClassifier):
     """A vote of linear SVMs on which clusters of several codebooks occur in a bag.
 
     k-means clusters the training instances into step, 2 step, ... clusters, once for each member of the ensemble.
@@ -1308,7 +1309,7 @@ class CceClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.CceClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.CCEClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1357,9 +1358,9 @@ class TLCClassifier(BagClassifier):
 
     A decision tree is grown on all instances, each with the label of its bag and an equal share of its weight. A
     bag becomes the numbers of its instances that pass each node, standardised, and a linear SVM is trained on these
-    vectors. The original has a pruned C4.5 tree and boosted stumps on the counts (LogitBoost); here the tree is
-    that of CART (Gini impurity), limited in depth instead of pruned, and the second level is an SVM, whose parts of
-    instances add up.
+    vectors. The original has a pruned C4.5 tree and boosted stumps on the counts (LogitBoost). Here, the tree is
+    that of CART (Gini impurity), limited in depth instead of pruned, and the second level is an SVM, so that the
+    contributions of instances add up.
 
     On the command line this is ``tlc``. Explanations: additive.
 
@@ -1460,7 +1461,7 @@ class TLCClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class MIVladClassifier(BagClassifier):
+class MIVLADClassifier(BagClassifier):
     """Sums of differences from nearest centres and a linear SVM.
 
     k-means clusters the principal components of the training instances. A bag becomes, for each centre, the sum of
@@ -1532,7 +1533,7 @@ class MIVladClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.MIVladClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.MIVLADClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1584,7 +1585,7 @@ class MIVladClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class MIVladRegressor(BagRegressor):
+class MIVLADRegressor(BagRegressor):
     """Sums of differences from nearest centres and a linear SVM.
 
     k-means clusters the principal components of the training instances. A bag becomes, for each centre, the sum of
@@ -1645,7 +1646,7 @@ class MIVladRegressor(BagRegressor):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.MIVladRegressor().fit(data.bags, data.bags.sizes())
+    >>> model = bagwise.MIVLADRegressor().fit(data.bags, data.bags.sizes())
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1690,7 +1691,7 @@ class MIVladRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
-class MIFvClassifier(BagClassifier):
+class MIFVClassifier(BagClassifier):
     """Fisher vectors of bags and a linear SVM.
 
     A Gaussian mixture is fitted to the principal components of the training instances. A bag becomes the gradient
@@ -1762,7 +1763,7 @@ class MIFvClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.MIFvClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.MIFVClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1814,7 +1815,7 @@ class MIFvClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class MIFvRegressor(BagRegressor):
+class MIFVRegressor(BagRegressor):
     """Fisher vectors of bags and a linear SVM.
 
     A Gaussian mixture is fitted to the principal components of the training instances. A bag becomes the gradient
@@ -1875,7 +1876,7 @@ class MIFvRegressor(BagRegressor):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.MIFvRegressor().fit(data.bags, data.bags.sizes())
+    >>> model = bagwise.MIFVRegressor().fit(data.bags, data.bags.sizes())
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -1924,9 +1925,9 @@ class MILESClassifier(BagClassifier):
     """Similarities to training instances and a linear SVM.
 
     A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c,
-    and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of either
-    class. The original SVM has an L1 penalty and keeps few prototypes; it was 4 points worse on musk1, and is not
-    offered.
+    and a linear SVM is trained on these vectors. In effect, the SVM weights training instances as prototypes of the
+    two classes. The original SVM has an L1 penalty and keeps few prototypes. It was 4 points worse on musk1 and is
+    not available.
 
     On the command line this is ``miles``. Explanations: additive.
 
@@ -2033,9 +2034,9 @@ class MILESRegressor(BagRegressor):
     """Similarities to training instances and a linear SVM.
 
     A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c,
-    and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of either
-    class. The original SVM has an L1 penalty and keeps few prototypes; it was 4 points worse on musk1, and is not
-    offered.
+    and a linear SVM is trained on these vectors. In effect, the SVM weights training instances as prototypes of the
+    two classes. The original SVM has an L1 penalty and keeps few prototypes. It was 4 points worse on musk1 and is
+    not available.
 
     On the command line this is ``miles``. Explanations: additive.
 
@@ -2131,19 +2132,19 @@ class MindClassifier(BagClassifier):
     Parameters
     ----------
     summary : {"minmin", "meanmin", "maxmin", "meanmean"}, default="meanmin"
-        The distance of two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance of an instance to
-        the nearest of the other bag, or the mean over all pairs (meanmean).
+        The distance between two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance from an
+        instance to its nearest neighbour in the other bag, or the mean over all pairs (meanmean).
     direction : {"to", "from", "both"}, default="to"
         Over which instances meanmin and maxmin are taken: those of the bag (to), those of the training bag (from),
         or the mean of the two (both).
     metric : {"squared", "euclid"}, default="squared"
-        Distance of two instances: squared, or not.
+        Distance between two instances: squared or plain Euclidean.
     kernel : {"rbf", "linear"}, default="rbf"
         Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
-        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is that of the
-        vectors. It takes a number above 0, N/median (N divided by the median squared distance between training
-        instances), or N/d (N divided by the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is taken over the
+        distances between these vectors. It takes a number above 0, N/median (N divided by the median squared
+        distance between training instances), or N/d (N divided by the number of attributes).
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -2259,19 +2260,19 @@ class MindRegressor(BagRegressor):
     Parameters
     ----------
     summary : {"minmin", "meanmin", "maxmin", "meanmean"}, default="meanmin"
-        The distance of two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance of an instance to
-        the nearest of the other bag, or the mean over all pairs (meanmean).
+        The distance between two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance from an
+        instance to its nearest neighbour in the other bag, or the mean over all pairs (meanmean).
     direction : {"to", "from", "both"}, default="to"
         Over which instances meanmin and maxmin are taken: those of the bag (to), those of the training bag (from),
         or the mean of the two (both).
     metric : {"squared", "euclid"}, default="squared"
-        Distance of two instances: squared, or not.
+        Distance between two instances: squared or plain Euclidean.
     kernel : {"rbf", "linear"}, default="rbf"
         Kernel between the vectors of bags.
     gamma : float or str, default="1/median"
-        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is that of the
-        vectors. It takes a number above 0, N/median (N divided by the median squared distance between training
-        instances), or N/d (N divided by the number of attributes).
+        Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is taken over the
+        distances between these vectors. It takes a number above 0, N/median (N divided by the median squared
+        distance between training instances), or N/d (N divided by the number of attributes).
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -3206,9 +3207,9 @@ class DDSVMClassifier(BagClassifier):
 class EMDClassifier(BagClassifier):
     """Earth mover's distances of bags and an SVM.
 
-    The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where
-    each bag has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact.
-    The kernel is not always positive semi-definite; psd=shift makes the training Gram so.
+    The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
+    has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
+    are exact. The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
 
@@ -3217,12 +3218,12 @@ class EMDClassifier(BagClassifier):
     metric : {"euclid", "squared"}, default="euclid"
         Cost of moving a unit of mass from one instance to another: their distance, or its square.
     psd : {"none", "shift"}, default="none"
-        What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the
-        diagonal).
+        What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
+        until the least is 0 (shift).
     gamma : float or str, default="1/median"
-        Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags. It takes
-        a number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
-        divided by the number of attributes).
+        Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.
+        It takes a number above 0, N/median (N divided by the median squared distance between training instances),
+        or N/d (N divided by the number of attributes).
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
@@ -3319,9 +3320,9 @@ class EMDClassifier(BagClassifier):
 class EMDRegressor(BagRegressor):
     """Earth mover's distances of bags and an SVM.
 
-    The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where
-    each bag has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact.
-    The kernel is not always positive semi-definite; psd=shift makes the training Gram so.
+    The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
+    has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
+    are exact. The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
 
@@ -3330,12 +3331,12 @@ class EMDRegressor(BagRegressor):
     metric : {"euclid", "squared"}, default="euclid"
         Cost of moving a unit of mass from one instance to another: their distance, or its square.
     psd : {"none", "shift"}, default="none"
-        What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the
-        diagonal).
+        What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
+        until the least is 0 (shift).
     gamma : float or str, default="1/median"
-        Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags. It takes
-        a number above 0, N/median (N divided by the median squared distance between training instances), or N/d (N
-        divided by the number of attributes).
+        Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.
+        It takes a number above 0, N/median (N divided by the median squared distance between training instances),
+        or N/d (N divided by the number of attributes).
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     tube : float, default=0.01
@@ -3868,12 +3869,12 @@ class BagMISVMClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class MisssvmClassifier(BagClassifier):
+class MissSVMClassifier(BagClassifier):
     """Semi-supervised SVM: one witness per positive bag, its other instances unlabelled.
 
-    An SVM is trained on all instances of negative bags, one witness of each positive bag, and the other instances
-    of positive bags as unlabelled: they take the side they are on. Witnesses and sides are chosen again by the
-    outputs until nothing changes. The output of a bag is the largest output of its instances.
+    An SVM is trained on all instances of negative bags and one witness of each positive bag. The other instances of
+    positive bags are unlabelled; each gets the class that the SVM predicts for it. Witnesses and these classes are
+    updated until nothing changes. The output of a bag is the largest output of its instances.
 
     On the command line this is ``misssvm``. Explanations: witness: the output of every instance, and the one that decides.
 
@@ -3938,7 +3939,7 @@ class MisssvmClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.MisssvmClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.MissSVMClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -4417,7 +4418,7 @@ class ISKClassifier(FeatureMap, BagClassifier):
         voronoi or sphere.
     solver : {"auto", "gram", "map"}, default="auto"
         Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the
-        solver's tolerance. auto uses maps from 1000 bags.
+        solver's tolerance. auto uses maps from 4000 bags, or from 1000 bags with 50,000 instances together.
     pool : {"train", "all"}, default="train"
         Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels
         (all). all gives optimistic estimates; it exists to reproduce published results.
@@ -4562,7 +4563,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
         voronoi or sphere.
     solver : {"auto", "gram", "map"}, default="auto"
         Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the
-        solver's tolerance. auto uses maps from 1000 bags.
+        solver's tolerance. auto uses maps from 4000 bags, or from 1000 bags with 50,000 instances together.
     pool : {"train", "all"}, default="train"
         Bags from which centres are drawn: training bags (train), or all bags including test bags, without labels
         (all). all gives optimistic estimates; it exists to reproduce published results.
@@ -4943,18 +4944,18 @@ class ExplicitMIGraphRegressor(BagRegressor):
         self.n_jobs = n_jobs
 
 
-class RBFMipClassifier(BagClassifier):
+class RBFMIPClassifier(BagClassifier):
     """A radial basis function network on clusters of bags.
 
     Training bags are clustered by the distance of their nearest instances. Each feature of a bag is a Gaussian of
     its distance to one cluster, and the output is linear in these features, fitted by least squares.
 
-    On the command line this is ``rbf-mip``. Explanations: none: distances to many groups of bags decide together.
+    On the command line this is ``rbf-mip``. Explanations: none: the output depends on the distances to many groups of bags.
 
     Parameters
     ----------
     groups : float, default=0.5
-        Number of groups as a share of the training bags, at most 1. It takes a number above 0.
+        Number of groups as a share of the training bags. It takes a number above 0, at most 1.
     mu : float, default=0.6
         Width of the Gaussians in units of the mean distance between groups. It takes a number above 0.
     rank : float or str, default=1
@@ -5006,7 +5007,7 @@ class RBFMipClassifier(BagClassifier):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.RBFMipClassifier().fit(data.bags, data.y)
+    >>> model = bagwise.RBFMIPClassifier().fit(data.bags, data.y)
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -5048,18 +5049,18 @@ class RBFMipClassifier(BagClassifier):
         self.n_jobs = n_jobs
 
 
-class RBFMipRegressor(BagRegressor):
+class RBFMIPRegressor(BagRegressor):
     """A radial basis function network on clusters of bags.
 
     Training bags are clustered by the distance of their nearest instances. Each feature of a bag is a Gaussian of
     its distance to one cluster, and the output is linear in these features, fitted by least squares.
 
-    On the command line this is ``rbf-mip``. Explanations: none: distances to many groups of bags decide together.
+    On the command line this is ``rbf-mip``. Explanations: none: the output depends on the distances to many groups of bags.
 
     Parameters
     ----------
     groups : float, default=0.5
-        Number of groups as a share of the training bags, at most 1. It takes a number above 0.
+        Number of groups as a share of the training bags. It takes a number above 0, at most 1.
     mu : float, default=0.6
         Width of the Gaussians in units of the mean distance between groups. It takes a number above 0.
     rank : float or str, default=1
@@ -5097,7 +5098,7 @@ class RBFMipRegressor(BagRegressor):
     --------
     >>> import bagwise
     >>> data = bagwise.read("synthetic:gauss?bags=30&features=3")
-    >>> model = bagwise.RBFMipRegressor().fit(data.bags, data.bags.sizes())
+    >>> model = bagwise.RBFMIPRegressor().fit(data.bags, data.bags.sizes())
     >>> model.predict(data.bags[:2]).shape
     (2,)
     """
@@ -5132,37 +5133,39 @@ class RBFMipRegressor(BagRegressor):
 class MILNetClassifier(BagClassifier):
     """Neural network over bags: attention, MI-Net, mi-Net, BP-MIP.
 
-    A layer of units sees one instance at a time; the instances of a bag are then pooled, by attention (ABMIL: z =
-    sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
-    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention the
-    part of an instance is p w'h: attention p alone says where the network looks, not which way it votes.
+    A layer of units processes one instance at a time. The instances of a bag are then pooled by attention (ABMIL: z
+    = sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
+    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention,
+    the part of an instance is p w'h. The attention p alone shows where the network looks, not which class it
+    favours.
 
-    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; not at all for lse.
+    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; none for lse.
 
     Parameters
     ----------
     pool : {"attention", "gated", "mean", "max", "lse", "instance"}, default="attention"
-        How instances become a bag: weighed by attention, plain or gated; the mean, maximum or log-mean-exp of each
-        unit; or the instance with the largest output.
+        How the instances of a bag are pooled: weighted by attention, plain or gated; by the mean, maximum or
+        log-mean-exp of each unit; or by the instance with the largest output.
     loss : {"log", "bp"}, default="log"
-        Logistic (squares for numbers), or that of BP-MIP with its sigmoid units, which needs pool=instance.
+        Logistic loss (squared error for regression), or that of BP-MIP with its sigmoid units, which requires
+        pool=instance.
     hidden : int, default=64
-        Units of an instance layer. It takes a whole number from 1 to 4096.
+        Units per instance layer. It takes a whole number from 1 to 4096.
     layers : int, default=1
-        Instance layers. It takes a whole number from 1 to 3.
+        Number of instance layers. It takes a whole number from 1 to 3.
     attention : int, default=32
-        Units of the attention. It takes a whole number from 1 to 1024.
+        Number of attention units. It takes a whole number from 1 to 1024.
     steps : int, default=200
-        Steps of Adam; each sees one batch. It takes a whole number from 1 to 100000.
+        Number of Adam steps; each uses one batch. It takes a whole number from 1 to 100000.
     batch : float or str, default="all"
-        Bags of a step. All is steadiest; fewer let large data be learned in minutes, with steps raised so that
-        every bag is seen several times. It takes all | a whole number from 1 to 1000000.
+        Number of bags per step. all is the most stable; smaller batches train on large data in minutes, if you
+        raise steps so that every bag is used several times. It takes all | a whole number from 1 to 1000000.
     rate : float, default=0.001
         Step size of Adam. It takes a number above 0.
     decay : float, default=0.01
-        Weight decay: larger keeps the network simpler. It takes a number of at least 0.
+        Weight decay; a larger value keeps the network simpler. It takes a number of at least 0.
     restarts : int, default=1
-        Networks from different starts whose outputs are averaged. It takes a whole number from 1 to 100.
+        Number of networks with different starts, whose outputs are averaged. It takes a whole number from 1 to 100.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -5281,37 +5284,39 @@ class MILNetClassifier(BagClassifier):
 class MILNetRegressor(BagRegressor):
     """Neural network over bags: attention, MI-Net, mi-Net, BP-MIP.
 
-    A layer of units sees one instance at a time; the instances of a bag are then pooled, by attention (ABMIL: z =
-    sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
-    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention the
-    part of an instance is p w'h: attention p alone says where the network looks, not which way it votes.
+    A layer of units processes one instance at a time. The instances of a bag are then pooled by attention (ABMIL: z
+    = sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance
+    with the largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention,
+    the part of an instance is p w'h. The attention p alone shows where the network looks, not which class it
+    favours.
 
-    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; not at all for lse.
+    On the command line this is ``mil-net``. Explanations: additive for pool=attention, gated, mean and max; witness for instance; none for lse.
 
     Parameters
     ----------
     pool : {"attention", "gated", "mean", "max", "lse", "instance"}, default="attention"
-        How instances become a bag: weighed by attention, plain or gated; the mean, maximum or log-mean-exp of each
-        unit; or the instance with the largest output.
+        How the instances of a bag are pooled: weighted by attention, plain or gated; by the mean, maximum or
+        log-mean-exp of each unit; or by the instance with the largest output.
     loss : {"log", "bp"}, default="log"
-        Logistic (squares for numbers), or that of BP-MIP with its sigmoid units, which needs pool=instance.
+        Logistic loss (squared error for regression), or that of BP-MIP with its sigmoid units, which requires
+        pool=instance.
     hidden : int, default=64
-        Units of an instance layer. It takes a whole number from 1 to 4096.
+        Units per instance layer. It takes a whole number from 1 to 4096.
     layers : int, default=1
-        Instance layers. It takes a whole number from 1 to 3.
+        Number of instance layers. It takes a whole number from 1 to 3.
     attention : int, default=32
-        Units of the attention. It takes a whole number from 1 to 1024.
+        Number of attention units. It takes a whole number from 1 to 1024.
     steps : int, default=200
-        Steps of Adam; each sees one batch. It takes a whole number from 1 to 100000.
+        Number of Adam steps; each uses one batch. It takes a whole number from 1 to 100000.
     batch : float or str, default="all"
-        Bags of a step. All is steadiest; fewer let large data be learned in minutes, with steps raised so that
-        every bag is seen several times. It takes all | a whole number from 1 to 1000000.
+        Number of bags per step. all is the most stable; smaller batches train on large data in minutes, if you
+        raise steps so that every bag is used several times. It takes all | a whole number from 1 to 1000000.
     rate : float, default=0.001
         Step size of Adam. It takes a number above 0.
     decay : float, default=0.01
-        Weight decay: larger keeps the network simpler. It takes a number of at least 0.
+        Weight decay; a larger value keeps the network simpler. It takes a number of at least 0.
     restarts : int, default=1
-        Networks from different starts whose outputs are averaged. It takes a whole number from 1 to 100.
+        Number of networks with different starts, whose outputs are averaged. It takes a whole number from 1 to 100.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -5988,14 +5993,14 @@ class BaggingClassifier(BagClassifier):
     groups), and averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit
     reports. The member uses its default parameters and its own scaling.
 
-    On the command line this is ``bagging``. Explanations: additive, where the member explains itself.
+    On the command line this is ``bagging``. Explanations: additive, if the member can explain its predictions.
 
     Parameters
     ----------
     member : str, default="simple-mi"
         The method whose outputs are averaged, at its default parameters. It takes a name.
     draws : int, default=10
-        Number of bootstrap samples, each with a model of its own. It takes a whole number from 1 to 1000.
+        Number of bootstrap samples; a model is trained on each. It takes a whole number from 1 to 1000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits the method (one-vs-rest) if not given.
     class_weight : {"balanced"} or dict, optional
@@ -6089,14 +6094,14 @@ class BaggingRegressor(BagRegressor):
     groups), and averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit
     reports. The member uses its default parameters and its own scaling.
 
-    On the command line this is ``bagging``. Explanations: additive, where the member explains itself.
+    On the command line this is ``bagging``. Explanations: additive, if the member can explain its predictions.
 
     Parameters
     ----------
     member : str, default="simple-mi"
         The method whose outputs are averaged, at its default parameters. It takes a name.
     draws : int, default=10
-        Number of bootstrap samples, each with a model of its own. It takes a whole number from 1 to 1000.
+        Number of bootstrap samples; a model is trained on each. It takes a whole number from 1 to 1000.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
         Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
     missing : {"refuse", "median"}, default="refuse"
@@ -6166,7 +6171,7 @@ class StackingClassifier(BagClassifier):
     members that were trained on other folds. Members use their default parameters and the scaling of the first
     member.
 
-    On the command line this is ``stacking``. Explanations: additive, where all members explain themselves.
+    On the command line this is ``stacking``. Explanations: additive, if all members can explain their predictions.
 
     Parameters
     ----------
@@ -6272,7 +6277,7 @@ class StackingRegressor(BagRegressor):
     members that were trained on other folds. Members use their default parameters and the scaling of the first
     member.
 
-    On the command line this is ``stacking``. Explanations: additive, where all members explain themselves.
+    On the command line this is ``stacking``. Explanations: additive, if all members can explain their predictions.
 
     Parameters
     ----------
@@ -6364,14 +6369,14 @@ ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("citation-knn", True): CitationKNNRegressor,
     ("mi-boost", False): MIBoostClassifier,
     ("sil", False): SILClassifier,
-    ("bow", False): BowClassifier,
-    ("bow", True): BowRegressor,
-    ("cce", False): CceClassifier,
+    ("bow", False): BagOfWordsClassifier,
+    ("bow", True): BagOfWordsRegressor,
+    ("cce", False): CCEClassifier,
     ("tlc", False): TLCClassifier,
-    ("mi-vlad", False): MIVladClassifier,
-    ("mi-vlad", True): MIVladRegressor,
-    ("mi-fv", False): MIFvClassifier,
-    ("mi-fv", True): MIFvRegressor,
+    ("mi-vlad", False): MIVLADClassifier,
+    ("mi-vlad", True): MIVLADRegressor,
+    ("mi-fv", False): MIFVClassifier,
+    ("mi-fv", True): MIFVRegressor,
     ("miles", False): MILESClassifier,
     ("miles", True): MILESRegressor,
     ("mind", False): MindClassifier,
@@ -6389,7 +6394,7 @@ ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("wmksvm", True): WMKSVMRegressor,
     ("mi-svm", False): InstanceMISVMClassifier,
     ("mi-svm-bag", False): BagMISVMClassifier,
-    ("misssvm", False): MisssvmClassifier,
+    ("misssvm", False): MissSVMClassifier,
     ("mirsvm", False): MIRSVMClassifier,
     ("migraph", False): MiGraphClassifier,
     ("migraph", True): MiGraphRegressor,
@@ -6397,8 +6402,8 @@ ESTIMATORS: dict[tuple[str, bool], type[BagEstimator]] = {
     ("isk", True): ISKRegressor,
     ("migraph-explicit", False): ExplicitMIGraphClassifier,
     ("migraph-explicit", True): ExplicitMIGraphRegressor,
-    ("rbf-mip", False): RBFMipClassifier,
-    ("rbf-mip", True): RBFMipRegressor,
+    ("rbf-mip", False): RBFMIPClassifier,
+    ("rbf-mip", True): RBFMIPRegressor,
     ("mil-net", False): MILNetClassifier,
     ("mil-net", True): MILNetRegressor,
     ("mg-ddv", False): MGDDVClassifier,

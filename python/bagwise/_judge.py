@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from bagwise import _native
+from bagwise._auto import ENSEMBLE, AutoClassifier, AutoRegressor
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
@@ -132,8 +133,8 @@ def _judge(
         "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
-    for leak in _native.leaks(ready._native, target, classes, surroundings):
-        warnings.warn(leak, stacklevel=outside())
+    for caution in _native.cautions(ready._native, target, classes, optimize, surroundings):
+        warnings.warn(caution, stacklevel=outside())
     if estimators:
         drawn = _native.folds(ready._native, target, classes, owners, learn, judging, surroundings)
         judging["outside"] = outside_rows(estimators, ready, target, classes, labels, drawn)
@@ -581,8 +582,8 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
-    for leak in _native.leaks(ready._native, target, classes, surroundings):
-        warnings.warn(leak, stacklevel=outside())
+    for caution in _native.cautions(ready._native, target, classes, optimize, surroundings):
+        warnings.warn(caution, stacklevel=outside())
     kept: dict[str, Any] = {
         "scale": scale,
         "missing": missing,
@@ -631,6 +632,8 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
 
 def _class_of(model: _native.Model) -> type[BagEstimator]:
     header = json.loads(model.header())
+    if header["method"] == ENSEMBLE:
+        return AutoClassifier if header["classes"] else AutoRegressor
     return ESTIMATORS[header["method"], not header["classes"]]
 
 

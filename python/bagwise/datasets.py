@@ -54,14 +54,14 @@ def fetch(
     """Download a data set of the published experiments, and make it known to :func:`load` and :func:`bagwise.read`.
 
     The source is a public repository at a fixed commit. The file is converted, and its bags, labels and values are
-    compared with a digest. ``bagwise data`` lists the names with their sources and licences. Downloads are made by curl.
+    checked against a digest. ``bagwise data`` lists the names with their sources and licences. Downloads use curl.
 
     Parameters
     ----------
     name : str
         The data set, such as ``"fox"``.
     file : path, optional
-        The file of the source, downloaded by other means.
+        The source file, downloaded by other means.
     folder : path, optional
         Where to write. Default: ``$BAGWISE_DATA``, or the folder ``data`` here or above.
 

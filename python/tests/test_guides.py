@@ -73,6 +73,6 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_example_of_a_peers_readme_is_no_longer_here(package: str, lines: int) -> None:
     """`lines` of code are in the README of the package; ours stand below the last comment of the block, which runs above."""
     page = (ROOT / "docs" / "python" / f"from_{package}.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"```python\n(.*?)```", page.partition("## The example of its README")[2], re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", page.partition("## Its README example")[2], re.DOTALL)
     ours = [line for line in program.rpartition("# Instead of ")[2].splitlines()[1:] if line.strip()]
     assert 0 < len(ours) <= lines

@@ -26,7 +26,16 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bagwise
-from bagwise import Bags, Dataset, ISKClassifier, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
+from bagwise import (
+    AutoClassifier,
+    AutoRegressor,
+    Bags,
+    Dataset,
+    ISKClassifier,
+    MIKernelClassifier,
+    MIKernelRegressor,
+    SimpleMIClassifier,
+)
 from bagwise._estimators import ESTIMATORS
 
 #: Checks that cannot apply, and why.
@@ -220,3 +229,20 @@ def test_regression(small: Dataset) -> None:
     assert model.score(small.bags, y) > 0.5
     auto = bagwise.fit(small.bags, y, method="simple-mi")
     assert type(auto).__name__ == "SimpleMIRegressor"
+
+
+def test_auto_chooses_answers_and_travels(small: Dataset, tmp_path: Any) -> None:
+    bags = small.bags
+    for cls, y in ((AutoClassifier, small.y), (AutoRegressor, bags.sizes().astype(float))):
+        model = cls(inner=3).fit(bags, y)
+        shares = [share for _, share in model.members()]
+        assert abs(sum(shares) - 1) < 1e-9 and shares == sorted(shares, reverse=True)
+        answers = model.predict(bags)
+        model.save(tmp_path / "m.bagwise")
+        for again in (pickle.loads(pickle.dumps(model)), cls.load(tmp_path / "m.bagwise")):
+            assert type(again) is cls
+            assert again.inner == 3
+            assert np.array_equal(again.predict(bags), answers)
+        assert np.array_equal(bagwise.load(tmp_path / "m.bagwise").predict(bags), answers)
+    with pytest.raises(ValueError, match="predicts numbers"):
+        AutoClassifier.load(tmp_path / "m.bagwise")

@@ -1,8 +1,8 @@
-//! Options that several verbs share, as groups that a verb flattens into its own. Text becomes enums and numbers
-//! here, so that nothing behind this file parses.
+//! Options that several commands share, in groups that a command flattens into its own. Text is parsed into enums and
+//! numbers here and nowhere else.
 //!
-//! A doc comment here is help on the screen. Each is one paragraph and variants have none, so that `--help` and `-h`
-//! are the same page.
+//! Doc comments here are help texts. Each is one paragraph and variants have none, so that `--help` and `-h` print the
+//! same page.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,8 @@ pub(crate) struct Data {
     /// Columns of numbers to treat as categories
     #[arg(long, value_name = "COLUMN,…", value_parser = column, value_delimiter = ',')]
     pub(crate) categorical: Vec<Column>,
-    /// Type of label; auto means classes, unless some label has a fractional part; many different whole numbers need a choice
+    /// Type of label; auto means classes, unless a label has a fractional part; with many different whole numbers, you
+    /// must choose
     #[arg(long, value_enum, default_value_t = TaskArg::Auto, help_heading = "Reading")]
     pub(crate) task: TaskArg,
     /// Missing values: report an error, or fill in the median of the training bags
@@ -100,7 +101,7 @@ pub(crate) struct Data {
     /// Encoding of a table: utf-8, utf-16 or cp1252 [default: detected]
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub(crate) encoding: Option<Encoding>,
-    /// More text or numbers that mean a missing value, in addition to NA, NaN and the like
+    /// Additional text or numbers that mark a missing value, besides NA, NaN and the like
     #[arg(
         long,
         value_name = "TEXT,…",

@@ -1,4 +1,4 @@
-//! What `evaluate` and `compare` share: protocol options, and what is said while a run goes on.
+//! What `evaluate` and `compare` share: protocol options, and the messages printed during a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ pub(crate) struct Judging {
     /// Compute probabilities even if all parameters are fixed; this trains inner folds that are otherwise not needed
     #[arg(long)]
     probabilities: bool,
-    /// Let named methods choose from all points of their grids, however long it takes
+    /// Try all points of the grids of named methods, however long it takes
     #[arg(long)]
     whole_grids: bool,
 }
@@ -57,8 +57,8 @@ pub(crate) struct Judging {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Shards")]
 pub(crate) struct Sharding {
-    /// Do part I of N of the fits, such as 3/7, in the folder shard-I-of-N of the output folder; the same command without
-    /// --shard joins the parts
+    /// Run part I of N of the fits, such as 3/7, in the folder shard-I-of-N of the output folder; the same command
+    /// without --shard joins the parts
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
 }
@@ -200,7 +200,7 @@ fn watched<T>(
     go: impl FnOnce(Evaluate<'_>) -> bagwise::Result<T>,
 ) -> Result<T> {
     let data = evaluate.data();
-    session.warn_of_leaks(data)?;
+    session.caution(&evaluate.cautions()?);
     let size = format!(
         "{}: {} bags, {} instances x {} ({})",
         data.name,
@@ -257,6 +257,8 @@ fn watched<T>(
             Event::Finished { data, evaluation } => {
                 if let Some((folder, known)) = reported.take() {
                     known.finish(data, evaluation, &session.ctx)?.save(&folder)?;
+                } else if let Some(folder) = &evaluation.folder {
+                    Context::read(folder)?.took_part(&evaluation.verdict).save(folder)?;
                 }
             }
         }
@@ -286,7 +288,7 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
         time.thinned().map(|m| format!("{} ({} of {})", m.method, m.points, m.whole_grid)).collect();
     if !thinned.is_empty() {
         session.say(&format!(
-            "fewer points to choose from, to end within {within} {speed}: {}; {remedy} tries all of them",
+            "fewer grid points, to finish within {within} {speed}: {}; {remedy} tries all of them",
             thinned.join(", ")
         ));
     }
@@ -295,7 +297,7 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
         time.left_out.iter().map(|l| format!("{} ({})", l.method, wall(l.seconds))).collect();
     if !left_out.is_empty() {
         session.say(&format!(
-            "left out, to end within {within} {speed}: {}; {remedy} includes them",
+            "left out, to finish within {within} {speed}: {}; {remedy} includes them",
             left_out.join(", ")
         ));
     }
@@ -316,7 +318,7 @@ pub(crate) fn conclude(evaluation: &Evaluation, session: &Session) -> Outcome {
         let list: Vec<String> =
             evaluation.incomplete.iter().map(|(method, fits)| format!("{method} ({fits} of {of})")).collect();
         session.warn(&format!(
-            "the time was up before all folds were judged, so these are not ranked: {}; the same command goes on",
+            "the time was up before all folds were tested, so these are not ranked: {}; run the same command again to continue",
             list.join(", ")
         ));
     }

@@ -1,4 +1,4 @@
-//! Options of the verbs that learn, and how they become what the library is told.
+//! Options of the commands that train, and their conversion to the configuration types of the library.
 
 use anyhow::Result;
 use clap::Args;
@@ -93,8 +93,13 @@ impl Learning {
                 words += &format!(" -p {}", quoted(&format!("{of}{key}={value}")));
             }
         }
+        // Meant for another method that took part.
+        let unknown = |key: &str| {
+            methods::find(method).is_ok_and(|m| m.params().iter().all(|p| p.name != key.replace('_', "-")))
+        };
         for (key, value) in self.seeing.params.iter().filter(|_| fixed.is_empty()) {
             match key.split_once('.') {
+                None if unknown(key) => {}
                 None => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
                 Some(_) if method == AUTO => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
                 Some((of, key)) if methods::find(of).is_ok_and(|m| m.info().name == method) => {

@@ -1,6 +1,6 @@
-//! The `bagwise` command, as a library: the program and the Python package are doors to [`main_from`]. A verb is a
-//! file in `commands/` with its arguments, its examples and a `run`, and two lines here. `session.rs` holds what all
-//! verbs share, `output.rs` is the only way to stdout.
+//! The `bagwise` command as a library: the program and the Python package call [`main_from`]. A command is a file in
+//! `commands/` with its arguments, its examples and a `run`, and two lines here. `session.rs` contains what all
+//! commands share; only `output.rs` writes to stdout.
 
 mod args;
 mod commands;
@@ -72,8 +72,8 @@ enum Verb {
     Completions(completions::Args),
 }
 
-/// Runs a command line, program name first, and says with which code the process should end. Threads and the handler
-/// of Ctrl-C are set up for the whole process, so that this is called once.
+/// Runs a command line, program name first, and returns the exit code. It sets up threads and the Ctrl-C handler for
+/// the whole process, so call it once.
 pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

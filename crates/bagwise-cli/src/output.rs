@@ -1,6 +1,5 @@
-//! The one place that prints. Results go to stdout as a table for people, JSON or CSV; everything else goes to
-//! stderr. A reader that has seen enough (`bagwise … | head`) is not an error. Colour appears on terminals only,
-//! and never where `NO_COLOR` is set.
+//! The only file that prints. Results go to stdout as a text table, JSON or CSV; everything else goes to stderr. A
+//! closed pipe (`bagwise … | head`) is not an error. Colour appears only on terminals, and never if `NO_COLOR` is set.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 

@@ -73,7 +73,7 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
         if !methods.contains(name) {
             let known: Vec<&str> = methods.iter().map(String::as_str).collect();
             bail!(
-                "{file}: the table has several methods, and none is called '{name}': {}; leave one, or take its name",
+                "{file}: the table has several methods, and none is called '{name}': {}; keep one of them, or use its name",
                 known.join(", ")
             );
         }

@@ -1,5 +1,5 @@
-//! Progress on stderr: on a terminal one line with a bar and the time left; elsewhere a plain line now and then, so that
-//! logs hold no control characters and still tell that work goes on.
+//! Progress on stderr: on a terminal, one line with a bar and the time left; elsewhere, a plain line now and then, so
+//! that logs contain no control characters and still show that work is going on.
 
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

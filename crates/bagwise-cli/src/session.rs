@@ -1,5 +1,5 @@
-//! What all verbs share while they run: the library's surroundings (seed, memory, progress, the flag that Ctrl-C
-//! sets), the format of results, and how much is said on stderr.
+//! What all commands share while they run: the library's context (seed, memory, progress, the flag that Ctrl-C sets),
+//! the output format, and how much is printed on stderr.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use bagwise::inspect::Finding;
 use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
 use bagwise::{Clock, Ctx, Dataset, SystemClock};
@@ -63,7 +64,7 @@ impl Session {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
             output::to_stderr("stopping; press Ctrl-C again to exit immediately");
-            // Fits are recorded one by one, so that nothing but time is lost if a computation does not hear.
+            // Fits are recorded as they end, so that no more than seconds of work are lost if a computation does not hear.
             std::thread::spawn(|| {
                 std::thread::sleep(PATIENCE);
                 output::to_stderr("interrupted");
@@ -96,19 +97,21 @@ impl Session {
         let options = ReadOptions { seed: self.ctx.seed, ..options.clone() };
         let data = bagwise::io::read(name, &options)?;
         self.ctx.check()?;
-        for warning in &data.warnings {
-            self.warn(&warning.worded(&wording::option));
-        }
+        self.warn_of(&data);
         Ok(data)
     }
 
-    /// Warns of attributes that give away what is to be predicted.
-    pub(crate) fn warn_of_leaks(&self, data: &Dataset) -> Result<()> {
-        for finding in bagwise::inspect::leaks(data)? {
+    /// Shows what a reader has to say of data.
+    pub(crate) fn warn_of(&self, data: &Dataset) {
+        data.warnings.iter().for_each(|warning| self.warn(&warning.worded(&wording::option)));
+    }
+
+    /// Warns of what would mislead whoever learns from the data, such as attributes that give away the label.
+    pub(crate) fn caution(&self, findings: &[Finding]) {
+        for finding in findings {
             let remedy = finding.remedy.worded(&wording::option);
             self.warn(&format!("{}; {remedy}", finding.message));
         }
-        Ok(())
     }
 
     /// Reads labelled bags that a model is judged by: as [`Session::read_for`], with labels of its kind.

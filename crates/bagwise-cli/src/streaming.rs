@@ -20,7 +20,7 @@ const LARGE: u64 = 256_000_000;
 /// How data are read for a model, and where results go.
 #[derive(Args)]
 pub(crate) struct Streaming {
-    /// Read the data in pieces and print results as they come, so that memory does not grow with the data; the rows of a bag
+    /// Read the data and print results piece by piece, so that memory does not grow with the data; the rows of a bag
     /// must be adjacent. auto does this for files above 256 MB
     #[arg(
         long,
@@ -47,7 +47,7 @@ enum When {
 /// Where results go.
 #[derive(Args)]
 pub(crate) struct Target {
-    /// Output file, .csv or .json (add .gz to compress); it appears when everything is done [default: print the results]
+    /// Output file, .csv or .json (add .gz to compress); it appears when it is complete [default: print the results]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -216,6 +216,6 @@ fn format_of(path: &Path) -> Result<Format> {
     match name.strip_suffix(".gz").unwrap_or(&name) {
         name if name.ends_with(".csv") => Ok(Format::Csv),
         name if name.ends_with(".json") => Ok(Format::Json),
-        _ => bail!("{}: the output is .csv or .json; give the file such a name", path.display()),
+        _ => bail!("{}: the name of the output file must end in .csv or .json", path.display()),
     }
 }

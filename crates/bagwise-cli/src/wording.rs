@@ -1,4 +1,4 @@
-//! What the command line calls the settings that messages of the library name.
+//! The options of the command line for the settings that messages of the library name.
 
 use bagwise::Setting;
 
@@ -23,6 +23,7 @@ pub(crate) fn option(setting: &Setting) -> String {
         Setting::Inner => "--inner".into(),
         Setting::GivenFolds => "--fold-column COLUMN or --fold-file FILE".into(),
         Setting::Budget => "--budget".into(),
+        Setting::Optimize(metric) => format!("--optimize {metric}"),
         Setting::Protocol(name) => format!("--protocol {name}"),
         Setting::InputFormat => "--input-format".into(),
         Setting::ReadWhole => "--stream=never".into(),
@@ -67,6 +68,7 @@ mod tests {
             Setting::Inner,
             Setting::GivenFolds,
             Setting::Budget,
+            Setting::Optimize("roc_auc"),
             Setting::Protocol("nested"),
             Setting::InputFormat,
             Setting::ReadWhole,

@@ -11,7 +11,7 @@ fn drawn(at: &std::path::Path, experiment: &str) -> Value {
     let output = bagwise(at, &["run", "figure.toml", "-o", "out"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let page = std::fs::read_to_string(at.join("out/report.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("drawn again"), "{page}");
+    assert!(page.contains("<svg") && page.contains("redrawn"), "{page}");
     serde_json::from_str(&std::fs::read_to_string(at.join("out/table.json")).unwrap()).unwrap()
 }
 

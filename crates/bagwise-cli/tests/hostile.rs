@@ -532,7 +532,7 @@ fn memory_that_cannot_be_had_is_an_error() {
     let output = shell(folder.path(), "ulimit -v 1500000; bagwise inspect big.npz --threads 1");
     let said = said_no("inspect big.npz", &output);
     assert!(
-        said.contains("big.npz: reading it takes 2.0 GB of memory, which the system does not give"),
+        said.contains("big.npz: reading it takes 2.0 GB of memory, which the system could not allocate"),
         "{said}"
     );
 }

@@ -121,7 +121,7 @@ fn a_bag_that_comes_back_is_an_error_by_name() {
     let options = ReadOptions { features: vec!["x".into()], ..ReadOptions::default() };
     for rows in [1, 2, 100] {
         let error = read(&path, rows, &options).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains("line 6") && error.contains("bag 'b' comes back"), "{error}");
+        assert!(error.contains("line 6") && error.contains("bag 'b' reappears"), "{error}");
     }
     // Read as a whole, the rows are collected.
     let whole = io::read(&path.to_string_lossy(), &options).unwrap();

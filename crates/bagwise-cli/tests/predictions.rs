@@ -175,6 +175,27 @@ fn next_of(said: &str) -> String {
     line.1.to_string()
 }
 
+/// Sources of commands that print a `next:` line, all of which the next test runs. A new one belongs into that test as well.
+const WITH_NEXT: [&str; 3] = ["compare.rs", "fit.rs", "predict.rs"];
+
+#[test]
+fn no_other_command_prints_a_next_line() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut found) = (vec![sources], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).unwrap().contains("next: ") {
+                found.push(path.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    assert_eq!(found, WITH_NEXT);
+}
+
 #[cfg(unix)]
 #[test]
 fn every_next_line_works_as_it_is_printed() {
@@ -270,16 +291,26 @@ fn a_saved_model_is_judged_by_labelled_bags_from_elsewhere() {
     let bags: u64 =
         found["calibration"]["bins"].as_array().unwrap().iter().map(|b| b["bags"].as_u64().unwrap()).sum();
     assert_eq!(bags as usize, predictions.len());
+    let page = std::fs::read_to_string(path.join("judged/report.html")).unwrap();
+    assert!(page.contains("<h1>External validation of m.bagwise on even.csv</h1>"));
+    // The model card is that of the model, not of a model of the new bags.
     assert!(
-        std::fs::read_to_string(path.join("judged/report.html")).unwrap().contains("External validation of")
+        page.contains("<dt>trained on</dt><dd>odd.csv: 20 bags, ") && !page.contains("on all bags"),
+        "{page}"
     );
-    // The same command again, and a report of the folder.
+    // The same command again, and a report of the folder: a page is made of the folder alone.
     assert_eq!(json(path, "evaluate --model m.bagwise even.csv -o judged")["accuracy"], found["accuracy"]);
     done(path, "report judged -o again.html");
+    let drawn = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+    assert!(drawn("judged/report.html") == drawn("again.html"));
 
     // Bags that it was trained on, classes that it does not know, no labels, another model in the same folder.
     let said = text(&done(path, "evaluate --model m.bagwise odd.csv").stderr).to_string();
-    assert!(said.contains("was trained on exactly these bags"), "{said}");
+    assert!(said.contains("20 of the 20 bags are in the training data of the model"), "{said}");
+    done(path, "evaluate --model m.bagwise odd.csv -o known");
+    let page = std::fs::read_to_string(path.join("known/report.html")).unwrap();
+    assert!(page.contains("The model was trained on some of these bags, so every value is optimistic."));
+    assert!(!page.contains("that had not seen it") && !page.contains("on bags not seen in training"));
     assert!(refused(path, "evaluate --model m.bagwise new.csv").contains("--label"));
     assert!(refused(path, "evaluate --model m.bagwise odd.csv -o judged").contains("another run"));
     assert!(refused(path, "evaluate --model m.bagwise even.csv --folds 3").contains("cannot be used with"));
@@ -306,11 +337,11 @@ fn sets_and_intervals_have_the_coverage_that_was_asked_for() {
         seen.dedup();
         seen.into_iter().map(|(_, label)| label).collect()
     };
-    let mut sizes = Vec::new();
+    let (mut sizes, mut observed) = (Vec::new(), 0.0);
     for coverage in [0.6, 0.9] {
         let output = done(path, &format!("predict sure.bagwise {new} --coverage {coverage} --format csv"));
         let said = text(&output.stderr).to_string();
-        assert!(said.contains("usually holds the truth") && said.contains("1 - 2 alpha"), "{said}");
+        assert!(said.contains("usually contains the true value") && said.contains("1 - 2 alpha"), "{said}");
         let rows: Vec<HashMap<String, String>> =
             csv::Reader::from_reader(&output.stdout[..]).deserialize().map(Result::unwrap).collect();
         let held =
@@ -318,10 +349,18 @@ fn sets_and_intervals_have_the_coverage_that_was_asked_for() {
         let size: usize =
             rows.iter().map(|row| row["set"].split('|').filter(|c| !c.is_empty()).count()).sum();
         sizes.push(size);
+        observed = held as f64 / 200.0;
         // Four standard errors of 200 bags, and those of the 80 that were learned from.
         assert!(held as f64 / 200.0 > coverage - 0.2, "{coverage}: {held}");
     }
     assert!(sizes[0] < sizes[1], "{sizes:?}");
+    // External validation counts the same.
+    let judged = json(path, &format!("evaluate --model sure.bagwise {new} -o covered"));
+    let of = |key: &str| judged["coverage"][1][key].as_f64().unwrap();
+    assert_eq!((of("requested"), of("observed"), of("size")), (0.9, observed, sizes[1] as f64 / 200.0));
+    assert!(of("low") < observed && observed <= of("high"), "{judged}");
+    assert!(std::fs::read_to_string(path.join("covered/report.html")).unwrap().contains("-coverage\""));
+    assert!(json(path, &format!("evaluate --model plain.bagwise {new}")).get("coverage").is_none());
     // The rest of the predictions is that of the plain model.
     assert_eq!(
         scores(path, &format!("predict sure.bagwise {new}")),
@@ -487,7 +526,7 @@ fn predictions_from_elsewhere_take_part_if_folds_bags_and_labels_are_the_same() 
         let methods = found["methods"].as_array().unwrap();
         let mut row = methods.iter().find(|m| m["method"] == name).unwrap().as_object().unwrap().clone();
         // Names and times differ, and so does what each is compared with.
-        for key in ["method", "seconds", "against_best", "ties_with_best"] {
+        for key in ["method", "seconds", "against_best", "against_recommended", "ties_with_best"] {
             row.remove(key);
         }
         row

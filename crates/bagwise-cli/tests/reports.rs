@@ -200,10 +200,12 @@ fn the_page_of_an_experiment_begins_with_the_table_of_the_paper() {
     let page = std::fs::read_to_string(at("out/report.html")).unwrap();
     let main = page.split_once("<main>").unwrap().1;
     assert!(main.starts_with(&format!("<p class=\"verdict\">{sentence}</p>")), "{}", &main[..300]);
-    for part in ["200.0 \u{b1} 0.6", "average_rank", "a note", "<td>misprint</td>", "it is not public"] {
+    for part in ["200.0 \u{b1} 0.6", "average_rank", "a note", ">misprint</td>", "it is not public"] {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("no average ranks"));
+    // Nothing stands between the sentence and the table.
+    assert!(main.find("<table").unwrap() < main.find("a note").unwrap());
     let latex = std::fs::read_to_string(at("out/table.tex")).unwrap();
     assert!(latex.contains("M & 200.0 $\\pm$ 0.6 / \\textbf{"), "{latex}");
 }

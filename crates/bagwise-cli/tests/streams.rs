@@ -79,7 +79,7 @@ fn a_file_appears_when_it_is_complete() {
     let first = page.lines().nth(1).unwrap().to_string();
     page += &first;
     std::fs::write(home.path().join("back.csv"), page).unwrap();
-    fails(home.path(), "predict m.bagwise back.csv --stream -o back-out.csv", "comes back");
+    fails(home.path(), "predict m.bagwise back.csv --stream -o back-out.csv", "reappears");
     fails(home.path(), "predict m.bagwise back.csv --stream -o back-out.csv", "--stream=never");
     let left: Vec<String> = std::fs::read_dir(home.path())
         .unwrap()

@@ -430,7 +430,10 @@ fn a_budget_that_is_up_keeps_what_is_done_and_its_plan_is_repeated() {
     let said = text(&short.stderr);
     assert_eq!(short.status.code(), Some(2));
     // The first method may be done before the clock is looked at.
-    assert!(said.contains("fits are kept; repeat it to go on") && said.contains("--budget"), "{said}");
+    assert!(said.contains("fits are kept; repeat it to continue") && said.contains("--budget"), "{said}");
+    // With more time it goes on in the same folder.
+    let again = bagwise(folder.path(), &[&hasty[..hasty.len() - 1], &["1h"]].concat());
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     let long = with(&["--budget", "1h", "--format", "json"]);
     assert_eq!(long.status.code(), Some(0), "{}", text(&long.stderr));
     let found: serde_json::Value = serde_json::from_slice(&long.stdout).unwrap();
@@ -462,7 +465,7 @@ fn a_plan_says_what_it_leaves_out_and_how_to_include_it() {
     let output =
         bagwise(folder.path(), &["compare", "musk1", "--budget", "0.2s", "--no-report", "-o", "few"]);
     let said = text(&output.stderr);
-    assert!(said.contains("left out, to end within") && said.contains("dd-svm ("), "{said}");
+    assert!(said.contains("left out, to finish within") && said.contains("dd-svm ("), "{said}");
     assert!(said.contains("more --budget includes them"), "{said}");
     // Fits are announced too.
     let fit = "fit musk1 --method simple-mi -p gamma=1 -p c=1 -p embed=mean -o m.bagwise";

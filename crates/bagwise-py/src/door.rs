@@ -145,6 +145,7 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::Folds => "folds=N".into(),
         Setting::Inner => "inner=N".into(),
         Setting::GivenFolds => "folds=[…], one entry per bag".into(),
+        Setting::Optimize(metric) => format!("optimize=\"{metric}\""),
         Setting::Protocol(name) => format!("protocol=\"{name}\""),
         Setting::InputFormat => "format=NAME".into(),
         Setting::ReadWhole => "read(...)".into(),

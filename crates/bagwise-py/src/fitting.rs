@@ -1,4 +1,4 @@
-//! Learning from bags and using what was learned.
+//! Training models and predicting with them.
 
 use std::path::PathBuf;
 use std::sync::Arc;

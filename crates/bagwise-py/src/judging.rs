@@ -178,7 +178,7 @@ pub(crate) fn evaluate(
             let include = if found.time.measured { "a larger budget" } else { "methods=\"all\"" };
             let minutes = found.time.time.unwrap_or_default() / 60.0;
             warnings.push(format!(
-                "left out, to end within {minutes:.0} minutes: {}; {include} includes them",
+                "left out, to finish within {minutes:.0} minutes: {}; {include} includes them",
                 found.skipped().join(", ")
             ));
         }
@@ -187,14 +187,14 @@ pub(crate) fn evaluate(
             .collect();
         if !thinned.is_empty() {
             warnings.push(format!(
-                "fewer points to choose from, to save time: {}; a larger budget, or values of parameters, give more",
+                "fewer grid points, to save time: {}; set a larger budget, or the values of parameters, to try more",
                 thinned.join(", ")
             ));
         }
         if !found.incomplete.is_empty() {
             let names: Vec<&str> = found.incomplete.iter().map(|(method, _)| method.as_str()).collect();
             warnings.push(format!(
-                "the time was up before all folds were judged, so these are not ranked: {}; the same call goes on",
+                "the time was up before all folds were tested, so these are not ranked: {}; make the same call again to continue",
                 names.join(", ")
             ));
         }

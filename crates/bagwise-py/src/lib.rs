@@ -31,7 +31,7 @@ fn bagwise_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judging::folds, module)?)?;
     module.add_function(wrap_pyfunction!(judging::report, module)?)?;
     module.add_function(wrap_pyfunction!(tables::gram, module)?)?;
-    module.add_function(wrap_pyfunction!(tables::leaks, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::cautions, module)?)?;
     module.add_function(wrap_pyfunction!(tables::undecided, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read, module)?)?;
     module.add_function(wrap_pyfunction!(tables::write, module)?)?;

@@ -41,18 +41,20 @@ pub(crate) fn gram<'py>(
     matrix(py, &gram)
 }
 
-/// Sentences about what gives the labels away.
+/// Sentences about what would mislead a comparison by this metric.
 #[pyfunction]
-pub(crate) fn leaks(
+pub(crate) fn cautions(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
     y: PyReadonlyArray1<'_, f64>,
     classes: Option<Vec<String>>,
+    optimize: Option<&str>,
     around: RunConfig,
 ) -> PyResult<Vec<String>> {
     let data = dataset(bags.get(), &y, classes, None).map_err(exception)?;
-    let found = enter(py, &around, move |_| bagwise::inspect::leaks(&data))?;
-    Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy)).collect())
+    let metric = optimize.map(str::parse).transpose().map_err(exception)?;
+    let found = enter(py, &around, move |_| bagwise::inspect::cautions(&data, metric))?;
+    Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))).collect())
 }
 
 /// What is asked of labels that are so many different whole numbers, if anything is.
@@ -128,7 +130,7 @@ impl Reading {
         };
         let Some(remembered) = &self.remembered else { return Ok(options) };
         let remembered: ReadOptions = serde_json::from_str(remembered)
-            .map_err(|e| Error::Invalid(format!("what the model remembers: {e}")))?;
+            .map_err(|e| Error::Invalid(format!("the columns stored in the model: {e}")))?;
         Ok(options.recall(&remembered))
     }
 }

@@ -55,6 +55,13 @@ impl Calibration {
         Ok(Calibration { machines })
     }
 
+    /// Slope and offset of so many machines, by which outputs become log odds; a machine that says nothing has 0 and 0.
+    pub(crate) fn lines(&self, machines: usize) -> Vec<(f64, f64)> {
+        let line =
+            |k: usize| self.machines.get(k).copied().flatten().map_or((0.0, 0.0), |s| (s.slope, s.offset));
+        (0..machines).map(line).collect()
+    }
+
     /// False for a model that was trained without probabilities, and for real values.
     pub fn is_fitted(&self) -> bool {
         !self.machines.is_empty()

@@ -1,13 +1,14 @@
-//! What a user says of a method: its name, parameters, scaling, and the choices around it. [`MethodConfig`] is the one place
-//! where that becomes grids of points that fit the data; `auto` and the baselines of a comparison are defined here too.
+//! What a user sets for a method: its name, parameters, scaling and related options. Only [`MethodConfig`] turns this
+//! into grids of points that fit the data; `auto` and the baselines of a comparison are defined here too.
 
-use bagwise_core::{Dataset, Error, Result, Target};
+use bagwise_core::{Dataset, Error, Instances, Result, Target};
 
 use crate::fold::ResolvedConfig;
 use crate::method::Method;
 use crate::methods::{self, METHODS};
+use crate::model::ModelHeader;
 use crate::multiclass::Scheme;
-use crate::params::{Grid, WhenUnset};
+use crate::params::{Grid, GridLevel, WhenUnset};
 use crate::preprocess::Scale;
 
 /// The name that stands for the choice among the methods that end in time ([`TimePlan`](crate::TimePlan)).
@@ -28,6 +29,22 @@ pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
 /// What a comparison that cannot try every method tries after the baselines and before the others: methods that do well on
 /// most data, of three kinds.
 pub(crate) const FIRST: [&str; 3] = ["mi-kernel", "migraph", "isk"];
+
+/// What `auto` tries: methods that do well on some kind of data and cost little, each with the scalings that suit some data. On counts
+/// and frequencies scaling does harm; columns of different units need it.
+const PORTFOLIO: [(&str, &[Scale]); 11] = [
+    (BASELINE, &[Scale::None]),
+    ("simple-mi", &[Scale::MinMax, Scale::None]),
+    ("citation-knn", &[Scale::ZScore, Scale::None]),
+    ("mi-boost", &[Scale::None]),
+    ("mi-kernel", &[Scale::MinMax, Scale::None]),
+    ("mind", &[Scale::ZScore, Scale::None]),
+    ("mi-fv", &[Scale::MinMax, Scale::ZScore]),
+    ("miles", &[Scale::MinMax, Scale::None]),
+    ("emd", &[Scale::ZScore, Scale::None]),
+    ("migraph", &[Scale::MinMax]),
+    ("isk", &[Scale::ZScore, Scale::None]),
+];
 
 /// A value of a parameter, or several to choose from: numbers, text such as `2^-5..2^5`, or lists of them.
 pub trait ParamText {
@@ -160,6 +177,46 @@ impl MethodConfig {
         self
     }
 
+    /// The method of a model on maps that it made: what describes the maps is as in the model, and so is what is not given of
+    /// the machine.
+    pub(crate) fn on_maps_of(mut self, header: &ModelHeader, regression: bool) -> Result<MethodConfig> {
+        let method = methods::find(&header.method)?;
+        let own = method.info().name;
+        if !self.is_auto() && methods::find(&self.name)?.info().name != own {
+            return Err(Error::Invalid(format!(
+                "the maps were made by {own}, not by {}; leave the method out",
+                self.name
+            )));
+        }
+        self.name = own.into();
+        self.check_keys()?;
+        self.scale = Some(Scale::None);
+        for spec in method.params().iter().filter(|spec| spec.applies(regression)) {
+            let given = self
+                .params
+                .iter()
+                .any(|(key, _)| table_name(method, key.rsplit('.').next().unwrap_or(key)) == spec.name);
+            if given && spec.level == GridLevel::Representation {
+                return Err(Error::param(
+                    own,
+                    spec.name,
+                    "describes the maps, which are made already; leave it out",
+                ));
+            }
+            if !given {
+                let value =
+                    header.parameters.get(spec.name).map_or(spec.default.to_string(), ToString::to_string);
+                self.params.push((spec.name.into(), value));
+            }
+        }
+        Ok(self)
+    }
+
+    /// How much of the grid is left out.
+    pub(crate) fn thinning(&self) -> u32 {
+        self.thinned
+    }
+
     /// True for a choice among methods: `auto`, or `all`.
     pub fn is_auto(&self) -> bool {
         self.name == AUTO || self.name == ALL
@@ -187,7 +244,8 @@ impl MethodConfig {
         })
     }
 
-    /// What is chosen from: the method's own grid, or, for `auto`, that of every method that can learn these data.
+    /// What is chosen from: the method's own grid, or, for `auto`, those of a portfolio of methods that can learn these data, each with
+    /// several scalings.
     pub fn resolve(&self, data: &Dataset, tuned: bool) -> Result<Vec<ResolvedConfig>> {
         if self.balanced && matches!(data.target, Some(Target::Values(_))) {
             return Err(Error::Invalid(format!(
@@ -207,7 +265,48 @@ impl MethodConfig {
             };
             methods::find(of)?;
         }
-        able(data).map(|method| self.setup(method, data.target.as_ref(), tuned)).collect()
+        let mut all = Vec::new();
+        for method in self.candidates(data) {
+            all.extend(self.setups(method, data, tuned)?);
+        }
+        Ok(all)
+    }
+
+    /// The methods that a choice is among: for `auto` the portfolio, and those whose parameters are given; for `all` every one.
+    pub(crate) fn candidates(&self, data: &Dataset) -> Vec<&'static dyn Method> {
+        let given = |name: &str| {
+            let of = |key: &str| key.split_once('.').and_then(|(of, _)| methods::find(of).ok());
+            self.params.iter().any(|(key, _)| of(key).is_some_and(|m| m.info().name == name))
+        };
+        let listed = |name: &str| self.name == ALL || PORTFOLIO.iter().any(|(own, _)| *own == name);
+        able(data).filter(|m| listed(m.info().name) || given(m.info().name)).collect()
+    }
+
+    /// One method of a choice with each of its scalings: that which was asked for, or those of the portfolio.
+    pub(crate) fn setups(
+        &self,
+        method: &'static dyn Method,
+        data: &Dataset,
+        tuned: bool,
+    ) -> Result<Vec<ResolvedConfig>> {
+        let target = data.target.as_ref();
+        let usual = self.setup(method, target, tuned)?;
+        let listed = PORTFOLIO.iter().find(|(name, _)| *name == method.info().name);
+        let (None, Some((_, scalings)), true) = (self.scale, listed, self.name != ALL) else {
+            return Ok(vec![usual]);
+        };
+        // Sparse rows stay sparse: most of their values are 0, and must be.
+        let sparse = matches!(data.bags.instances(), Instances::Sparse(_));
+        let suits = |scale: Scale| {
+            (!sparse || scale == Scale::None) && method.refuses(&usual.grid.points, scale).is_none()
+        };
+        let mut all: Vec<ResolvedConfig> = (scalings.iter().filter(|s| suits(**s)))
+            .map(|&scale| ResolvedConfig { scale, ..usual.clone() })
+            .collect();
+        if all.is_empty() {
+            all.push(usual);
+        }
+        Ok(all)
     }
 
     /// The method at a single point, for what is made of one: a Gram, a map. Parameters that are not given have their

@@ -1,6 +1,6 @@
-//! Whether a model is asked about something it knows: how many values of a bag lie outside the range that
-//! training bags spanned, and how similar the bag is to the nearest of them. Both are measured against what is
-//! usual among the training bags themselves, each judged by the others.
+//! Whether a bag resembles the training bags: how many of its values lie outside the training range, and how similar it
+//! is to the nearest training bag. Both are compared with the usual values among the training bags themselves, each
+//! computed without the bag in question.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

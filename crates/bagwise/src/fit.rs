@@ -1,6 +1,9 @@
 //! `bagwise::fit`: learns from all bags of a data set, for use.
 
-use bagwise_core::{Ctx, Dataset, Error, Result, Target};
+use std::sync::Arc;
+
+use bagwise_core::{Ctx, Dataset, Error, Result, Target, bag_digests};
+use bagwise_io::MapRows;
 use bagwise_judge::{Fold, GroundTruth, Metric, Pool, Splits, Threshold};
 
 use crate::config::{AUTO, INNER_FOLDS, MethodConfig};
@@ -20,6 +23,7 @@ pub struct Fit<'a> {
     weights: Option<Vec<f64>>,
     probabilities: bool,
     conformal: Option<usize>,
+    maps: Option<(&'a Model, Arc<MapRows>)>,
     ctx: Ctx,
 }
 
@@ -36,12 +40,13 @@ impl<'a> Fit<'a> {
             weights: None,
             probabilities: true,
             conformal: None,
+            maps: None,
             ctx: Ctx::default(),
         }
     }
 
-    /// The method; without one, the simplest of those that end within ten minutes on a machine of nominal speed
-    /// ([`Fit::plan`]) that is not clearly worse than the best.
+    /// The method; without one, `auto`: the simplest of a portfolio that ends within a minute on a machine of nominal speed
+    /// ([`Fit::plan`]) that is not clearly worse than the best, or several together if that is better by more than an error.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self
@@ -98,6 +103,17 @@ impl<'a> Fit<'a> {
         self
     }
 
+    /// Learns from maps that `model` made, a row for each bag of the data set, whose instances are not looked at
+    /// ([`read_maps`](crate::io::read_maps)). The new model maps bags as that one does and keeps its parameters, except those of
+    /// the machine that [`Fit::method`] gives; it has other weights. Everything else is as in a fit on the instances.
+    pub fn maps(mut self, model: &'a Model, rows: Arc<MapRows>) -> Result<Fit<'a>> {
+        if rows.rows() != self.data.bags.len() {
+            return Err(Error::Invalid(format!("{} maps for {} bags", rows.rows(), self.data.bags.len())));
+        }
+        self.maps = Some((model, rows));
+        Ok(self)
+    }
+
     /// The seed of everything random.
     pub fn seed(mut self, seed: u64) -> Fit<'a> {
         self.ctx.seed = seed;
@@ -117,13 +133,21 @@ impl<'a> Fit<'a> {
 
     /// What is chosen from, with its plan.
     fn setups(&self) -> Result<(Vec<ResolvedConfig>, TimePlan)> {
-        if self.method.is_auto() {
-            return plan::auto(&self.method, self.data, true, self.inner);
+        let on_maps;
+        let method = match &self.maps {
+            None => &self.method,
+            Some((model, _)) => {
+                let regression = matches!(self.data.target, Some(Target::Values(_)));
+                on_maps = self.method.clone().on_maps_of(&model.header, regression)?;
+                &on_maps
+            }
+        };
+        if method.is_auto() {
+            return plan::auto(method, self.data, true, self.inner);
         }
-        let setups = self.method.resolve(self.data, true)?;
+        let setups = method.resolve(self.data, true)?;
         let inner = if self.chosen(&setups) && !self.probabilities { 0 } else { self.inner };
-        let entry =
-            PlanEntry { name: self.method.shown()?, config: self.method.clone(), needed: true, first: true };
+        let entry = PlanEntry { name: method.shown()?, config: method.clone(), needed: true, first: true };
         let cost = |setups: &[ResolvedConfig]| plan::fit_cost(setups, self.data, inner);
         let resolve = |config: &MethodConfig| config.resolve(self.data, true);
         let plan = plan::make(&[entry], TimeLimit::None, &resolve, &cost)?;
@@ -138,13 +162,22 @@ impl<'a> Fit<'a> {
     /// Chooses, trains and calibrates.
     pub fn run(self) -> Result<Model> {
         let target = self.data.require_target()?;
+        if self.maps.is_some() && self.conformal.is_some() {
+            return Err(Error::Invalid(
+                "models of folds cannot be kept with maps: they would have to answer instances".into(),
+            ));
+        }
         let (setups, _) = self.setups()?;
         check_best(self.best, setups.len())?;
         let mut learners = Vec::with_capacity(setups.len());
         for setup in &setups {
             let learner = TrainingTask::new(self.data, setup, self.positive.as_deref())?;
-            learners.push(match &self.weights {
+            let learner = match &self.weights {
                 Some(weights) => learner.with_bag_weights(weights.clone())?,
+                None => learner,
+            };
+            learners.push(match &self.maps {
+                Some((model, rows)) => learner.with_maps(model.cell_map()?, Arc::clone(rows)),
                 None => learner,
             });
         }
@@ -172,7 +205,16 @@ impl<'a> Fit<'a> {
             })?;
         }
         let folds = self.conformal.map(|folds| self.outer_folds(folds, pool, &all)).transpose()?;
-        let model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?;
+        let mut model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?
+            .remember(bag_digests(&self.data.bags)?);
+        if let Some((base, _)) = &self.maps {
+            // Of instances only the model that made the maps knows something.
+            model.header.features = base.header.features.clone();
+            model.header.transform = base.header.transform.clone();
+            model.header.familiarity = base.header.familiarity.clone();
+            model.header.reading = base.header.reading.clone();
+            model.header.training.instances = 0;
+        }
         match folds {
             Some(folds) => self.with_folds(model, &learners, &folds, splits, &wanted),
             None => Ok(model),

@@ -1,7 +1,7 @@
-//! What a data set looks like, and what about it should make its owner suspicious before any method is tried:
-//! labels that can be read off a column, ids taken as features, bags whose size gives them away, repetitions
-//! with contradicting labels. Everything is computed from the data alone in one pass over the columns
-//! (`columns`), one over the rows (`duplicates`) and a few over the bags; `findings` turns it into sentences.
+//! A summary of a data set, and what is suspicious about it before any method is tried: columns that leak the label,
+//! ids used as features, bag sizes that predict the label, duplicates with different labels. Everything is computed
+//! from the data alone in one pass over the columns (`columns`), one over the rows (`duplicates`) and a few over the
+//! bags; `findings` turns it into sentences.
 
 mod columns;
 mod findings;
@@ -15,6 +15,7 @@ pub use findings::{Finding, Severity};
 pub use scaling::Scaling;
 
 use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};
+use bagwise_judge::Metric;
 
 /// What [`inspect`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -127,14 +128,23 @@ pub struct SizePredicts {
     pub z: f64,
 }
 
-/// What gives the label or the target away, as [`inspect()`] finds it: for whoever is about to learn from the data. Rows outside
-/// memory are not read for it.
-pub fn leaks(data: &Dataset) -> Result<Vec<Finding>> {
-    if matches!(data.bags.instances(), Instances::Stored(_)) {
-        return Ok(Vec::new());
+/// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
+/// away, and one class in nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory
+/// are not read for it.
+pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
+    let mut list = Vec::new();
+    if let Some(Target::Classes { codes, names }) = &data.target
+        && optimize.unwrap_or(Metric::default_for(false)) == Metric::Accuracy
+    {
+        let count = |code: usize| codes.iter().filter(|&&c| c as usize == code).count();
+        let classes: Vec<usize> = (0..names.len()).map(count).filter(|&n| n > 0).collect();
+        list.extend(findings::imbalance(&classes));
     }
-    let columns = columns::columns(&data.bags, data.target.as_ref())?;
-    Ok(findings::leaks(&columns, matches!(data.target, Some(Target::Values(_)))))
+    if !matches!(data.bags.instances(), Instances::Stored(_)) {
+        let columns = columns::columns(&data.bags, data.target.as_ref())?;
+        list.extend(findings::leaks(&columns, matches!(data.target, Some(Target::Values(_)))));
+    }
+    Ok(list)
 }
 
 /// Looks at a data set.

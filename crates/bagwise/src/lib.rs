@@ -1,8 +1,8 @@
 //! Multi-instance learning, fast and honest.
 //!
-//! A *bag* is a set of instances: the shapes of a molecule, the patches of a slide, the posts of a forum. Labels belong to
-//! bags. bagwise learns from such data, predicts new bags, says which instances decided, and compares methods with sound
-//! statistics.
+//! A *bag* is a set of instances: the shapes of a molecule, the patches of a slide, the posts of a forum. Labels belong
+//! to bags. bagwise trains models on such data, predicts new bags, shows which instances decided, and compares methods
+//! with sound statistics.
 //!
 //! ```
 //! # fn main() -> bagwise::Result<()> {
@@ -53,6 +53,7 @@ pub mod params;
 pub mod plan;
 pub mod preprocess;
 pub mod run;
+mod shard;
 mod state;
 
 pub use bagwise_core::{
@@ -63,11 +64,9 @@ pub use bagwise_core::{
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
 pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};
-pub use evaluate::{
-    Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, validate, was_trained_on,
-};
+pub use evaluate::{Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, validate};
 pub use fit::Fit;
-pub use gram::{feature_map, gram};
+pub use gram::{feature_map, gram, gram_part, join_grams, shard_rows};
 pub use model::{Model, Prediction};
 pub use plan::TimePlan;
 pub use run::{Keep, Shard};

@@ -184,12 +184,14 @@ pub struct Scope<'a> {
     pub groups: Option<&'a Groups>,
     /// Targets are real values.
     pub regression: bool,
+    /// Of a Gram only these rows (from, to) are wanted, right of the diagonal; all if it is not said.
+    pub rows: Option<(usize, usize)>,
 }
 
 impl<'a> Scope<'a> {
     /// Training bags of which nothing else is known.
     pub fn of(train: &'a [usize]) -> Scope<'a> {
-        Scope { train, y: &[], pool: None, groups: None, regression: false }
+        Scope { train, y: &[], pool: None, groups: None, regression: false, rows: None }
     }
 }
 
@@ -270,8 +272,7 @@ pub struct Trajectory {
 
 /// A method whose search can be followed round by round.
 pub trait Follow {
-    /// Searches on all bags, which are in memory, from a given choice or the method's own start. The solver stops at
-    /// `tolerance`.
+    /// Searches on all bags, which are in memory, from a given choice or its own start, to a tolerance of the solver.
     fn follow(
         &self,
         point: &Point,
@@ -438,9 +439,9 @@ pub trait Prepared: Send + Sync {
         Ok(all)
     }
 
-    /// True if a fit takes memory by the size of the data, so that fits are made one after another and not side by side.
-    fn fits_are_heavy(&self) -> bool {
-        false
+    /// Bytes that a fit takes while it is made, where they grow with the data; `u64::MAX` if fits are made one at a time.
+    fn fit_bytes(&self) -> u64 {
+        0
     }
 
     /// The first point of the prepared grid that has the same machines as this one for every training problem, and the same

@@ -96,6 +96,8 @@ enum ColumnTransform {
     Number { median: f64, shift: f64, divisor: f64 },
     /// The row of `table` that the code names; a missing or unseen value has zeros.
     Category { table: Vec<Vec<f64>>, names: Vec<String> },
+    /// Left to the members of an ensemble, which have transforms of their own.
+    Same,
 }
 
 impl Transform {
@@ -127,6 +129,15 @@ impl Transform {
         Ok(Transform { scale, medians: impute, columns })
     }
 
+    /// Bags as they are, for a model whose members have transforms of their own; `impute` says whether these fill gaps.
+    pub(crate) fn same(width: usize, impute: bool) -> Transform {
+        Transform { scale: Scale::None, medians: impute, columns: vec![ColumnTransform::Same; width] }
+    }
+
+    fn leaves_all(&self) -> bool {
+        self.columns.iter().all(|c| *c == ColumnTransform::Same)
+    }
+
     /// True if this changes nothing, so that the bags can be used as they are.
     pub fn is_identity(&self, bags: &Bags) -> bool {
         let unchanged = |c: &ColumnTransform| matches!(c, ColumnTransform::Number { shift, divisor, .. } if *shift == 0.0 && *divisor == 1.0);
@@ -141,7 +152,7 @@ impl Transform {
     /// Number of columns that it gives.
     pub fn output_width(&self) -> usize {
         let width = |c: &ColumnTransform| match c {
-            ColumnTransform::Number { .. } => 1,
+            ColumnTransform::Number { .. } | ColumnTransform::Same => 1,
             ColumnTransform::Category { names, .. } => names.len(),
         };
         self.columns.iter().map(width).sum()
@@ -154,6 +165,7 @@ impl Transform {
             let (classes, undo) = match column {
                 ColumnTransform::Number { shift, divisor, .. } => (&[][..], Some((*shift, *divisor))),
                 ColumnTransform::Category { names, .. } => (names.as_slice(), None),
+                ColumnTransform::Same => (&[][..], Some((0.0, 1.0))),
             };
             let number = undo.map(|undo| OutputColumn { input, class: None, undo: Some(undo) });
             let of_class =
@@ -166,6 +178,8 @@ impl Transform {
     pub fn is_whole(&self) -> bool {
         self.columns.iter().all(|c| match c {
             ColumnTransform::Number { .. } => true,
+            // Of some columns only it would be no transform of ours.
+            ColumnTransform::Same => self.leaves_all(),
             ColumnTransform::Category { table, names } => {
                 !names.is_empty() && table.iter().all(|row| row.len() == names.len())
             }
@@ -185,6 +199,9 @@ impl Transform {
                 bags.width(),
                 self.columns.len()
             )));
+        }
+        if self.leaves_all() {
+            return Ok(bags.clone());
         }
         let features: Arc<[Feature]> = self.output_features(bags.features()).into();
         let width = features.len();
@@ -231,6 +248,7 @@ impl Transform {
         let mut k = 0;
         for (column, x) in self.columns.iter().zip(values) {
             match column {
+                ColumnTransform::Same => unreachable!("a transform that leaves all leaves rows alone"),
                 ColumnTransform::Number { median, shift, divisor } => {
                     put(k, scaled(if x.is_nan() { *median } else { x }, *shift, *divisor));
                     k += 1;
@@ -253,7 +271,7 @@ impl Transform {
             ColumnTransform::Number { shift, divisor, .. } => {
                 Some(Affine { shift: *shift, divisor: *divisor })
             }
-            ColumnTransform::Category { .. } => None,
+            ColumnTransform::Category { .. } | ColumnTransform::Same => None,
         };
         self.columns.iter().map(one).collect()
     }
@@ -270,7 +288,7 @@ impl Transform {
                 ColumnTransform::Number { median, divisor, .. } => {
                     (j, scaled(if x.is_nan() { *median } else { x }, 0.0, *divisor))
                 }
-                ColumnTransform::Category { .. } => unreachable!("categories do not keep zeros"),
+                _ => unreachable!("checked before: only numbers keep zeros"),
             }));
         }
         out
@@ -281,6 +299,7 @@ impl Transform {
         for (column, input) in self.columns.iter().zip(inputs) {
             match column {
                 ColumnTransform::Number { .. } => out.push(Feature::numeric(input.name.clone())),
+                ColumnTransform::Same => out.push(input.clone()),
                 ColumnTransform::Category { names, .. } => {
                     out.extend(names.iter().map(|n| Feature::numeric(n.clone())))
                 }

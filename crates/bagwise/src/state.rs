@@ -196,7 +196,7 @@ impl State {
                 row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&c| c < width)
             });
         if !fits {
-            return Err(refuse("its sparse rows do not fit together"));
+            return Err(refuse("its sparse rows are inconsistent"));
         }
         Ok(Csr::new(width, indptr, indices.into_iter().map(|c| c as u32).collect(), values))
     }

@@ -18,6 +18,7 @@ mod bench_svm;
 mod bench_transport;
 mod browser;
 mod digests;
+mod engines;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod foreign;

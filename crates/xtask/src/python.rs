@@ -17,19 +17,26 @@ use crate::run::{root, say};
 const CLASSES: &[(&str, &str)] = &[
     ("mi-svm", "InstanceMISVM"),
     ("mi-svm-bag", "BagMISVM"),
+    ("bow", "BagOfWords"),
     ("migraph", "MiGraph"),
     ("migraph-explicit", "ExplicitMIGraph"),
 ];
 
 /// Words of methods' names that are abbreviations, and as such have capitals only.
 const ACRONYMS: &[&str] = &[
-    "acc", "apr", "dd", "ddv", "em", "emd", "gp", "isk", "knn", "lr", "mg", "mi", "mica", "mil", "miles",
-    "mirsvm", "mmd", "nn", "nsk", "pca", "rbf", "sil", "stk", "svm", "svr", "tlc", "wmksvm",
+    "acc", "apr", "cce", "dd", "ddv", "em", "emd", "fv", "gp", "isk", "knn", "lr", "mg", "mi", "mica", "mil",
+    "miles", "mip", "mirsvm", "mmd", "nn", "nsk", "pca", "rbf", "sil", "stk", "svm", "svr", "tlc", "vlad",
+    "wmksvm",
 ];
 
 /// Words that are written in their own way.
-const WORDS: &[(&str, &str)] =
-    &[("miboost", "MIBoost"), ("migraph", "MIGraph"), ("milboost", "MILBoost"), ("misvm", "MISVM")];
+const WORDS: &[(&str, &str)] = &[
+    ("miboost", "MIBoost"),
+    ("migraph", "MIGraph"),
+    ("milboost", "MILBoost"),
+    ("misssvm", "MissSVM"),
+    ("misvm", "MISVM"),
+];
 
 /// Writes the files.
 pub(crate) fn write() -> Result<()> {
@@ -294,7 +301,7 @@ fn annotation(p: &ParamSpec) -> String {
         Kind::Word(words) => {
             format!("Literal[{}]", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
         }
-        Kind::Number { .. } | Kind::AtLeast { .. } => "float".into(),
+        Kind::Number { .. } | Kind::AtLeast { .. } | Kind::Share => "float".into(),
         Kind::Whole { words: [], .. } => "int".into(),
         Kind::Names { .. } => "str".into(),
         // Widths, fractions and whatever comes: a number, or text as the command line has it.

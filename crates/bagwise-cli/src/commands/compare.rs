@@ -1,5 +1,5 @@
-//! `bagwise compare`: the main job. Every method on the same folds, which is best, and whether that is more than
-//! luck. `bagwise demo` is the same on the built-in Musk1.
+//! `bagwise compare`, the main command: runs every method on the same folds, and says which is best and whether the
+//! difference could be chance. `bagwise demo` does the same on the built-in Musk1.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -94,21 +94,21 @@ folds. Each method is compared with the best one and with the baseline majority:
 for the number of methods. The recommended method is the simplest one that is not clearly worse than the best. To set a parameter \
 of one method, use -p METHOD.KEY=VALUE, or -p KEY=VALUE if --methods names a single method.
 
-With --with NAME=FILE, a method that another program trained takes part. Its table has a row per bag and repeat: the bag, the fold \
-that tests it (counted from 0, as in folds.json and predictions.csv), and what was predicted: the class (predicted), the score or \
-probability of the positive class, or a column `score CLASS` or `probability CLASS` for each class; for numbers, predicted or score. \
-Folds, bags and, if there is a column actual, labels are checked. The same seed and options give the same folds, or give them with \
---fold-file.
+--with NAME=FILE includes a method that another program trained on the same folds. Its table has one row per bag and repeat, \
+with the columns bag, fold (counted from 0, as in folds.json and predictions.csv) and what was predicted: the class \
+(predicted), the score or probability of the positive class, or a column `score CLASS` or `probability CLASS` for each class; \
+for regression, predicted or score. compare checks the folds, the bags and, if there is a column actual, the labels. The same \
+seed and options give the same folds; --fold-file sets them.
 
 Whether a method finishes within ten minutes is estimated from the size of the data, not measured, so the same command runs \
 the same methods on every machine. compare prints what it leaves out; --methods all runs everything.
 
---shard 3/7 does a seventh of the fits, on any machine that sees the folder. A shard that was killed goes on with the same command. \
-When all shards are done, the same command without --shard joins their records and writes the tables; `bagwise slurm` prints a \
-script that does all of this on a cluster.
+--shard 3/7 runs a seventh of the fits, on any machine that shares the folder. To resume a shard that was killed, run the same \
+command again. When all shards are done, the same command without --shard joins their records and writes the tables. `bagwise \
+slurm` prints a script that runs the shards on a cluster.
 
 Examples:
-  bagwise compare musk1
+  bagwise compare musk1 --budget 20s                                 what fits into 20 seconds
   bagwise compare molecules.csv --bag mol --label active --group scaffold --positive 1 --folds 5
   bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two
   bagwise compare musk1 --methods mi-kernel --shard 1/7 -o musk1-cut";
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         );
     }
     if args.data.len() > 1 && !args.with.is_empty() {
-        bail!("--with is for one data set, and there are {}", args.data.len());
+        bail!("--with works with a single data set, but there are {}", args.data.len());
     }
     for name in &args.data {
         if one(args, name, session)? == Outcome::FailedFits {
@@ -169,7 +169,8 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let mut data = session.read(name, &args.judging.read_options(&args.read))?;
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
-    let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(folder_of(name)), Keep::Folder);
+    let own_folder = || PathBuf::from(format!("{}-compare", stem_of(name)));
+    let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(own_folder()), Keep::Folder);
     let classes = match &data.target {
         Some(Target::Classes { names, .. }) => names.clone(),
         _ => Vec::new(),
@@ -190,7 +191,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         evaluate = evaluate.outside(name, outside::read(name, path, &classes)?);
     }
     if let Some(shard) = args.sharding.shard {
-        let folder = args.output.clone().unwrap_or_else(|| folder_of(name));
+        let folder = args.output.clone().unwrap_or_else(own_folder);
         return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
@@ -211,11 +212,10 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     Ok(judging::conclude(&results, session))
 }
 
-/// `NAME-compare`, after the data.
-fn folder_of(data: &str) -> PathBuf {
+/// What output is named after: the data without folders and endings.
+fn stem_of(data: &str) -> String {
     let stem = Path::new(data).file_name().map_or(data.into(), |n| n.to_string_lossy().into_owned());
-    let stem = stem.split(['.', '?']).next().unwrap_or("data").replace(':', "-");
-    PathBuf::from(format!("{stem}-compare"))
+    stem.split(['.', '?']).next().unwrap_or("data").replace(':', "-")
 }
 
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
@@ -281,11 +281,13 @@ impl Comparison<'_> {
             .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
         let fit_command = format!(
-            "bagwise fit {}{}{fold} --method {taken}{}{}{inner}{seed} -o {taken}.bagwise",
+            "bagwise fit {}{}{fold} --method {taken}{}{}{inner}{seed} -o {}",
             quoted(data),
             args.read.words(),
             args.learning.words(taken, fixed),
             args.choosing.words(taken),
+            // With the data in its name, the next data set does not replace the model.
+            quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
         Ok(Comparison { results, data, report: None, fit_command })
     }
@@ -382,6 +384,7 @@ impl Output for Comparison<'_> {
             let against = [
                 ("against_best", verdict.against_best[i]),
                 ("against_baseline", verdict.against_baseline[i]),
+                ("against_recommended", verdict.against_recommended[i]),
             ];
             for (name, found) in against {
                 match &found {

@@ -1,4 +1,4 @@
-//! `bagwise data`: the data sets that experiments name, whether they are here, and how to get them.
+//! `bagwise data`: lists the data sets that experiments name, says which are available, and downloads the others.
 
 use std::path::PathBuf;
 
@@ -19,24 +19,24 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Download data sets, convert and check them, and put them where their names are looked for
+    /// Download data sets, convert and check them, and store them where bagwise finds them by name
     Get {
-        /// Names of the list
+        /// Names from the list
         #[arg(value_name = "NAME", required_unless_present = "experiment")]
         names: Vec<String>,
-        /// Every data set that this experiment names and that is not here
+        /// Download all missing data sets that this experiment names
         #[arg(long, value_name = "FILE")]
         experiment: Option<PathBuf>,
-        /// The file of the source, downloaded by other means
+        /// The source file, downloaded by other means
         #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
         from: Option<PathBuf>,
-        /// The folder to write to [default: $BAGWISE_DATA, or the folder data here or above]
+        /// The folder to write to [default: $BAGWISE_DATA, or the nearest folder called data, here or above]
         #[arg(long, value_name = "FOLDER")]
         to: Option<PathBuf>,
     },
-    /// Compare the data sets that are here with the digests of the list
+    /// Check the data sets that you have against their digests
     Check {
-        /// Names of the list; all that are here if none is given
+        /// Names from the list [default: all that you have]
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         Some(What::Check { names }) => check(names, session),
         Some(What::Get { names, experiment, from, to }) => {
             if names.len() > 1 && from.is_some() {
-                bail!("--from is the file of one data set, and {} are named", names.len());
+                bail!("--from is the file of a single data set, but {} are named", names.len());
             }
             let mut wanted = names.clone();
             if let Some(file) = experiment {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             }
             match failed.is_empty() {
                 true => Ok(Outcome::Done),
-                false => bail!("{} of {} data sets could not be had", failed.len(), wanted.len()),
+                false => bail!("{} of {} data sets could not be downloaded", failed.len(), wanted.len()),
             }
         }
     }
@@ -114,7 +114,7 @@ fn check(names: &[String], session: &Session) -> Result<Outcome> {
 
 fn source(set: &KnownSet) -> String {
     match set.origin {
-        Origin::Shipped => "comes with bagwise".into(),
+        Origin::Shipped => "included in bagwise".into(),
         Origin::GitHub { .. } => set.url().unwrap_or_default(),
     }
 }
@@ -167,7 +167,7 @@ impl Output for List {
     fn text(&self, _paint: Paint) -> String {
         let here = self.sets.iter().filter(|set| set.is_here()).count();
         let mut text = self.csv().to_string();
-        text += &format!("{here} of {} are here", self.sets.len());
+        text += &format!("you have {here} of {}", self.sets.len());
         text + if here < self.sets.len() { "; bagwise data get NAME downloads one\n" } else { "\n" }
     }
 }

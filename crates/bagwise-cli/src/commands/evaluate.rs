@@ -1,4 +1,4 @@
-//! `bagwise evaluate`: how good one method is on bags it has not seen.
+//! `bagwise evaluate`: estimates how well one method predicts bags that it was not trained on.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto evaluates the automatic choice among all methods
+    /// The method; auto evaluates the automatic choice among methods and scalings as a whole
     #[arg(long, value_name = "METHOD", required_unless_present = "model")]
     method: Option<String>,
     /// Score a saved model on the labelled bags of DATA, which it was not trained on, instead of a method by cross-validation
@@ -55,10 +55,10 @@ const HELP: &str = "\
 Parameters, scaling, thresholds and calibration are learned only from the training bags of each fold. Groups \
 are never split. The confidence interval is Nadeau and Bengio's, over folds.
 
-With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. The \
-intervals show the luck of the test bags, or of the groups if there are groups: Wilson's interval for the accuracy of single bags, \
-otherwise a bootstrap. The calibration compares the predicted probabilities with what happened. Columns are those that the model was \
-trained with. With -o, the folder gets a report.
+With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. \
+The intervals reflect the sampling of test bags; the model is fixed. Accuracy has a Wilson interval if there are no groups; \
+all other intervals come from a bootstrap over bags or groups. The calibration table compares predicted probabilities with \
+observed frequencies. Columns are those that the model was trained with. With -o, the folder gets a report.
 
 Examples:
   bagwise evaluate musk1 --method mi-kernel
@@ -173,6 +173,9 @@ impl Output for Estimate<'_> {
         object.put("optimized", self.results.plan.metric).put("seconds", self.results.elapsed.as_secs_f64());
         let failed = self.results.records.iter().filter(|r| !r.succeeded()).count();
         object.put("fits", self.results.records.len()).put("failed", failed);
+        // What each outer fold chose, where the choice was among methods.
+        let chosen: Vec<_> = self.results.records.iter().map(|r| &r.parameters).collect();
+        object.put("chosen", Some(chosen).filter(|all| all.iter().all(|p| p.contains_key("method"))));
         for m in &self.line().metrics {
             object.put_object(m.metric.name(), metric_json(m));
         }

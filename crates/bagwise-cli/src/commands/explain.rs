@@ -1,4 +1,4 @@
-//! `bagwise explain`: which instances decided, exactly.
+//! `bagwise explain`: prints the exact contribution of each instance to a prediction.
 
 use std::path::{Path, PathBuf};
 
@@ -44,21 +44,22 @@ pub(crate) struct Args {
     /// the first K of each concept
     #[arg(long, conflicts_with_all = ["data", "graph"])]
     concepts: bool,
-    /// Instead of explaining new bags, show the rules of the model, in the order in which they were found; with --top only the first K;
-    /// for models of mi-boost
+    /// Show the rules of the model in the order in which they were found, instead of explaining new bags; with --top,
+    /// only the first K; for mi-boost models
     #[arg(long, conflicts_with_all = ["data", "graph", "concepts", "representatives", "trace"])]
     rules: bool,
-    /// Show the training bags that vote for each bag, and the pair of instances that makes them near; with --top only the K that
-    /// count most; for models of citation-knn
+    /// Show the training bags that vote on each bag, and the pair of instances that makes them neighbours; with --top,
+    /// only the K that count most; for citation-knn models
     #[arg(long, conflicts_with_all = ["graph", "concepts", "representatives", "trace", "rules"])]
     votes: bool,
-    /// Explain every binary model of several classes by itself, instead of the predicted class
+    /// With several classes, explain every binary model separately, instead of the predicted class
     #[arg(long)]
     machines: bool,
     /// With --format geojson: draw each instance as a square of this size, with its coordinates as the first corner, instead of a point
     #[arg(long, value_name = "SIZE", value_parser = side)]
     tile: Option<f64>,
-    /// Write the explanations to a file instead of the screen: JSON if its name ends in .json, GeoJSON if in .geojson, else CSV
+    /// Write the explanations to a file instead of stdout: JSON if its name ends in .json, GeoJSON if it ends in
+    /// .geojson, else CSV
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["concepts", "representatives", "trace", "rules", "votes"])]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -73,21 +74,22 @@ fn side(text: &str) -> Result<f64, String> {
 }
 
 const HELP: &str = "\
-There is one row per bag and instance (counted from 1 within its bag). The value is about what the model predicts: with two classes, \
-the decision value of the positive class (`machine` is `1 vs 0`; a negative value speaks for 0); with more classes, what all binary \
-models say in favour of the predicted class (`cat vs rest`); for numbers, the predicted value. If the kind is `part`, the value is the \
-contribution of the instance; the contributions and the `bias` add up to the score that bagwise predict prints. Where the method has a \
-constant term (an intercept), it is shared among the instances of a bag by their weight, so that the sign of a contribution says what \
-the instance speaks for; the bias is then 0, and the intercept is stated. If the kind is `output`, the value is the decision value of \
-the instance itself, and the bag gets the value of the `chosen` instance. If the kind is `attention` (mil-net), it is the share of the \
-network's attention: where it looks, not which way it votes. --top 1 shows the instance with the largest contribution to the \
-prediction: of a bag that is predicted negative, the most negative. --machines explains each binary model of several classes.
+There is one row per bag and instance (counted from 1 within its bag). What is explained is the output of the model: with two \
+classes, the decision value of the positive class (`machine` is `1 vs 0`; negative values favour 0); with more classes, the \
+support of all binary models for the predicted class (`cat vs rest`); for regression, the predicted value. If the kind is \
+`part`, the value is the contribution of the instance. The contributions and the `bias` add up to the score that bagwise \
+predict prints. If the method has an intercept, it is shared among the instances of a bag by weight, so the sign of a \
+contribution shows which class the instance supports; the bias is then 0, and the intercept is printed. If the kind is \
+`output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` instance. If the \
+kind is `attention` (mil-net), the value is the share of the network's attention, which shows where the network looks, not \
+which class it favours. --top 1 shows the instance that contributes most to the prediction; for a bag that is predicted \
+negative, that is the most negative one. --machines explains each binary model of several classes.
 
-Kept columns and coordinates (--keep, --coords, or columns that the model remembers) are copied. --format geojson writes a point, or a \
-square with --tile, for every instance, with its contribution as the property `part`; it needs the columns x and y. With --graph, each \
-node has the contribution of its instance to the first machine. \
-With --representatives, there is one row per training bag that has a representative, with the output of that instance (counted among \
-the sampled instances, if the model was fitted with --max-instances).
+Kept columns and coordinates (--keep, --coords, or columns stored in the model) are copied to the output. --format geojson \
+writes a point (with --tile, a square) for every instance, with its contribution as the property `part`; it needs the columns \
+x and y. With --graph, each node has the contribution of its instance to the first machine. With --representatives, there is \
+one row per training bag that has a representative, with the output of that instance (counted among the sampled instances, if \
+the model was fitted with --max-instances).
 
 With --trace, there is one row per machine and round: the dual objective of the SVM trained in that round (larger is better for the \
 same training rows, but these change between rounds), how many choices or labels changed afterwards, the number of support vectors, \
@@ -98,13 +100,14 @@ point in instance space (`place`, in the units of the data) with a `weight` for 
 units: an instance that differs by 1/weight in one attribute alone has a closeness of exp(-1). `near` is the class \
 whose bags are close to the concept, and `belief` is the share of the concept in the model.
 
-With --rules: a row per rule of mi-boost. An instance whose attribute is at or below the `cut` (in the units of the data) adds \
-`at_or_below`, any other adds `above`; the decision value of a bag is the mean over its instances of what all rules add.
+With --rules, there is one row per rule of a mi-boost model. An instance whose attribute is at or below the `cut` (in the \
+units of the data) adds `at_or_below`, any other adds `above`. The decision value of a bag is the mean over its instances of \
+the sum over all rules.
 
-With --votes: a row per bag and training bag that votes for it (twice if each is among the nearest of the other), with the \
-instances that are nearest to each other and what the vote adds to the decision value.
+With --votes, there is one row per bag and training bag that votes on it (two rows if each is among the nearest of the other), \
+with the instances that are nearest to each other and what the vote adds to the decision value.
 
-With --stream, the data are read in pieces, and rows are printed as they come, as by bagwise predict.
+With --stream, the data are read in pieces, and rows are printed piece by piece, as in bagwise predict.
 
 Examples:
   bagwise explain mi.bagwise musk1 --top 3

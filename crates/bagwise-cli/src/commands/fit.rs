@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use bagwise::io::OutputKind;
+use anyhow::{Result, bail};
+use bagwise::io::{OutputKind, read_maps};
 use bagwise::params::Point;
 use bagwise::{AUTO, INNER_FOLDS, Model};
 
@@ -13,15 +13,17 @@ use crate::learning::{Choosing, Learning};
 use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
 use crate::session::{Outcome, Session};
 
+use super::show::{members, members_json};
+
 /// Train a model on labelled bags and save it
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
     /// A file, a built-in data set or a generator
-    #[arg(value_name = "DATA")]
-    data: String,
-    /// The method; auto picks the simplest one that is not clearly worse than the best, among those that finish within ten
-    /// minutes on two ordinary cores; all picks it among all methods
+    #[arg(value_name = "DATA", required_unless_present = "maps", conflicts_with = "maps")]
+    data: Option<String>,
+    /// The method; auto compares a portfolio of methods and scalings and takes the simplest that is not clearly worse than the best,
+    /// or several together if that is better; all chooses among all methods
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
     /// Output file
@@ -30,11 +32,18 @@ pub(crate) struct Args {
     /// Number of folds used to choose parameters and calibrate probabilities
     #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
     inner: usize,
-    /// Also keep the models of N folds [default: 10], each tuned and trained without its fold, so that bagwise predict --coverage
-    /// gives sets of classes or intervals; takes N times longer, and the file is N times larger
+    /// Also store the models of N folds [default: 10], each tuned and trained without its fold, for the prediction sets
+    /// and intervals of bagwise predict --coverage; takes N times longer, and the file is N times larger
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10",
         value_parser = clap::value_parser!(u32).range(2..))]
     conformal: Option<u32>,
+    /// Learn from the feature maps in this folder (.parquet files of bagwise.arrow.mapper, .npz files of bagwise embed) instead of
+    /// instances; --labels names the table with the bags and their labels. Maps that exceed --memory stay on disk
+    #[arg(long, value_name = "FOLDER", requires_all = ["model", "labels"], conflicts_with_all = ["scale", "conformal"])]
+    maps: Option<PathBuf>,
+    /// The model that made the maps; the new model maps bags in the same way
+    #[arg(long, value_name = "FILE.bagwise", requires = "maps")]
+    model: Option<PathBuf>,
     #[command(flatten)]
     learning: Learning,
     #[command(flatten)]
@@ -47,21 +56,42 @@ const HELP: &str = "\
 Parameters that are not given are chosen by cross-validation on the training bags, without splitting groups. \
 The model remembers columns and the dialect of the table, so bagwise predict needs no options. To estimate how well the model predicts new bags, use bagwise evaluate.
 
+Millions of bags: fit a model on a sample of them, map all bags with it (bagwise.arrow.mapper in Spark and others, or bagwise embed), \
+and train on the maps: bagwise fit --maps FOLDER --model SAMPLE.bagwise --labels BAGS.csv -o ALL.bagwise.
+
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 choose method and parameters
-  bagwise fit molecules.csv --bag mol --label active --group scaffold --keep conformer -o m.bagwise
+  bagwise fit molecules.csv --bag mol --label active --group scaffold --method isk -o m.bagwise
   bagwise fit musk1 --method mi-kernel -p gamma=2/median --threshold recall=0.95 -o mi.bagwise
   bagwise fit musk1 --method mi-kernel --conformal -o sure.bagwise      for predict --coverage 0.9
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    session.check_output(&args.output, OutputKind::Model, &[&args.data])?;
+    let model = args.model.as_ref().map(|path| path.to_string_lossy());
+    let inputs: Vec<&str> = args.data.as_deref().into_iter().chain(model.as_deref()).collect();
+    session.check_output(&args.output, OutputKind::Model, &inputs)?;
     let options = args.read.read_options();
-    let data = session.read(&args.data, &options)?;
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);
     let ctx = args.learning.seeing.ctx(&session.ctx);
-    session.warn_of_leaks(&data)?;
-    let fit = bagwise::fit(&data)
+    let base = args.model.as_ref().map(Model::load).transpose()?;
+    let (data, maps) = match (&args.data, &args.maps, &base) {
+        (Some(data), ..) => (session.read(data, &options)?, None),
+        (None, Some(folder), Some(base)) => {
+            let scratch = bagwise::io::files::folder_of(&args.output);
+            let (data, rows) = read_maps(folder, &options, base.map_columns()?, ctx.memory, scratch)?;
+            session.warn_of(&data);
+            let place = if rows.is_on_disk() { "on disk" } else { "in memory" };
+            session.say(&format!("{}: {} maps, {} entries, {place}", data.name, rows.rows(), rows.nnz()));
+            (data, Some((base, rows)))
+        }
+        _ => bail!("give data, or maps and the model that made them"),
+    };
+    let mut fit = bagwise::fit(&data);
+    match maps {
+        Some((base, rows)) => fit = fit.maps(base, rows)?,
+        None => session.caution(&bagwise::inspect::cautions(&data, args.choosing.optimize)?),
+    }
+    let fit = fit
         .method(config)
         .inner(args.inner)
         .optimize(args.choosing.optimize)
@@ -75,12 +105,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         [one] => one.method.clone(),
         all => format!("{} methods", all.len()),
     };
-    // A fold is trained on almost all bags.
-    let seconds = plan.seconds() * f64::from(1 + args.conformal.unwrap_or(0));
-    session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(seconds)));
-    say_plan(&plan, "--method", session);
+    // Of maps only the machine is learned, and how long that takes instances do not say.
+    if args.maps.is_none() {
+        // A fold is trained on almost all bags.
+        let seconds = plan.seconds() * f64::from(1 + args.conformal.unwrap_or(0));
+        session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(seconds)));
+        say_plan(&plan, "--method", session);
+    }
     let mut model = fit.run()?;
-    model.header.reading = Some(options.remembered(&args.data));
+    if let Some(name) = &args.data {
+        model.header.reading = Some(options.remembered(name));
+    }
     model.save(&args.output)?;
     let header = &model.header;
     session.print_beside(&Fitted {
@@ -110,7 +145,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     let file = quoted(&args.output.to_string_lossy());
     session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
-    if let Err(why) = model.explain_with(&data.bags.select(&[0]), &ctx) {
+    if args.maps.is_none()
+        && let Err(why) = model.explain_with(&data.bags.select(&[0]), &ctx)
+    {
         session.say(&format!("bagwise explain does not work with this model: {why}"));
     }
     Ok(Outcome::Done)
@@ -143,7 +180,7 @@ impl Output for Fitted<'_> {
         let training = &header.training;
         let mut object = Object::default();
         object.put("method", &header.method).put("parameters", &header.parameters);
-        object.put("scaling", header.transform.scale.name());
+        object.put("scaling", header.transform.scale.name()).put("members", members_json(self.model));
         object.put("data", &training.data).put("bags", training.bags).put("instances", training.instances);
         object.put("seed", training.seed).put("classes", &header.classes);
         object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
@@ -183,12 +220,18 @@ impl Output for Fitted<'_> {
         } else {
             ""
         };
+        let members = members(self.model);
+        let what = match members.is_empty() {
+            true => format!(
+                "{}, scaling {}",
+                format!("{} {}", header.method, self.point()).trim_end(),
+                header.transform.scale.name()
+            ),
+            false => format!("an ensemble of {}:\n  {}", members.len(), members.join("\n  ")),
+        };
         let mut text = format!(
-            "{}, scaling {}\n{} over {} inner folds: {value}{remark}\n",
-            format!("{} {}", header.method, self.point()).trim_end(),
-            header.transform.scale.name(),
-            header.training.chosen_by,
-            self.inner
+            "{what}\n{} over {} inner folds: {value}{remark}\n",
+            header.training.chosen_by, self.inner
         );
         if let Some(value) = header.training.nested_value {
             text += &format!(

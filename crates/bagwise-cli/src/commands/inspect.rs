@@ -1,5 +1,5 @@
-//! `bagwise inspect`: what a data set looks like and what about it is suspicious. The library does the looking;
-//! this file lays it out on a page.
+//! `bagwise inspect`: summarises a data set and warns about what looks suspicious. The library computes the findings;
+//! this file formats them.
 
 use anyhow::Result;
 use bagwise::human_bytes;
@@ -115,16 +115,20 @@ impl Output for Proposal {
 pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Result<Outcome> {
     let data = session.read(name, options)?;
     let found = bagwise::inspect::inspect(&data)?;
-    session.print(&Page(found))?;
+    session.print(&Page { found, warned: !data.warnings.is_empty() })?;
     Ok(Outcome::Done)
 }
 
 /// An inspection, to be printed.
-struct Page(Inspection);
+struct Page {
+    found: Inspection,
+    /// Whether the reader has warned of something.
+    warned: bool,
+}
 
 impl Output for Page {
     fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(&self.0)?)
+        Ok(serde_json::to_string_pretty(&self.found)?)
     }
 
     fn csv(&self) -> Rows {
@@ -143,7 +147,7 @@ impl Output for Page {
             "reveals_label",
             "looks_like",
         ]);
-        for c in &self.0.columns {
+        for c in &self.found.columns {
             let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
             rows.push(vec![
                 c.name.clone(),
@@ -165,7 +169,7 @@ impl Output for Page {
     }
 
     fn text(&self, paint: Paint) -> String {
-        let found = &self.0;
+        let found = &self.found;
         let title = format!(
             "{}: {}, {}, {}",
             found.data,
@@ -185,7 +189,7 @@ impl Output for Page {
         sizes(found, &mut page);
         attributes(found, &mut page);
         page.fact("scaling", &format!("{}: {}", found.scaling.name, found.scaling.reason));
-        suspicions(found, &mut page);
+        suspicions(found, self.warned, &mut page);
         page.text
     }
 }
@@ -312,10 +316,10 @@ fn listed(c: &ColumnSummary) -> Vec<String> {
     vec![c.name.clone(), cell(c.min), cell(c.mean), cell(c.max), cell(c.sd), remark]
 }
 
-fn suspicions(found: &Inspection, page: &mut Lines) {
+fn suspicions(found: &Inspection, warned: bool, page: &mut Lines) {
     page.line("");
     if found.findings.is_empty() {
-        page.line("Nothing suspicious found.");
+        page.line(if warned { "Nothing else suspicious found." } else { "Nothing suspicious found." });
         return;
     }
     for finding in &found.findings {

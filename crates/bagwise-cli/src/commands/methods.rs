@@ -1,4 +1,4 @@
-//! `bagwise methods`: what there is to choose from, and the parameters of one, straight from the registry.
+//! `bagwise methods`: lists all methods, or describes one with its parameters, from the registry.
 
 use anyhow::Result;
 use bagwise::method::{Explains, Method};

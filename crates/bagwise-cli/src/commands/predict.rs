@@ -1,4 +1,4 @@
-//! `bagwise predict`: what a model says of new bags, and whether it knows what it is talking about.
+//! `bagwise predict`: predicts new bags with a saved model, and marks bags that are unlike its training bags.
 
 use std::path::PathBuf;
 
@@ -22,11 +22,11 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator; labels are not needed
     #[arg(value_name = "DATA")]
     data: String,
-    /// Also give each bag a set of classes, or an interval, that holds the truth for this share of new bags; the model must have been
-    /// fitted with --conformal
+    /// Also print a set of classes for each bag, or an interval, that contains the true value for this fraction of new
+    /// bags; the model must have been fitted with --conformal
     #[arg(long, value_name = "SHARE", value_parser = share)]
     coverage: Option<f64>,
-    /// With --coverage: hold it in each class, however rare
+    /// With --coverage: hold the coverage in each class, however rare
     #[arg(long, requires = "coverage")]
     per_class: bool,
     #[command(flatten)]
@@ -53,15 +53,16 @@ that of the predicted class. With more than four classes, the table shows the pr
 probable one; CSV and JSON have all. Kept columns are shown if they have one value per bag, as `given NAME` if the output already \
 has a column NAME.
 
-With --coverage, `set` lists the classes that the bag can have (joined by | in CSV), or `low` and `high` are the ends of the \
-interval of a number. They come from the models of folds, by CV+: on average over data sets they hold the truth for about the given \
-share of new bags, and by proof for 1 - 2 alpha, where alpha is one minus the share. If the training bags had groups, every group \
-weighs the same, and this is about bags of new groups. An empty set means that no class fits the bag. Too few groups (or bags of a \
-class, with --per-class) for a share are refused: there must be 1/alpha - 1.
+With --coverage, `set` lists the plausible classes of the bag (joined by | in CSV); for regression, `low` and `high` are the \
+ends of an interval. They are computed by CV+ from the models of folds. On average over data sets, they contain the true value \
+for about the given fraction of new bags; the proven fraction is 1 - 2 alpha, where alpha is one minus the coverage. If the \
+training bags had groups, every group has the same weight, and the coverage refers to bags of new groups. An empty set means \
+that no class fits the bag. There must be at least 1/alpha - 1 groups, or bags if there are no groups; with --per-class, in \
+each class.
 
-With --stream, the data are read in pieces, and memory does not grow with them: CSV (also compressed), Parquet and folders of .npy \
-files. CSV and JSON are written as they come; a table for people is printed at the end. The results are the same. The rows of a bag \
-must be adjacent: a bag that comes back later is an error.
+With --stream, the data are read in pieces, and memory does not grow with them: CSV (also compressed), Parquet and folders of \
+.npy files. CSV and JSON are written piece by piece; a text table is printed at the end. The results are the same. The rows of \
+a bag must be adjacent: a bag that reappears later is an error.
 
 Examples:
   bagwise predict musk1.bagwise musk1

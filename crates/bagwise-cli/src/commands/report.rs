@@ -1,4 +1,4 @@
-//! `bagwise report`: an HTML page from the folders of runs, without computing anything again.
+//! `bagwise report`: writes an HTML report from the folders of runs, without repeating any fits.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The report is a single HTML file that loads nothing from the network. No fits are repeated, so you can write the report again \
-with other options or a later version of bagwise. The shards of a run are joined; give their common folder. With five or more data sets, it tests the methods over \
-all of them and draws a critical-difference diagram. docs/report.md explains its sections. --format json and csv also print the numbers: \
-values, ranks and tests over all data sets.
+with other options or a later version of bagwise. The shards of a run are joined; pass their common folder. With five or more \
+data sets, the report tests the methods over all of them and draws a critical-difference diagram. docs/report.md explains its \
+sections. --format json and csv also print the numbers: values, ranks and tests over all data sets.
 
 Examples:
   bagwise report musk1-compare

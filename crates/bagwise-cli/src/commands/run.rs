@@ -1,4 +1,4 @@
-//! `bagwise run`: an experiment from a file, and its results beside the numbers that a paper printed.
+//! `bagwise run`: runs an experiment file, and shows the results next to the published numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -38,10 +38,10 @@ pub(crate) struct Args {
     #[arg(long)]
     quick: bool,
     /// Run these data sets only, by their names in the file; the table says that the others were left out
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME")]
     data: Vec<String>,
     /// Run these methods only, by their names in the file
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME")]
     methods: Vec<String>,
     /// Output folder for records and tables; if it contains part of the same run, the run resumes [default: named after the file]
     #[arg(short, long, value_name = "FOLDER")]

@@ -1,5 +1,5 @@
-//! `bagwise show`: the card of a model. What it was trained on and how, what is known of its quality, how it decides, which
-//! columns it needs, and who wrote it.
+//! `bagwise show`: prints a model card: training data and method, estimated performance, threshold, required columns,
+//! and versions.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,15 @@ use anyhow::Result;
 use bagwise::io::files::read_bounded;
 use bagwise::methods;
 use bagwise::model::{Model, ModelHeader};
+use bagwise::params::Point;
+use bagwise::preprocess::Scale;
 use bagwise_report::sha256;
 
 use crate::args::remembered_words;
 use crate::output::{BOLD, Object, Output, Paint, Rows};
 use crate::session::{Outcome, Session};
 
-/// Show what a saved model was trained on, how, and what it needs
+/// Show how a saved model was trained, and which columns it needs
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
@@ -138,17 +140,27 @@ impl Card<'_> {
         methods::find(&self.header().method).map_or(String::new(), |m| m.info().explains.to_string())
     }
 
+    fn scaling(&self) -> String {
+        match self.header().method.as_str() {
+            _ if !self.model.members().is_empty() => "each member has its own".into(),
+            _ => self.header().transform.scale.name().to_string(),
+        }
+    }
+
     /// The lines of the card.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let header = self.header();
         let training = &header.training;
         let mut lines = vec![
             ("method", format!("{} {}", header.method, header.parameters).trim_end().to_string()),
-            ("scaling", header.transform.scale.name().to_string()),
+            ("scaling", self.scaling()),
             ("predicts", self.predicts()),
             ("data", self.data()),
             ("estimate", self.estimate()),
         ];
+        for (at, member) in members(self.model).into_iter().enumerate() {
+            lines.insert(1 + at, ("member", member));
+        }
         if let Some(value) = training.nested_value {
             lines.push((
                 "honest",
@@ -165,8 +177,8 @@ impl Card<'_> {
             lines.push(("probabilities", told.into()));
         }
         let coverage = match self.model.conformal_folds() {
-            0 => "no models of folds; bagwise fit --conformal keeps them".into(),
-            folds => format!("bagwise predict --coverage works, by the models of {folds} folds"),
+            0 => "no models of folds; bagwise fit --conformal stores them".into(),
+            folds => format!("bagwise predict --coverage works, with the models of {folds} folds"),
         };
         lines.push(("coverage", coverage));
         lines.push(("explanations", self.explains()));
@@ -184,6 +196,21 @@ impl Card<'_> {
         lines.push(("digest", format!("sha256 {}, {} bytes", self.digest, self.bytes)));
         lines
     }
+}
+
+/// The members of an ensemble, a line for each.
+pub(crate) fn members(model: &Model) -> Vec<String> {
+    let line = |(method, scale, point, share): (&str, Scale, &Point, f64)| {
+        let table = methods::find(method).map_or(&[][..], |m| m.params());
+        format!("{share:.2} {method} {}, scaling {}", point.relevant(table), scale.name())
+    };
+    model.members().into_iter().map(line).collect()
+}
+
+/// The same for programs.
+pub(crate) fn members_json(model: &Model) -> Option<Vec<serde_json::Value>> {
+    let one = |(method, scale, point, share): (&str, Scale, &Point, f64)| serde_json::json!({ "method": method, "scaling": scale.name(), "parameters": point, "share": share });
+    Some(model.members().into_iter().map(one).collect::<Vec<_>>()).filter(|all| !all.is_empty())
 }
 
 impl Output for Card<'_> {
@@ -204,6 +231,7 @@ impl Output for Card<'_> {
         let mut object = Object::default();
         object.put("file", &self.file).put("method", &header.method).put("parameters", &header.parameters);
         object.put("scaling", header.transform.scale.name()).put("classes", &header.classes);
+        object.put("members", members_json(self.model));
         object.put("positive", Some(self.model.positive_name()).filter(|_| header.classes.len() == 2));
         object.put_object("data", data).put_object("estimate", estimate);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);

@@ -1,5 +1,5 @@
-//! `bagwise evaluate --model`: how good a saved model is on labelled bags from elsewhere, how far that can be trusted, and
-//! whether its probabilities mean what they say.
+//! `bagwise evaluate --model`: scores a saved model on labelled bags that it was not trained on, with intervals and the
+//! calibration of its probabilities.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Metric, MetricSummary, Truth};
 use bagwise::model::Model;
 use bagwise::run::files::SUMMARY;
-use bagwise::{Evaluation, calibration_line, labelled_like, validate, was_trained_on};
-use bagwise_report::{Context, ReportOptions};
+use bagwise::{Evaluation, calibration_line, labelled_like, validate};
+use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
 use crate::args::Data;
 use crate::judging::{metric_json, shown};
@@ -37,9 +37,13 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
     }
     let model = Model::load(asked.model)?;
     let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;
-    let known = was_trained_on(&model, &data)?;
+    let seen = model.training_bags_among(&data.bags)?.len();
+    let known = seen > 0;
     if known {
-        session.warn("the model was trained on exactly these bags, so its values are optimistic");
+        session.warn(&format!(
+            "{seen} of the {} bags are in the training data of the model, so the values are optimistic; leave them out",
+            data.bags.len()
+        ));
     }
     let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;
     let mut result = Validated {
@@ -48,23 +52,15 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
         data: asked.data,
         known,
         calibration: Reliability::of(&found)?,
+        coverage: coverage(&model, &data, asked.level, &session.ctx)?,
         found: &found,
         report: None,
     };
     if let Some(folder) = &found.folder {
-        let mut context = Context::begin(&data, &[], &found.plan, asked.level, reporting::command())?;
-        context.notes.push(format!(
-            "The model {} was trained on {}: {} bags. Nothing was trained here.",
-            asked.model.display(),
-            model.header.training.data,
-            model.header.training.bags
-        ));
+        let context = Context::begin(&data, &[], &found.plan, asked.level, reporting::command())?;
+        let context = context.of_model(asked.model, &model, known, result.coverage.clone());
         context.finish(&data, &found, &session.ctx)?.save(folder)?;
-        let options = ReportOptions {
-            hide_ids: false,
-            title: Some(format!("External validation of {} on {}", asked.model.display(), asked.data)),
-        };
-        result.report = Some(reporting::draw(folder, &options, session)?);
+        result.report = Some(reporting::draw(folder, &ReportOptions::default(), session)?);
         save_whole(&folder.join(SUMMARY), result.json()?.as_bytes())?;
     }
     session.print(&result)?;
@@ -117,10 +113,12 @@ struct Validated<'a> {
     model: &'a Path,
     header: &'a Model,
     data: &'a str,
-    /// Whether these are the bags that it was trained on.
+    /// Whether some of them are among the bags that it was trained on.
     known: bool,
     found: &'a Evaluation,
     calibration: Option<Reliability>,
+    /// Of a model that gives sets or intervals.
+    coverage: Vec<CoverageSummary>,
     report: Option<PathBuf>,
 }
 
@@ -164,6 +162,16 @@ impl Output for Validated<'_> {
             calibration.put_list("bins", found.bins.iter().map(bin).collect());
             object.put_object("calibration", calibration);
         }
+        if !self.coverage.is_empty() {
+            let one = |found: &CoverageSummary| {
+                let mut object = Object::default();
+                object.put("requested", found.coverage).put("observed", found.held);
+                object.put("low", found.interval.map(|i| i.0)).put("high", found.interval.map(|i| i.1));
+                object.put("size", found.size).put("single", found.single).put("empty", found.empty);
+                object
+            };
+            object.put_list("coverage", self.coverage.iter().map(one).collect());
+        }
         object.put("folder", &self.found.folder).put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)
     }
@@ -181,12 +189,12 @@ impl Output for Validated<'_> {
             self.header.header.method,
             self.data,
             roster.bags.len(),
-            if self.known { " that it was trained on" } else { "" }
+            if self.known { ", some in its training data" } else { "" }
         );
         page += &self.rows(Digits::Few(4), shown(line).map(|(_, m)| m)).to_string();
         let unit = if roster.groups.is_some() { "groups" } else { "bags" };
         page += &format!(
-            "\nlow and high: {:.0}% interval for the luck of the test {unit}, with the model as it is\n",
+            "\nlow and high: {:.0}% interval over test {unit}; the model is fixed\n",
             100.0 * verdict.level
         );
         for (_, m) in shown(line) {
@@ -208,15 +216,27 @@ impl Output for Validated<'_> {
                     format!("{share:.3}"),
                 ]);
             }
-            page += &format!("\nprobability of {of}, and the share of bags that are of it\n{rows}");
+            page += &format!("\npredicted probability of {of}, and the observed share\n{rows}");
             let (p, share) = found.overall;
             page += &format!("\nover all bags: mean probability {p:.3}, share {share:.3}");
             if let Some((slope, intercept)) = found.line {
                 page += &format!(
-                    "; calibration slope {slope:.2} (1 is right, less is too sure), intercept {intercept:.2}"
+                    "; calibration slope {slope:.2} (1 is ideal; below 1, probabilities are too extreme), intercept {intercept:.2}"
                 );
             }
             page += "\n";
+        }
+        if !self.coverage.is_empty() {
+            let sets = !self.header.header.classes.is_empty();
+            let what = if sets { "sets of classes" } else { "intervals" };
+            let mut rows = Rows::new(["coverage", "observed", "low", "high", "mean size"]);
+            for c in &self.coverage {
+                let ends = c.interval.map_or((None, None), |(low, high)| (Some(low), Some(high)));
+                let mut row = vec![c.coverage.to_string(), format!("{:.3}", c.held)];
+                row.extend([ends.0, ends.1, Some(c.size)].map(|v| Digits::Few(3).show(v)));
+                rows.push(row);
+            }
+            page += &format!("\nobserved coverage of {what}, by requested coverage\n{rows}\n");
         }
         page += "use --format json or csv for all metrics\n";
         if let Some(report) = &self.report {

@@ -19,7 +19,7 @@ fn unavailable(data: &Data) -> Option<String> {
         name.starts_with("synthetic:") || datasets::find(name).is_some() || bagwise::io::is_here(name)
     };
     let found = data.unavailable.clone();
-    found.or_else(|| (!known(data.read())).then(|| format!("nobody knows where {} is", data.read())))
+    found.or_else(|| (!known(data.read())).then(|| format!("the source of {} is unknown", data.read())))
 }
 
 /// An experiment, its tables and their files.

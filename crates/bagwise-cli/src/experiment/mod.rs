@@ -51,6 +51,7 @@
 pub(crate) mod figure;
 #[cfg(test)]
 mod held;
+mod names;
 pub(crate) mod printed;
 mod table;
 
@@ -68,6 +69,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learning::{Learning, Seeing};
 use figure::FigureSettings;
+use names::named;
 pub(crate) use table::PrintedTable;
 use table::TableSettings;
 
@@ -432,13 +434,8 @@ impl Experiment {
     pub(crate) fn only(&mut self, data: &[String], methods: &[String]) -> Result<()> {
         let sets: Vec<String> = self.data.iter().map(|d| d.name.clone()).collect();
         let names: Vec<String> = self.method.iter().map(|m| m.name.clone()).collect();
-        for (what, given, known) in
-            [("data set", data, &sets), ("method of this experiment", methods, &names)]
-        {
-            if let Some(name) = given.iter().find(|name| !known.contains(name)) {
-                return Err(Error::unknown(what, name, known.iter().map(String::as_str)).into());
-            }
-        }
+        let data = named(data, &sets, "data set")?;
+        let methods = named(methods, &names, "method of this experiment")?;
         for set in self.data.iter_mut().filter(|_| !data.is_empty()) {
             set.left_out = !data.contains(&set.name);
         }

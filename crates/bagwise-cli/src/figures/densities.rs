@@ -1,9 +1,10 @@
 //! How dense the data are around bags that one of two methods misclassified, or both: the printed numbers beside ours.
 //!
-//! The paper names a Gaussian kernel density with the width `sd (4 / ((d + 2) n))^(1 / (d + 4))` for d attributes and n
-//! instances, and not what it is taken of: over all attributes together it is 0 but at the instances themselves. Here the
-//! density of an instance is the mean over attributes of that of its value, relative to the height of one kernel; a bag has
-//! the largest and the smallest of its instances, and their ratio. Counts can be compared with the paper, densities in kind.
+//! The paper uses a Gaussian kernel density of width `sd (4 / ((d + 2) n))^(1 / (d + 4))` for d attributes and n
+//! instances, but does not say of what. Over all attributes jointly, it would be 0 except at the instances themselves.
+//! Here, the density of an instance is the mean over attributes of the density of its value, relative to the height of
+//! one kernel. For a bag, we show the largest and the smallest density of its instances, and their ratio. Counts can be
+//! compared with the paper; densities only qualitatively.
 
 use anyhow::{Context as _, Result};
 use bagwise::judge::{Record, Truth};

@@ -429,9 +429,9 @@ impl Prepared for Ready {
         points.iter().map(one).collect()
     }
 
-    fn fits_are_heavy(&self) -> bool {
-        // Every search packs the instances anew.
-        true
+    fn fit_bytes(&self) -> u64 {
+        // Every search packs the instances anew, uses all threads, and fills its share of the memory by itself.
+        u64::MAX
     }
 
     fn joins_points(&self) -> bool {

@@ -292,7 +292,7 @@ impl Codebook {
         if codebook.axes.as_ref().is_some_and(|axes| axes.count() != inside)
             || codebook.count() > params.centres
         {
-            return Err(refuse("its axes and groups do not fit together"));
+            return Err(refuse("its axes and groups are inconsistent"));
         }
         Ok(codebook)
     }

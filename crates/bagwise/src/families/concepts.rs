@@ -235,10 +235,10 @@ pub(crate) fn load_concepts(state: &State) -> Result<Vec<WeightedConcept>> {
     let log_densities = state.vector("log_densities", points.rows())?;
     let of_plus = state.counts("of_plus")?;
     if of_plus.len() != points.rows() || of_plus.iter().any(|&side| side > 1) {
-        return Err(refuse("the sides of its concepts are not one 0 or 1 for each"));
+        return Err(refuse("its concepts do not have one side (0 or 1) each"));
     }
     if belief.iter().any(|b| !(0.0..=1.0).contains(b)) {
-        return Err(refuse("a belief is not a share of 1"));
+        return Err(refuse("the weight of a concept is not between 0 and 1"));
     }
     let one = |i: usize| WeightedConcept {
         concept: Concept { point: points.row(i).to_vec(), weights: scales.row(i).to_vec() },

@@ -201,7 +201,7 @@ impl EdgeStrategy {
     pub(crate) fn load(state: &State, orient: Orient, bags: usize) -> Result<(EdgeStrategy, Edges)> {
         if state.tensors.contains_key("moments") {
             let map = EdgeMap::from_parts(state.mat("coefficients")?, state.counts("lengths")?)
-                .ok_or_else(|| refuse("its map of edges does not fit together"))?;
+                .ok_or_else(|| refuse("its map of edges is inconsistent"))?;
             let moments = state.mat("moments")?;
             if (moments.rows(), moments.cols()) != (bags, map.size(orient == Orient::Both)) {
                 return Err(refuse("its moments of edges do not fit its map"));
@@ -212,7 +212,7 @@ impl EdgeStrategy {
         let points = state.nested("points").bags()?;
         let weights = state.vector("weights", points.instance_count())?;
         if gamma < 0.0 || points.width() != 4 || points.len() != bags || weights.iter().any(|&w| w < 0.0) {
-            return Err(refuse("its edges do not fit together"));
+            return Err(refuse("its edges are inconsistent"));
         }
         Ok((EdgeStrategy::Direct(gamma), Edges::Points(Points { bags: points, weights: vec![weights] })))
     }

@@ -4,11 +4,13 @@
 //! comparison with new bags, saving and loading are here. Points with the same vectors share a pass for all widths, and
 //! a method may share more among its points (`learn_all`, `vectors_of_all`, `learn_vectors`).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
+use crate::families::wanted_rows;
 use crate::families::width::{WIDTH, Width};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, Point, index_in};
@@ -97,7 +99,7 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 
     /// The kernel values of new bags with kept vectors, taken apart; an error where that is not possible.
     fn parts(&self, _: &Self::Params, _: bool, _kept: &Mat, _: &Bags) -> Result<InstanceKernel> {
-        Err(Error::Invalid("instances cannot be told apart in these vectors".into()))
+        Err(Error::Invalid("predictions from these vectors cannot be explained by instance".into()))
     }
 
     /// For linear kernels, where a vector can be taken apart whatever the kept ones are: the part of each instance in
@@ -177,7 +179,8 @@ impl<E: Embedding> BagKernel for Embedded<E> {
                 if linear[i] { VectorKernel::Linear } else { VectorKernel::Rbf(gamma) }
             };
             let kernels: Vec<VectorKernel> = alike.iter().zip(gammas).map(kernel).collect();
-            let grams = VectorKernel::matrices(&kernels, &vectors, None, ctx)?;
+            let grams =
+                VectorKernel::matrices(&kernels, &vectors, None, wanted_rows(scope, bags.len()), ctx)?;
             for ((i, kernel), gram) in alike.into_iter().zip(kernels).zip(grams) {
                 let (embedding, params, vectors) = (self.0.clone(), learned.clone(), Arc::clone(&vectors));
                 all[i] = Some(EmbeddedBags { embedding, params, kernel, vectors, gram });
@@ -220,10 +223,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Inner products of all rows, each summed from the first column to the last. Eight rows of the right side lie side by side.
+/// Inner products of all rows, each summed from the first column to the last. Eight rows of the right side lie side by side,
+/// and a piece of them that stays in the first cache is multiplied with some rows of the left side.
 fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
     const SIDE: usize = 8;
+    const ROWS: usize = 16;
+    const COLUMNS: usize = 256;
     let (count, width) = (right.rows(), left.cols());
+    if count == 0 || width == 0 {
+        return Ok(Mat::zeros(left.rows(), count));
+    }
     let mut packed = vec![0.0; count.next_multiple_of(SIDE) * width];
     packed.par_chunks_mut(SIDE * width).enumerate().for_each(|(tile, packed)| {
         for k in 0..SIDE.min(count - tile * SIDE) {
@@ -231,17 +240,26 @@ fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
         }
     });
     let mut out = Mat::zeros(left.rows(), count);
-    out.data_mut().par_chunks_mut(count).enumerate().try_for_each(|(a, out)| {
+    out.data_mut().par_chunks_mut(ROWS * count).enumerate().try_for_each(|(chunk, out)| {
         ctx.check()?;
-        for (out, tile) in out.chunks_mut(SIDE).zip(packed.chunks_exact(SIDE * width)) {
+        for (t, tile) in packed.chunks_exact(SIDE * width).enumerate() {
             // As `sum` starts.
-            let mut sums = [-0.0; SIDE];
-            for (x, values) in left.row(a).iter().zip(tile.as_chunks::<SIDE>().0) {
-                for k in 0..SIDE {
-                    sums[k] += x * values[k];
+            let mut sums = [[-0.0; SIDE]; ROWS];
+            for columns in (0..width).step_by(COLUMNS).map(|c| c..(c + COLUMNS).min(width)) {
+                let values = &tile[SIDE * columns.start..SIDE * columns.end];
+                for (r, sums) in sums.iter_mut().take(out.len() / count).enumerate() {
+                    let row = &left.row(chunk * ROWS + r)[columns.clone()];
+                    for (x, values) in row.iter().zip(values.as_chunks::<SIDE>().0) {
+                        for k in 0..SIDE {
+                            sums[k] += x * values[k];
+                        }
+                    }
                 }
             }
-            out.copy_from_slice(&sums[..out.len()]);
+            let here = t * SIDE..count.min((t + 1) * SIDE);
+            for (out, sums) in out.chunks_mut(count).zip(&sums) {
+                out[here.clone()].copy_from_slice(&sums[..here.len()]);
+            }
         }
         Ok::<(), Error>(())
     })?;
@@ -256,7 +274,13 @@ enum VectorKernel {
 
 impl VectorKernel {
     /// All kernel values between two sets of vectors, or of one with itself: all widths in one pass.
-    fn matrices(kernels: &[VectorKernel], left: &Bags, right: Option<&Bags>, ctx: &Ctx) -> Result<Vec<Mat>> {
+    fn matrices(
+        kernels: &[VectorKernel],
+        left: &Bags,
+        right: Option<&Bags>,
+        part: Range<usize>,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
         let width = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(gamma) => Some(GramOutput { gamma: *gamma, terms: vec![0] }),
             VectorKernel::Linear => None,
@@ -272,7 +296,10 @@ impl VectorKernel {
                 let (left, right) = (side(left, &weights.0), side(right, ones));
                 bagwise_engine::rectangular(&left, &right, &outputs, ctx.precision, ctx)?
             }
-            _ => bagwise_engine::symmetric(&side(left, &weights.0), &outputs, ctx.precision, ctx)?,
+            _ => {
+                let own = side(left, &weights.0);
+                bagwise_engine::symmetric_rows(&own, part.clone(), &outputs, ctx.precision, ctx)?
+            }
         };
         let mut gaussians = gaussians.into_iter();
         let (left, right) = (rows(left), rows(right.unwrap_or(left)));
@@ -339,7 +366,8 @@ impl<E: Embedding> ReferenceBags for KeptVectors<E> {
         if kept != found {
             return Err(refuse(format!("it keeps vectors of {kept}, these bags give {found}")));
         }
-        let kernel = VectorKernel::matrices(&[self.kernel], &new, Some(&self.vectors), ctx)?.remove(0);
+        let kernel =
+            VectorKernel::matrices(&[self.kernel], &new, Some(&self.vectors), 0..new.len(), ctx)?.remove(0);
         Ok(CrossKernel { kernel, own: self.kernel.own(&new), kept: self.kernel.own(&self.vectors) })
     }
 

@@ -12,9 +12,15 @@ pub(crate) mod kernel_svm;
 pub(crate) mod least_squares;
 pub(crate) mod logistic;
 pub(crate) mod map_svm;
+pub(crate) mod map_view;
 pub(crate) mod marginal;
 pub(crate) mod set_kernel;
 pub(crate) mod stumps;
 pub(crate) mod svm;
 pub(crate) mod trees;
 pub(crate) mod width;
+
+/// The rows that are wanted of a Gram of so many bags.
+pub(crate) fn wanted_rows(scope: &crate::method::Scope<'_>, bags: usize) -> std::ops::Range<usize> {
+    scope.rows.map_or(0..bags, |(from, to)| from..to)
+}

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use crate::families::base_kernel::{self, BaseKernel, WeightedSum};
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
+use crate::families::wanted_rows;
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
@@ -253,7 +254,8 @@ impl<S: SetKernel> BagKernel for WeightedSet<S> {
                 sum.place(&mut wanted)
             })
             .collect();
-        let mut sums = base_kernel::sums(&side(&bags, &weights.vectors), None, &wanted, ctx)?;
+        let part = wanted_rows(scope, bags.len());
+        let mut sums = base_kernel::own_sums(&side(&bags, &weights.vectors), &part, &wanted, ctx)?;
         let (edges, edge_sums) = self.0.edge_sums(&points, &bags, scope.train, ctx)?.unzip();
         let (mut grams, mut factors) = (Vec::new(), Vec::new());
         for (r, (params, _)) in points.iter().enumerate() {
@@ -399,13 +401,13 @@ impl<S: SetKernel> KeptBags<S> {
     /// The sums of some instances, cut into bags by `offsets`, with the kept bags.
     fn sums(&self, bags: &Bags, offsets: &[usize], weights: &[Vec<f64>], ctx: &Ctx) -> Result<Mat> {
         let (rows, cols) = (Side { offsets, ..side(bags, weights) }, side(&self.bags, &self.weights));
-        Ok(base_kernel::sums(&rows, Some(&cols), &self.wanted(), ctx)?.remove(0))
+        Ok(base_kernel::sums(&rows, &cols, &self.wanted(), ctx)?.remove(0))
     }
 
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<NewBags> {
         let weights = self.kernel.weigh(std::slice::from_ref(&self.point), bags, ctx)?.vectors;
         if weights.len() != self.weights.len() {
-            return Err(refuse("its bags have not as many weights as its kernel"));
+            return Err(refuse("its bags and its kernel differ in the number of weights"));
         }
         let mut own = base_kernel::self_sums(&side(bags, &weights), &self.wanted(), ctx)?.remove(0);
         let edges = self.edges.as_ref().map(|e| e.look_at(bags, ctx)).transpose()?;

@@ -131,7 +131,7 @@ impl Tree {
         let mut children = 1;
         for (at, (&attribute, &cut)) in attributes.iter().zip(&cuts).enumerate() {
             if attribute > width || at >= children {
-                return Err(refuse("the nodes of its tree do not fit together"));
+                return Err(refuse("the nodes of its tree are inconsistent"));
             }
             let inner = attribute < width;
             nodes.push(inner.then_some(TreeCut { attribute, cut, children }));

@@ -110,19 +110,38 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     let small: Vec<&str> = used.iter().filter(|c| c.1 < 5).map(|c| c.0.as_str()).collect();
     if !small.is_empty() {
         let message = format!("fewer than 5 bags of {}", list("class", "classes", &small));
-        add(
-            Severity::Warning,
-            "small_class",
-            message,
-            "collect more bags, or merge or drop the class".into(),
-        );
+        let mut remedy = Message::from("collect more bags, or merge or drop the class");
+        // Counts and grades look like this.
+        if used.len() > 4 && used.iter().all(|c| c.0.parse::<i64>().is_ok()) {
+            remedy = remedy
+                .or("use regression if the label is a count or a measurement")
+                .with([Setting::Task("regression")]);
+        }
+        add(Severity::Warning, "small_class", message, remedy);
     }
-    let largest = used.iter().map(|c| c.1).max().unwrap_or(0);
-    if used.len() == 2 && largest * 10 > found.bags * 9 {
-        let share = 100.0 * largest as f64 / found.bags as f64;
-        let message = format!("{share:.0}% of the bags are of one class");
-        add(Severity::Note, "imbalance", message, "use balanced accuracy or AUC instead of accuracy".into());
+    let counts: Vec<usize> = used.iter().map(|c| c.1).collect();
+    if let Some(found) = imbalance(&counts) {
+        add(found.level, found.kind, found.message, found.remedy);
     }
+}
+
+/// Of two classes with so many bags, if one of them has more than nine in ten.
+pub(super) fn imbalance(counts: &[usize]) -> Option<Finding> {
+    let (largest, bags) = (*counts.iter().max()?, counts.iter().sum::<usize>());
+    if counts.len() != 2 || largest * 10 <= bags * 9 {
+        return None;
+    }
+    let share = largest as f64 / bags as f64;
+    Some(Finding {
+        level: Severity::Note,
+        kind: "imbalance",
+        message: format!(
+            "{:.0}% of the bags are of one class, so a constant prediction has an accuracy of {share:.3}",
+            100.0 * share
+        ),
+        remedy: Message::from("compare methods by balanced accuracy or ROC AUC")
+            .with([Setting::Optimize("balanced_accuracy"), Setting::Optimize("roc_auc")]),
+    })
 }
 
 fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
@@ -149,7 +168,17 @@ fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
         let names = names_where(columns, |c| c.reveals_label == Some(reveals));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
-            let remedy = Message::from("if it would not be known for new bags, leave it out")
+            // Without the column, bags of one patient would still be in training and in test.
+            let group = match reveals {
+                Reveals::Determines if !numbers => Message::from(
+                    "if it names what several bags share, such as a patient, name it as the group",
+                )
+                .with([Setting::Group])
+                .and("; "),
+                _ => Message::from(""),
+            };
+            let remedy = group
+                .and("if it would not be known for new bags, leave it out")
                 .with([Setting::Ignore(None)]);
             add(Severity::Warning, "reveals_label", message, remedy);
         }
@@ -205,10 +234,12 @@ fn columns(found: &Inspection, add: Add<'_>) {
             each.push(format!("and {} more attributes", columns.len() - SHOWN_MISSING));
         }
         let message = format!("{} values are missing: {}", found.missing, each.join(", "));
-        let remedy = Message::from("training does not accept them; fill in medians of the training bags")
-            .with([Setting::FillMissing])
-            .or("leave out attributes that are mostly missing")
-            .with([Setting::Ignore(Some(columns[0].name.clone()))]);
+        let mut remedy = Message::from("training does not accept them; fill in medians of the training bags")
+            .with([Setting::FillMissing]);
+        if 2 * columns[0].missing > found.instances {
+            let mostly = Setting::Ignore(Some(columns[0].name.clone()));
+            remedy = remedy.or("leave out attributes that are mostly missing").with([mostly]);
+        }
         add(Severity::Warning, "missing", message, remedy);
     }
     if found.attributes > found.bags {

@@ -1,12 +1,13 @@
 //! Bagging: the mean of one method's outputs over bags that were drawn with replacement.
 //!
-//! For each of `draws` members as many bags are drawn with replacement as there are training bags; a bag that is drawn k times
-//! counts k times. Where bags have groups, groups are drawn, whole. The output is the mean of the members' outputs, and so
-//! are the parts of instances; of a member where one instance decides, that instance has the member's whole say.
+//! For each of `draws` members, as many bags are drawn with replacement as there are training bags; a bag that is drawn
+//! k times counts k times. If bags have groups, whole groups are drawn. The output is the mean of the members' outputs,
+//! and the parts of instances are means as well. In a member where one instance decides, that instance gets the whole
+//! output.
 //!
-//! A training bag is left out of about a third of the draws. The mean of those members is an honest output for it:
-//! `fit` reports the accuracy (for numbers: the mean squared error) of these out-of-bag outputs. It is that of about a third of the members,
-//! and bags left out while their group is drawn do not exist.
+//! A training bag is left out of about a third of the draws. The mean of those members is its out-of-bag output, and
+//! `fit` reports the accuracy of these outputs (for regression, the mean squared error). It is based on about a third
+//! of the members. A bag is never left out while its group is drawn.
 //!
 //! The member has its default parameters. Several names are tried one by one where parameters are tuned.
 //!
@@ -38,7 +39,7 @@ static INFO: Info = Info {
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
     family: "methods over methods",
     complexity: 70,
-    explains: Explains::Either("additive, where the member explains itself"),
+    explains: Explains::Either("additive, if the member can explain its predictions"),
     scheme: Scheme::OneVsRest,
     over_methods: true,
     params: PARAMS,
@@ -56,7 +57,7 @@ static PARAMS: &[ParamSpec] = &[
         "draws",
         Kind::Whole { least: 1, most: 1000, words: &[] },
         "10",
-        "Number of bootstrap samples, each with a model of its own.",
+        "Number of bootstrap samples; a model is trained on each.",
     )
     .solver(),
 ];
@@ -246,8 +247,8 @@ impl Prepared for BaggingPrepared {
         Ok(mean)
     }
 
-    fn fits_are_heavy(&self) -> bool {
-        self.members.iter().any(PreparedMember::is_heavy)
+    fn fit_bytes(&self) -> u64 {
+        self.members.iter().map(PreparedMember::fit_bytes).max().unwrap_or(0)
     }
 
     fn model(&self, fits: &[&SolvedFit], _: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {

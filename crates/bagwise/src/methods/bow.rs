@@ -60,7 +60,7 @@ static PARAMS: &[ParamSpec] = &[
         "power",
         Kind::Fraction,
         "1",
-        "Exponent of the shares: 1 leaves them as they are, 1/2 takes square roots, 0 keeps only whether a cluster is present.",
+        "Exponent of the shares: 1 leaves them unchanged, 1/2 takes square roots, 0 keeps only whether a cluster is present.",
     ),
     ParamSpec { default: "10", grid: "0.1,1,10,100", ..svm::COST },
     svm::TUBE,

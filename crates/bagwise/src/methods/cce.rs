@@ -351,7 +351,7 @@ impl Predictor for CceModel {
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         if self.combine == VoteRule::Vote {
             return Err(Error::Invalid(
-                "cce cannot tell instances apart in a vote of its members; fit it with combine=mean, whose outputs are \
+                "cce cannot explain a vote of its members by instance; fit it with combine=mean, whose outputs are \
                  sums over instances"
                     .into(),
             ));

@@ -37,7 +37,7 @@ static INFO: Info = Info {
     name: "citation-knn",
     aliases: &["citation"],
     title: "votes of the nearest training bags, and of those that have the bag among their nearest",
-    about: "The distance of two bags is that of their nearest pair of instances (or of a higher rank). The nearest \
+    about: "The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
             The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \
             traced to a pair of instances.",
@@ -63,7 +63,7 @@ static PARAMS: &[ParamSpec] = &[
         "citers",
         Kind::Whole { least: 0, most: 1000, words: &[] },
         "4",
-        "A training bag votes if the new bag is among its so many nearest.",
+        "A training bag also votes if the new bag is among this many bags nearest to it.",
     )
     .grid("0,2,4,6")
     .solver(),
@@ -134,7 +134,7 @@ impl Method for CitationKnn {
         let reach = state.vector("reach", at.len())?;
         let ordered = ends.windows(2).all(|w| w[0] < w[1]) && ends.first().is_some_and(|&e| e > 0);
         if ends.len() != references.len() || !ordered || ends.last() != Some(&at.len()) {
-            return Err(refuse("its outputs and the bags that vote do not fit together"));
+            return Err(refuse("its outputs and the bags that vote are inconsistent"));
         }
         if at.iter().any(|&b| b >= kept.len()) || weights.iter().any(|w| *w <= 0.0) || references.contains(&0)
         {

@@ -138,7 +138,7 @@ impl Embedding for DdSvm {
         params.found = Arc::new(load_concepts(state)?);
         params.width = state.count("width")?;
         if params.found.iter().any(|c| c.concept.point.len() != params.width) {
-            return Err(refuse("its concepts and their width do not fit together"));
+            return Err(refuse("its concepts and their width are inconsistent"));
         }
         Ok(())
     }

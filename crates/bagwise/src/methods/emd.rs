@@ -35,9 +35,9 @@ const WHY_NO_PARTS: &str = "the instances of two bags are matched as a whole";
 static INFO: Info = Info {
     name: "emd",
     title: "earth mover's distances of bags and an SVM",
-    about: "The distance of two bags is the least mean cost of moving the instances of one onto those of the other, where each bag \
-            has mass 1 in equal shares. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact. The kernel is \
-            not always positive semi-definite; psd=shift makes the training Gram so.",
+    about: "The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag has \
+            mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact. \
+            The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.",
     reference: "Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object \
                 categories, IJCV 73, 2007",
     family: "bag kernel + SVM",
@@ -60,11 +60,12 @@ static PARAMS: &[ParamSpec] = &[
         "psd",
         Kind::Word(&["none", "shift"]),
         "none",
-        "What is done if the training Gram has negative eigenvalues: none, or shift (the least is added to the diagonal).",
+        "What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge \
+         its diagonal until the least is 0 (shift).",
     ),
     ParamSpec {
         grid: "2^-2..2^2/median",
-        help: "Gamma of the kernel exp(-gamma EMD); the median is that of the distances of pairs of training bags.",
+        help: "Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.",
         ..WIDTH
     },
     svm::COST,

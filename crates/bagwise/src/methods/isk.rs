@@ -7,7 +7,7 @@
 //!
 //! where `W(x)` is one over the number of instances of the bag with `K > epsilon` to x (itself included), and the weights of a
 //! bag sum to 1. `epsilon=1` weighs all alike. The kernel has a finite map: column (i, j) holds the weight of the bag in
-//! cell j of partitioning i. So the machine is trained on a Gram, or, for many bags, on sparse maps (`bagwise_engine::cells`).
+//! cell j of partitioning i. So the machine is trained on a Gram, or, for very many bags, on sparse maps (`bagwise_engine::cells`).
 //!
 //! * `partition`: `voronoi`, the cell of an instance is its nearest of the psi; `forest`, the leaf of an isolation tree grown
 //!   over them; `sphere`, the nearest of the psi if that is no farther than its own nearest among the psi, else no cell, so that the
@@ -23,20 +23,24 @@
 //!
 //! Xu, Ting, Zhou: Isolation set-kernel and its application to multi-instance learning, KDD 2019.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::families::base_kernel;
-use crate::families::map_svm::{CellMap, MapModel, MapPrepared, MapSource, MappedBags, map_bags, twins};
+use crate::families::map_svm::{
+    CellMap, MapLearner, MapModel, MapPrepared, MapSource, MappedBags, map_bags, twins,
+};
 use crate::families::svm::{self, SvmParams};
+use crate::families::wanted_rows;
 use crate::method::{
     Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
     gram_machine_work,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Message, Result};
+use bagwise_core::{Bags, Ctx, Error, Mat, Message, Result};
 use bagwise_engine::cells::{
-    Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids,
+    Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids, grams_of_many,
 };
 
 /// The method, for the registry.
@@ -108,7 +112,7 @@ static PARAMS: &[ParamSpec] = &[
         Kind::Word(&["auto", "gram", "map"]),
         "auto",
         "Train on the kernel matrix of all bags or on their sparse feature maps. Both give the same model up to the \
-         solver's tolerance. auto uses maps from 1000 bags.",
+         solver's tolerance. auto uses maps from 4000 bags, or from 1000 bags with 50,000 instances together.",
     ),
     POOL,
     // For these kernels larger costs give the same machine.
@@ -116,8 +120,12 @@ static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
-/// From so many bags on a machine learns on maps: the Gram grows with the square of the bags, maps do not.
+/// From so many bags on a model keeps the weights of columns: maps of training bags grow with their number, weights do not.
 const MANY_BAGS: usize = 1000;
+
+/// From so many bags on, or so many instances of many bags, machines learn on maps: Grams of the bags and counts of shared cells
+/// grow with the square, maps do not.
+const MOST_ON_GRAM: (usize, usize) = (4000, 50_000);
 
 /// Partitionings where nothing else is said: what costs are estimated by before points are known.
 const USUAL_T: usize = 200;
@@ -131,7 +139,7 @@ struct IskParams {
     t: usize,
     partition: Partition,
     /// Nothing where the number of bags decides.
-    on_maps: Option<bool>,
+    learner: Option<MapLearner>,
     from_all: bool,
 }
 
@@ -151,13 +159,13 @@ impl IskParams {
                            partition=voronoi or partition=sphere";
             return Err(Error::param(INFO.name, "distance", problem));
         }
-        let solvers = [("auto", None), ("gram", Some(false)), ("map", Some(true))];
+        let solvers = [("auto", None), ("gram", Some(MapLearner::Gram)), ("map", Some(MapLearner::Maps))];
         Ok(IskParams {
             psi: point.whole("psi")?,
             share: Share { numerator, denominator },
             t: point.number("t")? as usize,
             partition,
-            on_maps: point.choice("solver", &solvers)?,
+            learner: point.choice("solver", &solvers)?,
             from_all: draws_on_all(point),
         })
     }
@@ -182,9 +190,34 @@ impl IskParams {
     }
 }
 
+/// What machines learn on where nobody says.
+fn learner_for(bags: &Bags, memory: u64) -> MapLearner {
+    let (b, n) = (bags.len(), bags.instance_count());
+    // Cells in both orders, and a Gram.
+    let bytes = 4 * USUAL_T * n + 8 * b * b;
+    match b < MANY_BAGS {
+        true => MapLearner::Gram,
+        false if b < MOST_ON_GRAM.0 && n < MOST_ON_GRAM.1 && bytes as u64 <= memory / 2 => {
+            MapLearner::GramOfMany
+        }
+        false => MapLearner::Maps,
+    }
+}
+
 /// What weights inside bags cost: comparisons in sixteens, once for every psi.
 fn comparisons(bags: &Bags, representations: usize) -> f64 {
     bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
+}
+
+/// Operations of one comparison of cells and of one weighing of a pair, where 64 instances stand side by side.
+const COUNT: f64 = 0.2;
+const WEIGH: f64 = 5.0;
+
+/// Different psi of a grid.
+fn psis(grid: &Grid) -> f64 {
+    let first = grid.groups.iter().filter_map(|group| group.first());
+    let psi = first.filter_map(|&p| grid.points[p].get("psi").ok().map(ToString::to_string));
+    psi.collect::<std::collections::BTreeSet<String>>().len() as f64
 }
 
 impl Method for Isk {
@@ -220,18 +253,25 @@ impl Method for Isk {
         let forests = grid.groups.iter().filter(by_trees).count();
         // A dozen steps down a tree, each in the time of ten multiply-adds.
         let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
-        // A Gram counts equal cells of all pairs of bags, a few operations for each instance; large bags share cells.
+        // A Gram counts equal cells of all pairs of bags, a few operations for each instance; large bags share cells. Of many bags
+        // they are counted once for each psi, and then weighed.
         let (b, n) = (bags.len() as f64, bags.instance_count() as f64);
-        let gram =
-            if bags.len() < MANY_BAGS { 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0) } else { 0.0 };
-        let grams = gram * grid.groups.len() as f64;
+        let groups = grid.groups.len() as f64;
+        let grams = match learner_for(bags, u64::MAX) {
+            MapLearner::Gram => groups * 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0),
+            MapLearner::GramOfMany => n * n / 2.0 * (psis(grid) * COUNT * USUAL_T as f64 + groups * WEIGH),
+            MapLearner::Maps => 0.0,
+        };
         self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests) + grams
     }
 
     /// On a Gram, or, of many bags, on maps.
     fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         let (b, points) = (share * bags.len() as f64, grid.points.len());
-        if bags.len() < MANY_BAGS { gram_machine_work(b, points) } else { 5e5 * points as f64 * b }
+        match learner_for(bags, u64::MAX) {
+            MapLearner::Maps => 5e5 * points as f64 * b,
+            MapLearner::Gram | MapLearner::GramOfMany => gram_machine_work(b, points),
+        }
     }
 
     /// New bags are mapped like training bags.
@@ -244,7 +284,11 @@ impl Method for Isk {
         // Maps, or cells of two bytes and weights; a Gram, where machines learn on one.
         let maps = 12 * (0..b).map(|b| USUAL_T * bags.rows(b).len().min(MOST_CENTRES)).sum::<usize>();
         let cells = n * (8 + 2 * USUAL_T);
-        let each = if b < MANY_BAGS { 8 * b * b + maps.max(cells) } else { maps };
+        let each = match learner_for(bags, u64::MAX) {
+            MapLearner::Gram => 8 * b * b + maps.max(cells),
+            MapLearner::GramOfMany => 8 * b * b + cells,
+            MapLearner::Maps => maps,
+        };
         // Positions of every instance in all lists.
         MemoryEstimate { fixed: (n.min(65_535) * (2 * USUAL_T + 8 * bags.width())) as u64, each: each as u64 }
     }
@@ -264,6 +308,7 @@ impl Method for Isk {
             _ => own,
         };
         let psis = distinct.iter().map(|p| p.centres(from(p))).collect::<Result<Vec<usize>>>()?;
+        let part = wanted_rows(scope, bags.len());
         let mut all: Vec<Option<MappedBags>> = distinct.iter().map(|_| None).collect();
         // Points with the same partitionings share a pass, whatever their psi.
         while let Some(first) = all.iter().position(Option::is_none) {
@@ -283,11 +328,11 @@ impl Method for Isk {
             let partitions = Arc::new(partitions);
             let wanted = |&r: &usize| Wanted {
                 map: CellMap { partitions: Arc::clone(&partitions), psi: psis[r], share: distinct[r].share },
-                on_maps: distinct[r].on_maps.unwrap_or(bags.len() >= MANY_BAGS),
+                learner: distinct[r].learner.unwrap_or(learner_for(&bags, ctx.memory)),
             };
             let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
-            for (r, ready) in family.into_iter().zip(represent(&bags, &partitions, &of_family, wanted, ctx)?)
-            {
+            let ready = represent(&bags, &partitions, &of_family, wanted, &part, ctx)?;
+            for (r, ready) in family.into_iter().zip(ready) {
                 all[r] = Some(ready);
             }
         }
@@ -303,9 +348,15 @@ impl Method for Isk {
     }
 }
 
+/// How a saved model maps bags.
+pub(crate) fn cell_map(point: &Point, state: &State) -> Result<CellMap> {
+    let IskParams { t, psi, share, partition, .. } = IskParams::read(point)?;
+    Ok(MapModel::load(t, psi, share, partition, state)?.into_map())
+}
+
 struct Wanted {
     map: CellMap,
-    on_maps: bool,
+    learner: MapLearner,
 }
 
 /// Everything for points that share their partitionings, in one pass over the instances.
@@ -314,11 +365,13 @@ fn represent(
     partitions: &Arc<Partitions>,
     psis: &[usize],
     wanted: Vec<Wanted>,
+    part: &Range<usize>,
     ctx: &Ctx,
 ) -> Result<Vec<MappedBags>> {
     let mapper = Mapper::new(partitions, psis, ctx)?;
-    let on_maps = wanted.iter().any(|w| w.on_maps);
-    if on_maps || !ids_are_cheaper(bags, partitions.t(), psis, wanted.len()) {
+    let on_maps = wanted.iter().any(|w| w.learner == MapLearner::Maps);
+    let many = !on_maps && wanted.iter().all(|w| w.learner == MapLearner::GramOfMany);
+    if on_maps || !many && !ids_are_cheaper(bags, partitions.t(), psis, wanted.len()) {
         let maps = map_bags(bags, &mapper, &wanted.iter().map(|w| &w.map).collect::<Vec<_>>(), ctx)?;
         return wanted
             .into_iter()
@@ -328,9 +381,10 @@ fn represent(
                     map: wanted.map,
                     source: MapSource::Maps(map),
                     gram: OnceLock::new(),
-                    on_maps: wanted.on_maps,
+                    learner: wanted.learner,
+                    part: part.clone(),
                 };
-                if !wanted.on_maps {
+                if wanted.learner != MapLearner::Maps {
                     ready.make_gram(ctx)?;
                 }
                 Ok(ready)
@@ -349,15 +403,27 @@ fn represent(
         let here: Vec<usize> = (0..wanted.len()).filter(|&w| wanted[w].map.psi == psis[k]).collect();
         let shares: Vec<Share> = here.iter().map(|&w| wanted[w].map.share).collect();
         let weights = crate::families::map_svm::weights(&ids, offsets, &shares, ctx)?;
-        let views: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
-        let grams = gram_of_ids(&ids, offsets, &views, ctx)?;
-        for ((&w, weights), mut gram) in here.iter().zip(weights).zip(grams) {
-            cosine(&mut gram);
+        // Where no two instances of a bag are similar, many shares give the same weights.
+        let first = |e: usize| weights.iter().position(|w| *w == weights[e]).expect("its own at least");
+        let original: Vec<usize> = (0..weights.len()).map(first).collect();
+        let distinct: Vec<usize> = (0..weights.len()).filter(|&e| original[e] == e).collect();
+        let views: Vec<&[f64]> = distinct.iter().map(|&e| weights[e].as_slice()).collect();
+        let mut grams = match many {
+            // All rows, also if few are wanted: other sums would differ in their last bits.
+            true => grams_of_many(&ids, offsets, &views, ctx)?,
+            false => gram_of_ids(&ids, offsets, part.clone(), &views, ctx)?,
+        };
+        grams.iter_mut().for_each(cosine);
+        let grams: Vec<Arc<Mat>> = grams.into_iter().map(Arc::new).collect();
+        let of = |e: usize| &grams[distinct.iter().position(|&d| d == original[e]).expect("it is distinct")];
+        let shared: Vec<Arc<Mat>> = (0..weights.len()).map(|e| Arc::clone(of(e))).collect();
+        for ((&w, weights), gram) in here.iter().zip(weights).zip(shared) {
             ready[w] = Some(MappedBags {
                 map: wanted[w].map.clone(),
                 source: MapSource::Cells { ids: Arc::clone(&ids), weights },
                 gram: OnceLock::from(gram),
-                on_maps: false,
+                learner: wanted[w].learner,
+                part: part.clone(),
             });
         }
     }

@@ -1,5 +1,5 @@
-//! The baseline that looks at nothing: the most frequent class, or the mean of the training values.
-//! A method that does not beat it has learned nothing.
+//! The constant baseline: the most frequent class, or the mean of the training values. A method that does not beat it
+//! has learned nothing.
 
 use std::sync::Arc;
 

@@ -224,9 +224,9 @@ impl Prepared for WrapperPrepared {
         Ok(fits)
     }
 
-    fn fits_are_heavy(&self) -> bool {
+    fn fit_bytes(&self) -> u64 {
         // Each copies the instances it is trained on.
-        true
+        8 * (self.bags.instance_count() * self.bags.width()) as u64
     }
 
     fn joins_points(&self) -> bool {

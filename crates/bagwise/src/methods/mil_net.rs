@@ -45,10 +45,10 @@ static INFO: Info = Info {
     name: "mil-net",
     aliases: &["abmil", "mi-net", "bp-mip"],
     title: "neural network over bags: attention, MI-Net, mi-Net, BP-MIP",
-    about: "A layer of units sees one instance at a time; the instances of a bag are then pooled, by attention (ABMIL: z = sum \
-            p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance with the \
-            largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention the part of an \
-            instance is p w'h: attention p alone says where the network looks, not which way it votes.",
+    about: "A layer of units processes one instance at a time. The instances of a bag are then pooled by attention (ABMIL: z = \
+            sum p h with p a softmax over the bag), by the mean or the maximum of each unit (MI-Net), or by the instance with the \
+            largest output (mi-Net). f = w'z + b is trained by Adam for a fixed number of steps. With attention, the part of an \
+            instance is p w'h. The attention p alone shows where the network looks, not which class it favours.",
     reference: "Wang, Yan, Tang, Bai, Liu: Revisiting multiple instance neural networks, Pattern Recognition 74, 2018; Ilse, \
                 Tomczak, Welling: Attention-based deep multiple instance learning, ICML 2018; Zhou, Zhang: Neural networks for \
                 multi-instance learning, 2002",
@@ -56,7 +56,7 @@ static INFO: Info = Info {
     scale: Scale::ZScore,
     complexity: 55,
     explains: Explains::Either(
-        "additive for pool=attention, gated, mean and max; witness for instance; not at all for lse",
+        "additive for pool=attention, gated, mean and max; witness for instance; none for lse",
     ),
     offers: &[Offer::Attention],
     scheme: Scheme::OneVsRest,
@@ -69,8 +69,8 @@ static PARAMS: &[ParamSpec] = &[
         "pool",
         Kind::Word(&["attention", "gated", "mean", "max", "lse", "instance"]),
         "attention",
-        "How instances become a bag: weighed by attention, plain or gated; the mean, maximum or log-mean-exp of each unit; \
-         or the instance with the largest output.",
+        "How the instances of a bag are pooled: weighted by attention, plain or gated; by the mean, maximum or log-mean-exp of \
+         each unit; or by the instance with the largest output.",
     )
     .grid("attention,max")
     .solver(),
@@ -78,32 +78,32 @@ static PARAMS: &[ParamSpec] = &[
         "loss",
         Kind::Word(&["log", "bp"]),
         "log",
-        "Logistic (squares for numbers), or that of BP-MIP with its sigmoid units, which needs pool=instance.",
+        "Logistic loss (squared error for regression), or that of BP-MIP with its sigmoid units, which requires pool=instance.",
     )
     .solver(),
-    ParamSpec::new("hidden", Kind::Whole { least: 1, most: 4096, words: &[] }, "64", "Units of an instance layer.")
+    ParamSpec::new("hidden", Kind::Whole { least: 1, most: 4096, words: &[] }, "64", "Units per instance layer.")
         .solver(),
-    ParamSpec::new("layers", Kind::Whole { least: 1, most: 3, words: &[] }, "1", "Instance layers.").solver(),
+    ParamSpec::new("layers", Kind::Whole { least: 1, most: 3, words: &[] }, "1", "Number of instance layers.").solver(),
     ParamSpec::new(
         "attention",
         Kind::Whole { least: 1, most: 1024, words: &[] },
         "32",
-        "Units of the attention.",
+        "Number of attention units.",
     )
     .solver(),
     ParamSpec::new(
         "steps",
         Kind::Whole { least: 1, most: 100_000, words: &[] },
         "200",
-        "Steps of Adam; each sees one batch.",
+        "Number of Adam steps; each uses one batch.",
     )
     .solver(),
     ParamSpec::new(
         "batch",
         Kind::Whole { least: 1, most: 1_000_000, words: &["all"] },
         "all",
-        "Bags of a step. All is steadiest; fewer let large data be learned in minutes, with steps raised so that every bag is \
-         seen several times.",
+        "Number of bags per step. all is the most stable; smaller batches train on large data in minutes, if you raise steps so \
+         that every bag is used several times.",
     )
     .solver(),
     ParamSpec::new("rate", Kind::Number { above: 0.0 }, "0.001", "Step size of Adam.").solver(),
@@ -111,7 +111,7 @@ static PARAMS: &[ParamSpec] = &[
         "decay",
         Kind::AtLeast { least: 0.0 },
         "0.01",
-        "Weight decay: larger keeps the network simpler.",
+        "Weight decay; a larger value keeps the network simpler.",
     )
     .grid("0.001,0.01,0.1")
     .solver(),
@@ -119,7 +119,7 @@ static PARAMS: &[ParamSpec] = &[
         "restarts",
         Kind::Whole { least: 1, most: 100, words: &[] },
         "1",
-        "Networks from different starts whose outputs are averaged.",
+        "Number of networks with different starts, whose outputs are averaged.",
     )
     .solver(),
 ];
@@ -355,7 +355,7 @@ impl NetPrepared {
                 return Err(Error::param(
                     INFO.name,
                     "rate",
-                    format!("{} lets the network grow beyond all numbers; use a smaller one", params.rate),
+                    format!("{} makes training diverge; use a smaller value", params.rate),
                 ));
             }
             // Back to the units of the target.
@@ -557,7 +557,7 @@ impl Predictor for NetModel {
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         if self.shape.pooling == Pooling::LogSumExp {
             return Err(Error::Invalid(
-                "mil-net with pool=lse cannot tell instances apart: the logarithm of a sum has no parts; \
+                "mil-net with pool=lse cannot explain by instance: the logarithm of a sum has no parts; \
                  use another pool"
                     .into(),
             ));

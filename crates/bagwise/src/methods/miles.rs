@@ -34,9 +34,9 @@ static INFO: Info = Info {
     name: "miles",
     title: "similarities to training instances and a linear SVM",
     about: "A bag becomes the vector of its similarities max over x of exp(-gamma |x - c|^2) to the training instances c, \
-            and a linear SVM is trained on these vectors. So the SVM weighs training instances as prototypes of \
-            either class. The original SVM has an L1 penalty and keeps few prototypes; it was 4 points worse on musk1, \
-            and is not offered.",
+            and a linear SVM is trained on these vectors. In effect, the SVM weights training instances as prototypes of \
+            the two classes. The original SVM has an L1 penalty and keeps few prototypes. It was 4 points worse on musk1 \
+            and is not available.",
     reference: "Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE PAMI 28, 2006",
     family: "embedding + SVM",
     complexity: 30,

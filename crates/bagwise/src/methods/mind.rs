@@ -54,8 +54,8 @@ static PARAMS: &[ParamSpec] = &[
         "summary",
         Kind::Word(&["minmin", "meanmin", "maxmin", "meanmean"]),
         "meanmin",
-        "The distance of two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance of an instance to the nearest \
-         of the other bag, or the mean over all pairs (meanmean).",
+        "The distance between two bags: the least (minmin), mean (meanmin) or largest (maxmin) distance from an instance to its \
+         nearest neighbour in the other bag, or the mean over all pairs (meanmean).",
     ),
     ParamSpec::new(
         "direction",
@@ -68,14 +68,15 @@ static PARAMS: &[ParamSpec] = &[
         "metric",
         Kind::Word(&["squared", "euclid"]),
         "squared",
-        "Distance of two instances: squared, or not.",
+        "Distance between two instances: squared or plain Euclidean.",
     )
     .grid("squared,euclid"),
     ParamSpec::new("kernel", Kind::Word(&["rbf", "linear"]), "rbf", "Kernel between the vectors of bags.")
         .grid("rbf,linear"),
     ParamSpec {
         grid: "4^-2..4^1/median",
-        help: "Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is that of the vectors.",
+        help: "Gamma of the Gaussian kernel exp(-gamma |u - v|^2) of the vectors of bags; the median is taken \
+               over the distances between these vectors.",
         ..WIDTH
     },
     ParamSpec { default: "10", grid: "0.1,1,10,100", ..svm::COST },

@@ -34,9 +34,9 @@ static INFO: Info = Info {
     name: "misssvm",
     aliases: &["miss-svm"],
     title: "semi-supervised SVM: one witness per positive bag, its other instances unlabelled",
-    about: "An SVM is trained on all instances of negative bags, one witness of each positive bag, and the other \
-            instances of positive bags as unlabelled: they take the side they are on. Witnesses and sides are chosen \
-            again by the outputs until nothing changes. The output of a bag is the largest output of its instances.",
+    about: "An SVM is trained on all instances of negative bags and one witness of each positive bag. The other \
+            instances of positive bags are unlabelled; each gets the class that the SVM predicts for it. Witnesses and \
+            these classes are updated until nothing changes. The output of a bag is the largest output of its instances.",
     reference: "Zhou, Xu: On the relation between multi-instance learning and semi-supervised learning, ICML 2007",
     complexity: 34,
     params: PARAMS,

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::method::{Method, Offer};
-use crate::params::ParamSpec;
+use crate::families::map_svm::CellMap;
+use crate::method::{Method, Offer, State};
+use crate::params::{ParamSpec, Point};
 use bagwise_core::{Error, Result};
 
 mod bagging;
@@ -14,6 +15,7 @@ mod dd;
 mod dd_svm;
 mod em_dd;
 mod emd;
+pub(crate) mod ensemble;
 mod isk;
 mod majority;
 mod members;
@@ -88,11 +90,22 @@ pub fn by_complexity() -> Vec<&'static dyn Method> {
 /// A method by name or alias.
 pub fn find(name: &str) -> Result<&'static dyn Method> {
     let answers = |m: &&&dyn Method| m.info().name == name || m.info().aliases.contains(&name);
+    // What auto made of several methods has a name, but cannot be asked for.
+    let hidden: &[&dyn Method] = &[&ensemble::METHOD];
     METHODS
         .iter()
+        .chain(hidden)
         .find(answers)
         .copied()
         .ok_or_else(|| Error::unknown("method", name, METHODS.iter().map(|m| m.info().name)))
+}
+
+/// How the saved model of a method maps bags, if it has a feature map whose columns are cells.
+pub(crate) fn cell_map(method: &str, point: &Point, state: &State) -> Result<CellMap> {
+    match find(method)?.info().name {
+        name if name == isk::METHOD.info().name => isk::cell_map(point, state),
+        other => Err(lacks(other, Offer::FeatureMap)),
+    }
 }
 
 /// The error where a method has not what others have, with the names of those.

@@ -9,7 +9,8 @@
 //! each centre. Auer, Ortner: A boosting approach to multiple instance learning, ECML 2004; Weka's MIOptimalBall. What
 //! `dd` climbs to is compared with here: a centre that is an instance, and every attribute weighs the same.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
@@ -34,7 +35,7 @@ static INFO: Info = Info {
     title: "the ball around an instance that separates the training bags best",
     about: "A bag is positive if one of its instances lies inside a ball. Every instance of a positive training bag is \
             tried as the centre, with every radius that makes a difference. The ball that classifies most training bags \
-            correctly is kept; among equals, the largest. The output of a bag is the radius minus the distance of its nearest instance.",
+            correctly is kept; among ties, the largest. The output of a bag is the radius minus the distance of its nearest instance.",
     reference: "Auer, Ortner: A boosting approach to multiple instance learning, ECML 2004",
     family: "best concept",
     regression: false,
@@ -65,8 +66,7 @@ impl Method for OptimalBall {
 
     fn prepare(&self, bags: Arc<Bags>, _: &[Point], _: &Scope<'_>, ctx: &Ctx) -> Result<Box<dyn Prepared>> {
         let bags = bags.in_memory(ctx)?;
-        let near = nearest(bags.instances(), &bags, ctx)?;
-        Ok(Box::new(BallPrepared { bags, near }))
+        Ok(Box::new(BallPrepared { bags, near: Mutex::default() }))
     }
 
     fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -75,7 +75,7 @@ impl Method for OptimalBall {
         let constants = state.vector("constants", centres.rows())?;
         let fits = radii.iter().all(|r| *r >= 0.0) && constants.iter().all(|c| [-1.0, 0.0, 1.0].contains(c));
         if centres.rows() == 0 || centres.cols() == 0 || !fits {
-            return Err(refuse("its balls do not fit together"));
+            return Err(refuse("its balls are inconsistent"));
         }
         let ball = |k: usize| match constants[k] {
             0.0 => BallRule::Ball { centre: centres.row(k).to_vec(), radius: radii[k] },
@@ -87,8 +87,8 @@ impl Method for OptimalBall {
 
 struct BallPrepared {
     bags: Arc<Bags>,
-    /// The squared distance of every instance to every bag.
-    near: Mat,
+    /// By bag, the squared distances of its instances to every bag: of bags that were positive in some training.
+    near: Mutex<BTreeMap<usize, Arc<Mat>>>,
 }
 
 /// One output.
@@ -133,9 +133,25 @@ struct TriedBall {
 }
 
 impl BallPrepared {
-    /// The best radius around an instance.
-    fn best_radius(&self, instance: usize, training: &Training<'_>, total: f64) -> Option<TriedBall> {
-        let distance = |k: usize| self.near.get(instance, training.bags[k]).sqrt();
+    /// The squared distances of the instances of these bags to every bag, bag by bag.
+    fn near(&self, bags: &[usize], ctx: &Ctx) -> Result<Vec<Arc<Mat>>> {
+        let mut known = self.near.lock().expect("nobody panics with it");
+        let missing: Vec<usize> = bags.iter().copied().filter(|bag| !known.contains_key(bag)).collect();
+        if !missing.is_empty() {
+            let found = nearest(self.bags.select(&missing).instances(), &self.bags, ctx)?;
+            let mut first = 0;
+            for bag in missing {
+                let rows: Vec<usize> = (first..first + self.bags.rows(bag).len()).collect();
+                first += rows.len();
+                known.insert(bag, Arc::new(found.gather(&rows)));
+            }
+        }
+        Ok(bags.iter().map(|bag| Arc::clone(&known[bag])).collect())
+    }
+
+    /// The best radius around an instance, by its squared distances to every bag.
+    fn best_radius(instance: usize, near: &[f64], training: &Training<'_>, total: f64) -> Option<TriedBall> {
+        let distance = |k: usize| near[training.bags[k]].sqrt();
         let mut sorted: Vec<(f64, usize)> = (0..training.bags.len()).map(|k| (distance(k), k)).collect();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         // With nothing inside, negative bags are right.
@@ -165,12 +181,18 @@ impl BallPrepared {
         }
         let total: f64 = training.weights.iter().sum();
         let positive = training.bags.iter().zip(training.y).filter(|(_, y)| **y > 0.0);
-        let centres: Vec<usize> = positive.flat_map(|(&b, _)| self.bags.rows(b)).collect();
+        let positive: Vec<usize> = positive.map(|(&bag, _)| bag).collect();
+        let near = self.near(&positive, ctx)?;
+        let rows_of = |(&bag, near): (&usize, &Arc<Mat>)| {
+            let near = Arc::clone(near);
+            self.bags.rows(bag).enumerate().map(move |(i, row)| (row, i, Arc::clone(&near)))
+        };
+        let centres: Vec<(usize, usize, Arc<Mat>)> = positive.iter().zip(&near).flat_map(rows_of).collect();
         let tried: Vec<Option<TriedBall>> = centres
-            .into_par_iter()
-            .map(|i| {
+            .par_iter()
+            .map(|(instance, i, near)| {
                 ctx.check()?;
-                Ok(self.best_radius(i, training, total))
+                Ok(Self::best_radius(*instance, near.row(*i), training, total))
             })
             .collect::<Result<_>>()?;
         let mut best: Option<TriedBall> = None;

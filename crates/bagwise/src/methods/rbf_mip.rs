@@ -31,7 +31,7 @@ pub(crate) static METHOD: RbfMip = RbfMip;
 pub(crate) struct RbfMip;
 
 /// Why instances cannot be told apart.
-const WHY: &str = "distances to many groups of bags decide together";
+const WHY: &str = "the output depends on the distances to many groups of bags";
 
 static INFO: Info = Info {
     name: "rbf-mip",
@@ -47,14 +47,9 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "groups",
-        Kind::Number { above: 0.0 },
-        "0.5",
-        "Number of groups as a share of the training bags, at most 1.",
-    )
-    .grid("0.1,0.2,0.4,0.8")
-    .solver(),
+    ParamSpec::new("groups", Kind::Share, "0.5", "Number of groups as a share of the training bags.")
+        .grid("0.1,0.2,0.4,0.8")
+        .solver(),
     ParamSpec::new(
         "mu",
         Kind::Number { above: 0.0 },
@@ -78,12 +73,7 @@ struct NetworkParams {
 
 impl NetworkParams {
     fn read(point: &Point) -> Result<NetworkParams> {
-        let share = point.number("groups")?;
-        if share > 1.0 {
-            let problem = format!("{share} will not do; it is a share of the training bags, at most 1");
-            return Err(Error::param(INFO.name, "groups", problem));
-        }
-        Ok(NetworkParams { share, mu: point.number("mu")? })
+        Ok(NetworkParams { share: point.number("groups")?, mu: point.number("mu")? })
     }
 }
 
@@ -186,7 +176,7 @@ impl GroupNetwork {
         let inside = bags.iter().all(|&b| b < kept) && groups.iter().all(|&g| g < count);
         let distinct = groups.iter().collect::<BTreeSet<_>>().len();
         if bags.len() != groups.len() || !inside || distinct != count {
-            return Err(refuse("its groups of bags do not fit together"));
+            return Err(refuse("its groups of bags are inconsistent"));
         }
         Ok(GroupNetwork {
             members: bags.into_iter().zip(groups).collect(),
@@ -346,7 +336,7 @@ impl Predictor for NetworkModel {
 
     fn explain(&self, _: &Bags, _: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         Err(Error::Invalid(format!(
-            "rbf-mip cannot tell instances apart: {WHY}; citation-knn names the nearest pairs"
+            "rbf-mip cannot explain by instance: {WHY}; citation-knn names the nearest pairs"
         )))
     }
 

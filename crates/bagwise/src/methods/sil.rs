@@ -1,8 +1,8 @@
 //! Single-instance learning: every instance has the label of its bag, once and for all, and a bag is as positive as
 //! its most positive instance.
 //!
-//! The simplest thing that takes instances seriously, and the first round of `mi-svm`. It is wrong about most
-//! instances of positive bags where witnesses are few, and yet often hard to beat; hence its place in comparisons.
+//! The simplest method that works on instances, and the first round of `mi-svm`. If positive instances are rare, most
+//! labels in positive bags are wrong; yet it is often hard to beat, so it belongs in comparisons.
 //!
 //! Ray, Craven: Supervised versus multiple instance learning: an empirical comparison, ICML 2005.
 

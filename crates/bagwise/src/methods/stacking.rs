@@ -1,9 +1,9 @@
-//! Stacking: several methods, and a linear machine that learns how much each of them is worth.
+//! Stacking: several methods, and a linear SVM that learns how to weight them.
 //!
-//! The training bags are divided into `folds` (classes in proportion, groups whole). Every member answers for the bags of a fold after
-//! training on the others; on these outputs `g_m`, brought to mean 0 and variance 1, a linear support vector machine is
-//! trained: `f = b + sum over members of u_m g_m`. The members are then trained on all training bags. No bag is answered for by a
-//! member that has seen it while the machine learns, and nothing but the training bags is used.
+//! The training bags are divided into `folds` (classes in proportion, groups whole). Every member predicts the bags of
+//! a fold after training on the others; on these outputs `g_m`, brought to mean 0 and variance 1, a linear support
+//! vector machine is trained: `f = b + sum over members of u_m g_m`. The members are then trained on all training bags.
+//! The SVM therefore never sees an output for a bag that the member was trained on, and only training bags are used.
 //!
 //! Members have their default parameters. All see the same scaling: that of the first member, unless another is asked for.
 //!
@@ -36,7 +36,7 @@ static INFO: Info = Info {
     reference: "Wolpert: Stacked generalization, Neural Networks 5, 1992",
     family: "methods over methods",
     complexity: 75,
-    explains: Explains::Either("additive, where all members explain themselves"),
+    explains: Explains::Either("additive, if all members can explain their predictions"),
     scheme: Scheme::OneVsRest,
     over_methods: true,
     params: PARAMS,
@@ -257,8 +257,8 @@ impl Prepared for StackingPrepared {
         Ok(sum)
     }
 
-    fn fits_are_heavy(&self) -> bool {
-        self.members.iter().any(PreparedMember::is_heavy)
+    fn fit_bytes(&self) -> u64 {
+        self.members.iter().map(PreparedMember::fit_bytes).max().unwrap_or(0)
     }
 
     fn model(&self, fits: &[&SolvedFit], _: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {

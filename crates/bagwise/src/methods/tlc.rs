@@ -43,9 +43,9 @@ static INFO: Info = Info {
     title: "counts of instances in the nodes of a tree and a linear SVM",
     about: "A decision tree is grown on all instances, each with the label of its bag and an equal share of its weight. A bag \
             becomes the numbers of its instances that pass each node, standardised, and a linear SVM is trained on these \
-            vectors. The original has a pruned C4.5 tree and boosted stumps on the counts (LogitBoost); here the tree is that of \
-            CART (Gini impurity), limited in depth instead of pruned, and the second level is an SVM, whose parts of \
-            instances add up.",
+            vectors. The original has a pruned C4.5 tree and boosted stumps on the counts (LogitBoost). Here, the tree is that \
+            of CART (Gini impurity), limited in depth instead of pruned, and the second level is an SVM, so that the \
+            contributions of instances add up.",
     reference: "Weidmann, Frank, Pfahringer: A two-level learning method for generalized multi-instance problems, ECML 2003",
     family: "embedding + SVM",
     regression: false,

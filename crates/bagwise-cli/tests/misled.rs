@@ -1,0 +1,172 @@
+//! What users get wrong, and would conclude from it: each case ended in a wrong conclusion without a word once.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use common::{bagwise, done, folder, text};
+
+/// What a command printed, results and remarks together.
+fn said(folder: &Path, line: &str) -> String {
+    let output = done(folder, line);
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
+/// Bags of three instances: `row` gives the cells of a bag's row after its id.
+fn write(folder: &Path, name: &str, heading: &str, bags: usize, row: impl Fn(usize, usize) -> String) {
+    let mut table = format!("bag,{heading}\n");
+    for bag in 0..bags {
+        (0..3).for_each(|i| writeln!(table, "b{bag},{}", row(bag, i)).unwrap());
+    }
+    std::fs::write(folder.join(name), table).unwrap();
+}
+
+/// A number that looks random and is the same in every run.
+fn noise(a: usize, b: usize) -> f64 {
+    let z = (a as u64 * 1_000_003 + b as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((z ^ (z >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
+}
+
+/// `noise.csv`: forty bags of two classes that nothing tells apart.
+fn write_noise(folder: &Path) {
+    write(folder, "noise.csv", "label,f,g", 40, |bag, i| {
+        format!("{},{},{}", bag % 2, noise(bag, i), noise(bag, 9 + i))
+    });
+}
+
+#[test]
+fn a_rare_class_is_said_to_make_accuracy_useless() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "rare.csv", "label,f,g", 60, |bag, i| {
+        format!("{},{},{}", u8::from(bag % 20 == 0), noise(bag, i), noise(bag, 9 + i))
+    });
+    let compared = said(path, "compare rare.csv --methods simple-mi -o rare --no-report");
+    assert!(compared.contains("a constant prediction has an accuracy of 0.950"), "{compared}");
+    assert!(compared.contains("--optimize balanced_accuracy or --optimize roc_auc"), "{compared}");
+    assert!(said(path, "fit rare.csv --method simple-mi -o r.bagwise").contains("accuracy of 0.950"));
+    let other = said(path, "compare rare.csv --methods simple-mi --optimize roc_auc -o auc --no-report");
+    assert!(!other.contains("a constant prediction has"), "{other}");
+}
+
+#[test]
+fn a_column_of_patients_is_proposed_as_the_group() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "patients.csv", "label,patient,f", 40, |bag, i| {
+        format!("{},P{},{}", bag / 4 % 2, bag / 4, noise(bag, i))
+    });
+    let found = said(path, "inspect patients.csv");
+    assert!(found.contains("name it as the group with --group COLUMN; if it would not be known"), "{found}");
+}
+
+#[test]
+fn a_simpler_method_below_the_baseline_is_not_recommended() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    let json = common::json(path, "compare noise.csv --methods mi-kernel,citation-knn -o noise --no-report");
+    let value = |name: &str| {
+        let rows = json["methods"].as_array().unwrap();
+        rows.iter().find(|m| m["method"] == name).unwrap()["accuracy"]["mean"].as_f64().unwrap()
+    };
+    let taken = json["recommended"].as_str().unwrap();
+    assert!(value(taken) >= value("majority"), "{taken}: {json}");
+}
+
+#[test]
+fn the_report_has_the_methods_of_the_last_run_only() {
+    let folder = folder();
+    let path = folder.path();
+    let compare = "compare musk1 --methods simple-mi -p c=1 -o run";
+    done(path, compare);
+    // What simple-mi said, under another name.
+    let rows = std::fs::read_to_string(path.join("run/predictions.csv")).unwrap();
+    let own = rows.lines().enumerate().filter(|(i, l)| *i == 0 || l.contains(",simple-mi,"));
+    std::fs::write(path.join("mine.csv"), own.map(|(_, l)| format!("{l}\n")).collect::<String>()).unwrap();
+    let page = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+    done(path, &format!("{compare} --with withdrawn=mine.csv"));
+    assert!(page("run/report.html").contains("withdrawn"));
+    done(path, compare);
+    done(path, "report run -o again.html");
+    assert!(!page("run/report.html").contains("withdrawn") && !page("again.html").contains("withdrawn"));
+}
+
+#[test]
+fn labels_written_as_decimals_are_the_classes_of_the_model() {
+    let folder = folder();
+    let path = folder.path();
+    let row = |bag: usize, i: usize| format!("{},{}", noise(bag, i) + (bag % 2) as f64, noise(bag, 9 + i));
+    write(path, "whole.csv", "label,f,g", 20, |bag, i| format!("{},{}", bag % 2, row(bag, i)));
+    write(path, "decimal.csv", "label,f,g", 10, |bag, i| format!("{}.0,{}", bag % 2, row(bag + 50, i)));
+    done(path, "fit whole.csv --method simple-mi -p c=1 -o m.bagwise");
+    assert!(said(path, "evaluate --model m.bagwise decimal.csv").contains("accuracy"));
+}
+
+#[test]
+fn advice_on_folds_names_the_option_that_helps() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "four.csv", "label,group,f", 16, |bag, i| {
+        format!("{},G{},{}", bag % 2, bag / 4, noise(bag, i))
+    });
+    let line = "compare four.csv --methods simple-mi -o four --no-report";
+    let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+    let error = text(&output.stderr);
+    assert!(error.contains("use at most 3 folds with --inner\n"), "{error}");
+    done(path, &format!("{line} --inner 3"));
+}
+
+#[test]
+fn training_bags_are_known_in_any_table() {
+    let folder = folder();
+    let path = folder.path();
+    let row = |bag: usize, i: usize| format!("{},{},{}", bag % 2, noise(bag, i), noise(bag, 9 + i));
+    write(path, "train.csv", "label,f,g", 20, row);
+    done(path, "fit train.csv --method mi-kernel -p gamma=1 -p c=1 -o m.bagwise");
+    let evaluated = |name: &str| said(path, &format!("evaluate --model m.bagwise {name}"));
+    write(path, "new.csv", "label,f,g", 10, |bag, i| row(bag + 50, i));
+    assert!(!evaluated("new.csv").contains("training data"));
+    // Some of them among others, with columns in another order, and bags under other names.
+    write(path, "mixed.csv", "g,label,f", 10, |bag, i| {
+        let cells = row(if bag < 4 { bag } else { bag + 50 }, i);
+        let mut cells = cells.split(',');
+        let (label, f, g) = (cells.next().unwrap(), cells.next().unwrap(), cells.next().unwrap());
+        format!("{g},{label},{f}")
+    });
+    let mixed = evaluated("mixed.csv");
+    assert!(mixed.contains("4 of the 10 bags are in the training data of the model"), "{mixed}");
+}
+
+#[test]
+fn the_next_command_leaves_out_what_was_said_of_other_methods() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    for (psi, folder) in [("psi=4", "one"), ("isk.psi=4", "two")] {
+        let line = format!("compare noise.csv --methods isk -p {psi} -o {folder} --no-report");
+        let json = common::json(path, &line);
+        let next = json["next"].as_str().unwrap().strip_prefix("bagwise ").unwrap().to_string();
+        let taken = json["recommended"].as_str().unwrap();
+        assert_eq!(next.contains("psi=4"), taken == "isk", "{next}");
+        done(path, &next);
+    }
+}
+
+#[test]
+fn a_sphere_without_a_neighbour_holds_everything_and_can_be_saved() {
+    let folder = folder();
+    let path = folder.path();
+    let fit = "fit synthetic:gauss?bags=20 --method isk -p partition=sphere -p psi=1 -p epsilon=1 -p c=1 -o s.bagwise";
+    done(path, fit);
+    done(path, "predict s.bagwise synthetic:gauss?bags=20");
+}
+
+#[test]
+fn part_of_a_name_finds_the_whole() {
+    let folder = folder();
+    let line = "evaluate synthetic:gauss?bags=20 --method simple-mi --optimize auc";
+    let output = bagwise(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(text(&output.stderr).contains("did you mean 'roc_auc'?"), "{}", text(&output.stderr));
+}
