@@ -2,9 +2,9 @@
 //!
 //! The unit is the bag, or the group where there are groups; repeats are averaged inside it. Each unit has a part in the
 //! difference of two methods: of a mean over bags (accuracy, squared error) what its bags add to it, of any other
-//! metric what leaving it out takes away. If the methods are equally good, the part of a unit is as likely to have the
-//! one sign as the other. So signs are flipped at random, and the difference over the root of the sum of squared parts is
-//! compared with what flips make of it.
+//! metric what leaving it out takes away, and a share of the difference itself ([`Pair::new`]). If the methods are equally
+//! good, the part of a unit is as likely to have the one sign as the other. So signs are flipped at random, and the
+//! difference over the root of the sum of squared parts is compared with what flips make of it.
 //!
 //! A method is compared with one of several, and the largest of many differences is large by chance. The largest over the
 //! whole family of pairs is what flips are recorded by (max-T of Westfall and Young). If the reference is the best of
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::intervals::Interval;
 use super::metrics::Metric;
+use super::predictions::Predictions;
 use super::record::Record;
 use super::roster::GroundTruth;
 use super::summary::{Repeat, pooled};
@@ -113,8 +114,9 @@ pub struct Influences {
     metric: Metric,
     /// Whether units are groups.
     grouped: bool,
-    /// The share of each unit in a value.
-    shares: Vec<f64>,
+    /// For each stratum, the share of each unit in it. The bags of a class are a stratum; where the metric is a mean over bags
+    /// or there are no classes, all bags are one.
+    shares: Vec<Vec<f64>>,
     values: Vec<Option<f64>>,
     /// Of each method, by how much each unit moves its value; nothing if that is not known for some unit.
     parts: Vec<Vec<f64>>,
@@ -139,7 +141,8 @@ impl Influences {
         units.values_mut().zip(order).for_each(|(unit, at)| *unit = at % MOST_UNITS);
         let count = units.len().min(MOST_UNITS);
         let unit_of = |bag: usize| units[&unit_code(bag)];
-        let mut shares = vec![0.0; count];
+        let strata = if averages_bags(metric) { 1 } else { classes(&counted).max(1) };
+        let mut shares = vec![vec![0.0; count]; strata];
         let (mut values, mut parts) = (Vec::new(), Vec::new());
         for repeats in &counted {
             let mut value = 0.0;
@@ -147,7 +150,7 @@ impl Influences {
             for repeat in repeats {
                 let one = Answered::new(repeat, metric, count, &unit_of);
                 value += one.value / repeats.len() as f64;
-                one.rows.iter().zip(&mut shares).for_each(|(rows, share)| *share += rows.len() as f64);
+                one.add_to(&mut shares);
                 sum =
                     sum.zip(one.parts()).map(|(sum, own)| sum.iter().zip(own).map(|(a, b)| a + b).collect());
             }
@@ -156,8 +159,12 @@ impl Influences {
             let mean = |sum: Vec<f64>| sum.iter().map(|s| s / repeats.len() as f64).collect();
             parts.push(sum.filter(|_| known).map_or(Vec::new(), mean));
         }
-        let total: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= total);
+        // Classes without bags have no part in anything.
+        shares.retain(|of| of.iter().any(|&bags| bags > 0.0));
+        for of in &mut shares {
+            let total: f64 = of.iter().sum();
+            of.iter_mut().for_each(|share| *share /= total);
+        }
         Influences { metric, grouped: groups.is_some(), shares, values, parts }
     }
 
@@ -189,7 +196,7 @@ impl Influences {
 
     /// Bags or groups.
     pub fn units(&self) -> usize {
-        self.shares.len()
+        self.shares.first().map_or(0, Vec::len)
     }
 
     /// Whether they are groups.
@@ -250,12 +257,9 @@ impl Influences {
     }
 
     fn pair(&self, a: usize, b: usize) -> Pair {
-        let value = self.difference(a, b).unwrap_or(0.0);
         // About the values, because those of methods whose repeats failed in part come from other shares.
-        let parts: Vec<f64> =
-            (0..self.units()).map(|u| self.parts[a][u] - self.parts[b][u] + self.shares[u] * value).collect();
-        let norm = parts.iter().map(|d| d * d).sum::<f64>().sqrt();
-        Pair { methods: (a, b), value, parts, norm }
+        let parts = self.parts[a].iter().zip(&self.parts[b]).map(|(a, b)| a - b).collect();
+        Pair::new((a, b), self.difference(a, b).unwrap_or(0.0), parts, &self.shares)
     }
 
     /// The largest statistic of all pairs under each pattern of signs, the largest first; the data's own signs are among
@@ -266,8 +270,8 @@ impl Influences {
         let patterns = if units <= EXACT { 1 << (units.max(1) - 1) } else { FLIPS };
         let block = |block: usize| {
             let mut rng = Rng::new(seed, "sign flips", &[block as u64]);
-            // The shares of units are flipped like the parts of one more method.
-            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + 1];
+            // The shares of units in each stratum are flipped like the parts of one more method.
+            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + self.shares.len()];
             for unit in 0..units {
                 // Bit by bit for the patterns of the block: those of a counter, or random ones after the data's own.
                 let bits = match (units <= EXACT, block) {
@@ -280,16 +284,18 @@ impl Influences {
                 let mut signs = [1.0; BLOCK];
                 signs.iter_mut().enumerate().for_each(|(at, sign)| *sign -= 2.0 * (bits >> at & 1) as f64);
                 let parts = self.parts.iter().map(|parts| parts.get(unit).copied().unwrap_or(0.0));
-                for (sum, part) in sums.iter_mut().zip(parts.chain([self.shares[unit]])) {
+                let shares = self.shares.iter().map(|of| of[unit]);
+                for (sum, part) in sums.iter_mut().zip(parts.chain(shares)) {
                     sum.iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += sign * part);
                 }
             }
-            let (shares, methods) = sums.split_last().expect("the shares are there");
+            let (methods, shares) = sums.split_at(self.parts.len());
             let mut largest = vec![0.0f64; BLOCK];
             for pair in pairs {
                 let (a, b) = pair.methods;
                 for (at, most) in largest.iter_mut().enumerate() {
-                    let flipped = methods[a][at] - methods[b][at] + shares[at] * pair.value;
+                    let spread: f64 = pair.spread.iter().zip(shares).map(|(of, share)| of * share[at]).sum();
+                    let flipped = methods[a][at] - methods[b][at] + spread * pair.value;
                     *most = most.max(pair.statistic(flipped));
                 }
             }
@@ -311,7 +317,7 @@ impl Influences {
         let clear = p * patterns <= most as f64;
         let (least, largest) = self.metric.range();
         let end = widening * flipped[most.min(flipped.len() - 1)];
-        let interval = pair.interval(&self.shares, end, level);
+        let interval = pair.interval(&pair.shares(&self.shares), end, level);
         let better = if self.metric.info().larger { pair.value > 0.0 } else { pair.value < 0.0 };
         let standing = match (clear, better) {
             (false, _) => Standing::NoClearDifference,
@@ -330,13 +336,46 @@ struct Pair {
     methods: (usize, usize),
     /// The first minus the second.
     value: f64,
-    /// What each unit adds to that.
+    /// The share of each stratum in it.
+    spread: Vec<f64>,
+    /// What each unit adds to it.
     parts: Vec<f64>,
     /// The root of the sum of their squares.
     norm: f64,
 }
 
 impl Pair {
+    /// From the parts of units about the value, which add up to nothing, and the shares of units in each stratum.
+    ///
+    /// A mean over bags rests on all of them alike. An area under a curve or a recall may rest on six positive bags of a hundred.
+    /// Were the value spread over all hundred, those six would hardly vary about nothing where they agree by chance, and chance
+    /// would look like certainty. So each stratum gets of the value what it has in the sum of squares if it alone had made the
+    /// difference.
+    fn new(methods: (usize, usize), value: f64, mut parts: Vec<f64>, shares: &[Vec<f64>]) -> Pair {
+        let alone = |of: &Vec<f64>| -> f64 {
+            let own = of.iter().zip(&parts).filter(|(share, _)| **share > 0.0);
+            own.map(|(share, part)| (part + share * value).powi(2)).sum()
+        };
+        let squares: Vec<f64> = shares.iter().map(alone).collect();
+        let total: f64 = squares.iter().sum();
+        let spread = match total > 0.0 {
+            true => squares.iter().map(|s| s / total).collect(),
+            false => vec![1.0 / shares.len() as f64; shares.len()],
+        };
+        let mut pair = Pair { methods, value, spread, parts: Vec::new(), norm: 0.0 };
+        parts.iter_mut().zip(pair.shares(shares)).for_each(|(part, share)| *part += share * value);
+        pair.norm = parts.iter().map(|d| d * d).sum::<f64>().sqrt();
+        pair.parts = parts;
+        pair
+    }
+
+    /// The share of each unit in the value.
+    fn shares(&self, of_strata: &[Vec<f64>]) -> Vec<f64> {
+        let units = of_strata.first().map_or(0, Vec::len);
+        let share = |unit| of_strata.iter().zip(&self.spread).map(|(of, spread)| spread * of[unit]).sum();
+        (0..units).map(share).collect()
+    }
+
     fn statistic(&self, difference: f64) -> f64 {
         if self.norm > 0.0 { difference.abs() / self.norm } else { 0.0 }
     }
@@ -391,6 +430,19 @@ impl<'r> Answered<'r> {
         }
     }
 
+    /// Adds the bags of each unit to those of its stratum.
+    fn add_to(&self, strata: &mut [Vec<f64>]) {
+        let classes = match (&self.repeat.predictions, strata.len()) {
+            (Predictions::Classes(c), 2..) => Some(&c.truth),
+            _ => None,
+        };
+        for (unit, rows) in self.rows.iter().enumerate() {
+            for &row in rows {
+                strata[classes.map_or(0, |c| c[row] as usize)][unit] += 1.0;
+            }
+        }
+    }
+
     /// By how much each unit moves the value; none if the value does not exist without one of them.
     fn parts(&self) -> Option<Vec<f64>> {
         let count = self.repeat.bags.len() as f64;
@@ -412,6 +464,14 @@ impl<'r> Answered<'r> {
         };
         self.rows.par_iter().map(part).collect()
     }
+}
+
+/// How many classes there are; 0 of numbers.
+fn classes(methods: &[Vec<&Repeat>]) -> usize {
+    methods.iter().flatten().next().map_or(0, |repeat| match &repeat.predictions {
+        Predictions::Classes(c) => c.classes,
+        Predictions::Values { .. } => 0,
+    })
 }
 
 /// True of metrics that are a mean over bags, whose parts need nobody left out: the same numbers in less time.
@@ -437,7 +497,6 @@ pub fn recommended(
 #[cfg(test)]
 mod tests {
     use super::super::predictions::Classified;
-    use super::super::predictions::Predictions;
     use super::*;
 
     /// A method that is right about these bags of class 0.
@@ -513,6 +572,32 @@ mod tests {
         assert_eq!((found.value, found.interval), (Some(0.5), None), "{found:?}");
         let accuracy = first(&[vec![false; 30], vec![true; 30]], None);
         assert_eq!((accuracy.standing, accuracy.interval), (Standing::ClearlyBetter, None));
+    }
+
+    #[test]
+    fn six_positive_bags_are_six_however_many_others_there_are() {
+        // Six methods that know nothing, on a hundred bags in ten folds. Were the difference spread over all bags alike, 24 of these
+        // 200 data sets would have a method that is clearly worse than the best.
+        const SETS: u64 = 200;
+        let folds: Vec<usize> = (0..100).map(|b| b % 10).collect();
+        let actual: Vec<u32> = (0..100).map(|b| u32::from(b < 6)).collect();
+        let alarms = (0..SETS).filter(|&set| {
+            let mut rng = Rng::new(set, "random scores", &[]);
+            let methods: Vec<Vec<Repeat>> = (0..6)
+                .map(|_| {
+                    let scores = bagwise_core::Mat::new(100, 1, (0..100).map(|_| rng.normal()).collect());
+                    let classified = Classified::new(actual.clone(), actual.clone(), 2, Some(1)).unwrap();
+                    let predictions = Predictions::Classes(classified.with_scores(scores).unwrap());
+                    let (bags, folds) = ((0..100).collect(), folds.clone());
+                    vec![Repeat { repeat: 0, fold: None, bags, folds, predictions, complete: true }]
+                })
+                .collect();
+            let found = Influences::new(&methods, None, Metric::RocAuc, 0);
+            let against = found.against(found.best().unwrap(), true, 0.95, set);
+            against.iter().flatten().any(|d| d.standing == Standing::ClearlyWorse)
+        });
+        // The level of 0.05 and three standard errors of a share of 200.
+        assert!(alarms.count() as f64 <= 0.05 * SETS as f64 + 9.0);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod leakage;
 mod section;
 mod speed;
 mod verdict;
+mod verdict_metrics;
 
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -84,6 +85,11 @@ const ALL: &[(&str, &str, Source)] = &[
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),
     ("verdict", "how often verdicts are wrong, by the rule behind them", Source::Simulation(verdict::run)),
+    (
+        "verdict-metrics",
+        "how often verdicts are wrong with other metrics than accuracy",
+        Source::Simulation(verdict_metrics::run),
+    ),
 ];
 
 impl Source {

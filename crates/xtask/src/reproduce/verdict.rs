@@ -23,13 +23,15 @@ const MOST: f64 = 0.057;
 /// Pairs of runs of one method under two seeds.
 const SAME: u64 = 200;
 
-const BAGS: usize = 200;
-const GROUPS: usize = 40;
-const FEATURES: usize = 10;
-/// Added to the signal of the first block, 1.3, where there is a difference.
-const EXTRA: f64 = 0.5;
+pub(super) const BAGS: usize = 200;
+pub(super) const GROUPS: usize = 40;
+pub(super) const FEATURES: usize = 10;
+/// What blocks tell of the class.
+pub(super) const SIGNAL: f64 = 1.3;
+/// Added to the signal of the first block where there is a difference.
+pub(super) const EXTRA: f64 = 0.5;
 const DRAWS: usize = 1000;
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 
 /// The rules, and whether a verdict could use each: the last has a fixed reference.
 const RULES: [(&str, bool); 9] = [
@@ -47,14 +49,15 @@ const RULES: [(&str, bool); 9] = [
 const SHIPPED: usize = 7;
 
 #[derive(Clone, Copy)]
-struct Family {
-    grouped: bool,
-    positive: f64,
-    methods: usize,
+pub(super) struct Family {
+    pub(super) grouped: bool,
+    pub(super) positive: f64,
+    pub(super) methods: usize,
+    pub(super) signal: f64,
 }
 
 impl Family {
-    fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         let groups = if self.grouped { "groups" } else { "bags" };
         format!("{groups}, {:.0}%, {}", 100.0 * self.positive, self.methods)
     }
@@ -62,9 +65,9 @@ impl Family {
     fn data(self, extra: f64, seed: u64) -> String {
         let groups = if self.grouped { GROUPS } else { 0 };
         format!(
-            "synthetic:scaffolds?bags={BAGS}&groups={groups}&positive={}&blocks={}&features={FEATURES}&signal=1.3&\
+            "synthetic:scaffolds?bags={BAGS}&groups={groups}&positive={}&blocks={}&features={FEATURES}&signal={}&\
              extra={extra}&shared=0.8&shift=0.5&seed={seed}",
-            self.positive, self.methods
+            self.positive, self.methods, self.signal
         )
     }
 }
@@ -73,7 +76,7 @@ pub(super) fn run() -> Result<Section> {
     let mut families = Vec::new();
     for grouped in [false, true] {
         for positive in [0.5, 0.1] {
-            families.extend([2, 8].map(|methods| Family { grouped, positive, methods }));
+            families.extend([2, 8].map(|methods| Family { grouped, positive, methods, signal: SIGNAL }));
         }
     }
     let mut headings = vec!["rule".to_string()];
@@ -108,9 +111,9 @@ pub(super) fn run() -> Result<Section> {
     );
     section.add(
         format!(
-            "Power: the first method is better, because its block has a signal of {:.1} instead of 1.3. Each cell is the \
+            "Power: the first method is better, because its block has a signal of {:.1} instead of {SIGNAL}. Each cell is the \
              fraction of the other methods that are called clearly worse, over {POWER_SETS} data sets.",
-            1.3 + EXTRA
+            SIGNAL + EXTRA
         ),
         table(&power),
     );
@@ -199,16 +202,18 @@ fn one(family: Family, extra: f64, seed: u64) -> Result<Vec<Found>> {
 }
 
 /// What the learners said of the bags of a data set.
-struct Judged {
-    truth: Vec<u32>,
-    groups: Option<Vec<u32>>,
-    folds: Vec<Fold>,
+pub(super) struct Judged {
+    pub(super) truth: Vec<u32>,
+    pub(super) groups: Option<Vec<u32>>,
+    pub(super) folds: Vec<Fold>,
+    /// For each method and bag, its score when the fold of the bag was left out.
+    pub(super) scores: Vec<Vec<f64>>,
     /// For each method and bag, whether it was right.
     right: Vec<Vec<bool>>,
 }
 
 impl Judged {
-    fn new(family: Family, extra: f64, seed: u64) -> Result<Judged> {
+    pub(super) fn new(family: Family, extra: f64, seed: u64) -> Result<Judged> {
         let data = bagwise::read(family.data(extra, seed))?;
         let Some(target @ Target::Classes { codes, .. }) = &data.target else { unreachable!("two classes") };
         let Instances::F64(rows) = data.bags.instances() else { unreachable!("doubles are made") };
@@ -228,11 +233,13 @@ impl Judged {
                 .iter()
                 .map(|m| m[block * FEATURES..(block + 1) * FEATURES].iter().copied().chain([1.0]).collect())
                 .collect();
-            right(&bags, codes, &folds)
+            scores(&bags, codes, &folds)
         };
-        let right = (0..family.methods).map(learn).collect();
+        let scores: Vec<Vec<f64>> = (0..family.methods).map(learn).collect();
+        let is_right = |of: &Vec<f64>| of.iter().zip(codes).map(|(s, c)| (*s > 0.0) == (*c == 1)).collect();
+        let right = scores.iter().map(is_right).collect();
         let groups = data.groups.as_ref().map(|g| g.codes.clone());
-        Ok(Judged { truth: codes.clone(), groups, folds, right })
+        Ok(Judged { truth: codes.clone(), groups, folds, scores, right })
     }
 
     /// Of equally good ones the first, as in a verdict.
@@ -330,8 +337,8 @@ impl Judged {
     }
 }
 
-/// Whether ridge regression on these bags, the last feature constant, is right about each when its fold is left out.
-fn right(bags: &[Vec<f64>], classes: &[u32], folds: &[Fold]) -> Vec<bool> {
+/// What ridge regression on these bags, the last feature constant, says of each when its fold is left out: above 0 is class 1.
+fn scores(bags: &[Vec<f64>], classes: &[u32], folds: &[Fold]) -> Vec<f64> {
     let width = FEATURES + 1;
     let sign = |bag: usize| if classes[bag] == 1 { 1.0 } else { -1.0 };
     let add = |sums: &mut Vec<Vec<f64>>, bag: usize, times: f64| {
@@ -344,17 +351,16 @@ fn right(bags: &[Vec<f64>], classes: &[u32], folds: &[Fold]) -> Vec<bool> {
     let mut all = vec![vec![0.0; width + 1]; width];
     (0..FEATURES).for_each(|i| all[i][i] = 1.0);
     (0..bags.len()).for_each(|bag| add(&mut all, bag, 1.0));
-    let mut right = vec![false; bags.len()];
+    let mut scores = vec![0.0; bags.len()];
     for fold in folds {
         let mut own = all.clone();
         fold.test.iter().for_each(|&bag| add(&mut own, bag, -1.0));
         let weights = solve(own);
         for &bag in &fold.test {
-            let score: f64 = weights.iter().zip(&bags[bag]).map(|(w, x)| w * x).sum();
-            right[bag] = (score > 0.0) == (classes[bag] == 1);
+            scores[bag] = weights.iter().zip(&bags[bag]).map(|(w, x)| w * x).sum();
         }
     }
-    right
+    scores
 }
 
 /// Solves a positive definite system whose right side is the last column.
@@ -406,7 +412,7 @@ mod tests {
         // 2x + y = 5, x + 3y = 10.
         let x = solve(vec![vec![2.0, 1.0, 5.0], vec![1.0, 3.0, 10.0]]);
         assert!((x[0] - 1.0).abs() < 1e-12 && (x[1] - 3.0).abs() < 1e-12, "{x:?}");
-        let family = Family { grouped: true, positive: 0.5, methods: 2 };
+        let family = Family { grouped: true, positive: 0.5, methods: 2, signal: SIGNAL };
         // So large a difference is seen by every rule.
         let found = one(family, 6.0, 0).unwrap();
         assert!(found.iter().all(|f| f.alarm == 1.0 && f.seen == 1.0));
