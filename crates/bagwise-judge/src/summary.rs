@@ -391,7 +391,7 @@ pub struct PredictionRow {
     pub score: f64,
     /// The probability of the same class.
     pub probability: Option<f64>,
-    /// The predicted class; empty for real targets.
+    /// The predicted class or value.
     pub label: String,
     /// The method.
     pub method: String,
@@ -410,7 +410,7 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             for (i, &bag) in s.bags.iter().enumerate() {
                 let BagPrediction { label, score, probability } = roster.answer(s, i);
                 let (truth, label) = match &roster.truth {
-                    Truth::Values(values) => (values[bag].to_string(), String::new()),
+                    Truth::Values(values) => (values[bag].to_string(), score.to_string()),
                     Truth::Classes { codes, names } => (
                         names[codes[bag] as usize].clone(),
                         label.map_or(String::new(), |l| names[l as usize].clone()),

@@ -181,10 +181,12 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     };
     let severe: Vec<String> =
         warnings.iter().filter(|w| w.is_severe()).map(|w| w.message().to_string()).collect();
-    let limits = if severe.is_empty() {
-        "No warnings about these data; see the notes above.".into()
-    } else {
-        severe.join(" ")
+    let limits = match (severe.is_empty(), warnings.len()) {
+        (true, 0) => "No warnings about these data.".into(),
+        (true, notes) => {
+            format!("No severe warnings about these data; see the {} above.", count(notes, "note"))
+        }
+        (false, _) => severe.join(" "),
     };
     facts(
         page,

@@ -108,3 +108,21 @@ fn what_fit_takes_is_recommended_or_ties_with_the_best() {
     let verdict = &found.verdict;
     assert!(verdict.best().method == taken || verdict.ties().contains(&taken.as_str()), "{taken}: {found}");
 }
+
+#[test]
+fn a_baseline_without_a_value_is_not_called_worse() {
+    // The majority predicts no bag as positive, so its precision does not exist.
+    let data = bagwise::read("synthetic:gauss?bags=60&distance=3&positive=0.3&seed=1").unwrap();
+    let kernel = bagwise::method("mi-kernel").unwrap().param("gamma", "1/median").param("c", 10.0);
+    let found = bagwise::compare(&data)
+        .methods([kernel])
+        .protocol(ProtocolName::Kfold)
+        .optimize(Metric::Precision)
+        .run()
+        .unwrap();
+    let said = found.verdict.sentence();
+    assert!(
+        said.contains("It is not compared with a constant prediction, which has no value (majority)"),
+        "{said}"
+    );
+}

@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut tested = None;
     if let Some(test) = &args.test {
         let test = session.read(test, &options)?;
+        session.say(&format!("{} bags to train on, {} to test", data.bags.len(), test.bags.len()));
         evaluate = evaluate.test(&test)?;
         for warning in &evaluate.data().warnings[data.warnings.len()..] {
             session.warn(&warning.worded(&wording::option));

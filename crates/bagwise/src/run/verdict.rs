@@ -265,11 +265,15 @@ impl Verdict {
         } else if self.best().method == BASELINE {
             text += &format!(". By {}, no method is better than a constant prediction", self.metric.name());
         } else if let Some(found) = &self.against_baseline[0] {
-            let clearly = match found.standing {
-                Standing::ClearlyBetter => "is clearly better",
-                _ => "is not clearly better",
+            let than = match found.standing {
+                Standing::ClearlyBetter => "It is clearly better than a constant prediction",
+                Standing::NoResult => "It is not compared with a constant prediction, which has no value",
+                Standing::NotTested => {
+                    "It is not compared with a constant prediction: without some bag there is no value"
+                }
+                _ => "It is not clearly better than a constant prediction",
             };
-            text += &format!(". It {clearly} than a constant prediction ({BASELINE}{})", numbers(found));
+            text += &format!(". {than} ({BASELINE}{})", numbers(found));
         }
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
@@ -293,6 +297,8 @@ fn numbers(found: &Difference) -> String {
     let mut text = found.value.map_or(String::new(), |v| format!(": difference {v:+.3}"));
     if let Some(i) = found.interval {
         text += &format!(", interval {:+.3} to {:+.3}", i.low, i.high);
+    } else if found.p.is_some() && found.value != Some(0.0) {
+        text += ", no interval because it is the same for every bag";
     }
     if let Some(p) = found.p {
         text += &format!(", p = {p:.4}");
