@@ -170,3 +170,16 @@ fn part_of_a_name_finds_the_whole() {
     let output = bagwise(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(text(&output.stderr).contains("did you mean 'roc_auc'?"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn data_of_an_experiment_are_named_as_seen_from_its_file() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::create_dir(path.join("study")).unwrap();
+    write_noise(&path.join("study"));
+    let text = "title = \"t\"\nsource = \"s\"\nmetric = \"accuracy\"\n[protocol]\nname = \"kfold\"\nfolds = 3\n\
+                [[data]]\nname = \"noise\"\nread = \"noise.csv\"\n[[method]]\nname = \"means\"\nmethod = \"simple-mi\"\n";
+    std::fs::write(path.join("study/one.toml"), text).unwrap();
+    let found = said(path, "run study/one.toml -o out --no-report");
+    assert!(!found.contains("missing") && path.join("out").join("table.md").is_file(), "{found}");
+}

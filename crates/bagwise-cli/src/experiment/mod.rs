@@ -336,6 +336,13 @@ impl Experiment {
         let mut experiment = Experiment::parse(&place.to_string(), &text, quick)?;
         experiment.title = experiment.title.trim().to_string();
         experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        // Files are named as seen from the experiment, wherever it is run.
+        for data in &mut experiment.data {
+            let beside = experiment.folder.join(data.read());
+            if beside.is_file() || (data.read.is_some() && beside.is_dir()) {
+                data.read = Some(beside.display().to_string());
+            }
+        }
         Ok(experiment)
     }
 
