@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
-use crate::door::{RunConfig, enter, exception};
 use crate::fitting::{Learning, dataset};
+use crate::runtime::{RunConfig, exception, run};
 
 /// How methods are judged: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -123,7 +123,7 @@ struct Judged {
 
 /// For each repeat and fold the bags that train and those that are tested.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, config))]
 pub(crate) fn folds(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -132,17 +132,17 @@ pub(crate) fn folds(
     groups: Option<Vec<String>>,
     learning: Learning,
     judging: Judging,
-    around: RunConfig,
+    config: RunConfig,
 ) -> PyResult<Vec<Vec<(Vec<usize>, Vec<usize>)>>> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let plan = enter(py, &around, move |ctx| judging.evaluate(&data, &learning, ctx)?.fold_plan())?;
+    let plan = run(py, &config, move |ctx| judging.evaluate(&data, &learning, ctx)?.fold_plan())?;
     let pair = |fold: bagwise::judge::Fold| (fold.train, fold.test);
     Ok(plan.repeats.into_iter().map(|folds| folds.into_iter().map(pair).collect()).collect())
 }
 
 /// Runs an evaluation, which the user called by `command`; JSON.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, config, command))]
 pub(crate) fn evaluate(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -151,11 +151,11 @@ pub(crate) fn evaluate(
     groups: Option<Vec<String>>,
     learning: Learning,
     judging: Judging,
-    around: RunConfig,
+    config: RunConfig,
     command: String,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    enter(py, &around, move |ctx| {
+    run(py, &config, move |ctx| {
         let mut context = Context::default();
         let watch = |event: &Event<'_>| {
             match event {
