@@ -55,7 +55,7 @@ pub struct Info {
     /// How a prediction is explained by the instances of its bag.
     pub explains: Explains,
     /// What its models provide besides outputs.
-    pub offers: &'static [Offer],
+    pub capabilities: &'static [Capability],
     /// True if `prepare` learns from labels. It then runs once for every training problem, also in inner folds.
     pub learns_labels: bool,
     /// True if class weights have an effect. They have none on `majority`, which counts bags.
@@ -82,7 +82,7 @@ impl Info {
         scale: Scale::MinMax,
         complexity: 0,
         explains: Explains::Additive,
-        offers: &[],
+        capabilities: &[],
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
@@ -91,8 +91,8 @@ impl Info {
     };
 
     /// Whether its models provide this.
-    pub fn has(&self, offer: Offer) -> bool {
-        self.offers.contains(&offer)
+    pub fn has(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
     }
 }
 
@@ -139,7 +139,7 @@ fn assignments(values: &[(&str, &str)]) -> String {
 
 /// What a model can provide besides outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Capability {
     /// A kernel, and so Gram matrices.
     Kernel,
     /// A feature map ([`Predictor::map`]).
@@ -156,16 +156,16 @@ pub enum Offer {
     Attention,
 }
 
-impl fmt::Display for Offer {
+impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Offer::Kernel => "kernel",
-            Offer::FeatureMap => "feature map",
-            Offer::Graphs => "graphs",
-            Offer::Concepts => "concepts",
-            Offer::Votes => "voting bags",
-            Offer::Rules => "rules",
-            Offer::Attention => "attention",
+            Capability::Kernel => "kernel",
+            Capability::FeatureMap => "feature map",
+            Capability::Graphs => "graphs",
+            Capability::Concepts => "concepts",
+            Capability::Votes => "voting bags",
+            Capability::Rules => "rules",
+            Capability::Attention => "attention",
         })
     }
 }

@@ -4,10 +4,10 @@
 //! format version, method, parameters, transform, classes, calibration, threshold, feature names and a summary of
 //! the training. Nothing in the file is executed, and everything that does not fit together is refused.
 
+mod capabilities;
 mod combined;
 mod conformal;
 mod file;
-mod offers;
 
 use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};

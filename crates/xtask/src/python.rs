@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use bagwise::method::{Method, Offer};
+use bagwise::method::{Capability, Method};
 use bagwise::methods::METHODS;
 use bagwise::params::{Kind, ParamSpec};
 
@@ -210,7 +210,7 @@ fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };
     // Estimators of methods with a feature map are transformers as well.
-    let map = if info.has(Offer::FeatureMap) { "FeatureMap, " } else { "" };
+    let map = if info.has(Capability::FeatureMap) { "FeatureMap, " } else { "" };
     let mut text = format!("\n\nclass {name}({map}{base}):\n");
     text += &indented(4, &documentation(method, name, regression, &own, common().map(|c| c.1)));
     writeln!(text, "\n    _method: ClassVar[str] = \"{}\"", info.name).expect("text grows");

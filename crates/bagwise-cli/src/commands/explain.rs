@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::OutputKind;
-use bagwise::method::{Explanation, Offer, Representative, TracedRound};
+use bagwise::method::{Capability, Explanation, Representative, TracedRound};
 use bagwise::methods;
 use bagwise::model::{Model, Prediction};
 
@@ -223,7 +223,7 @@ impl Args {
         coordinates: Option<Coordinates>,
         session: &Session,
     ) -> Result<Parts<'a>> {
-        let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
+        let attention = match methods::find(&model.header.method)?.info().has(Capability::Attention) {
             // Not every pooling has one, and that of several machines is not that of a class.
             true if self.machines || model.header.tasks.len() == 1 => {
                 model.attention(&data.bags, &session.ctx).unwrap_or_default()

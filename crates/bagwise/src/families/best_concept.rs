@@ -17,7 +17,7 @@ use crate::families::concepts::{
     options, save_concepts, search_name, search_work,
 };
 use crate::method::{
-    Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
+    Capability, Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training, WeightedConcept,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point};
@@ -37,7 +37,7 @@ pub(crate) const USUAL: Info = Info {
     family: "diverse density",
     scale: Scale::ZScore,
     explains: Explains::Witness("the instance nearest to the concept"),
-    offers: &[Offer::Concepts],
+    capabilities: &[Capability::Concepts],
     ..Info::USUAL
 };
 

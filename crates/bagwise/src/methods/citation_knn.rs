@@ -19,8 +19,8 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::method::{
-    Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
-    Training, VotingBag,
+    Capability, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
+    State, Training, VotingBag,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
@@ -44,7 +44,7 @@ static INFO: Info = Info {
     reference: "Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000",
     family: "nearest bags",
     complexity: 12,
-    offers: &[Offer::Votes],
+    capabilities: &[Capability::Votes],
     scheme: Scheme::OneVsRest,
     params: PARAMS,
     ..Info::USUAL

@@ -33,7 +33,7 @@ use crate::families::map_svm::{
 use crate::families::svm::{self, SvmParams};
 use crate::families::wanted_rows;
 use crate::method::{
-    Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
+    Capability, Info, MemoryEstimate, Method, POOL, Predictor, Prepared, Scope, State, draws_on_all,
     gram_machine_work,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
@@ -61,7 +61,7 @@ static INFO: Info = Info {
     family: "set kernel + SVM",
     scale: Scale::ZScore,
     complexity: 45,
-    offers: &[Offer::Kernel, Offer::FeatureMap],
+    capabilities: &[Capability::Kernel, Capability::FeatureMap],
     params: PARAMS,
     ..Info::USUAL
 };

@@ -29,7 +29,7 @@ use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::graph::{Epsilon, Orient, Zero};
-use crate::method::{Info, MemoryEstimate, Offer, State};
+use crate::method::{Capability, Info, MemoryEstimate, State};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
@@ -51,7 +51,7 @@ static INFO: Info = Info {
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 50,
-    offers: &[Offer::Kernel, Offer::Graphs],
+    capabilities: &[Capability::Kernel, Capability::Graphs],
     params: PARAMS,
     ..Info::USUAL
 };
