@@ -239,7 +239,7 @@ pub struct SolvedFit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: AlternationEnd,
     /// How many choices changed after each round.
     pub changed: Vec<usize>,
 }
@@ -286,7 +286,7 @@ pub trait Follow {
 
 /// How an alternation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum AlternationEnd {
     /// The last round changed nothing.
     Converged,
     /// The choices repeat those of this many rounds before.
@@ -295,12 +295,12 @@ pub enum Ended {
     Limit,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for AlternationEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Converged => f.write_str("converged"),
-            Ended::Cycle(length) => write!(f, "cycle of {length}"),
-            Ended::Limit => f.write_str("limit"),
+            AlternationEnd::Converged => f.write_str("converged"),
+            AlternationEnd::Cycle(length) => write!(f, "cycle of {length}"),
+            AlternationEnd::Limit => f.write_str("limit"),
         }
     }
 }
@@ -534,7 +534,7 @@ pub struct TracedRound {
     /// The number of support vectors.
     pub support: usize,
     /// How training ended; only in the last round.
-    pub ended: Option<Ended>,
+    pub ended: Option<AlternationEnd>,
 }
 
 /// A concept of a model, with its weight.

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::{Width, twins};
 use crate::method::{
-    AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
+    AlternationEnd, AlternationStep, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
     Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
@@ -442,7 +442,7 @@ pub(crate) struct Searched {
 impl Searched {
     /// Whether it is kept rather than another that came before it.
     fn beats(&self, other: &Searched) -> bool {
-        let rank = |s: &Searched| (s.rounds.ended == Ended::Converged, s.right);
+        let rank = |s: &Searched| (s.rounds.ended == AlternationEnd::Converged, s.right);
         // The solver minimises the negated dual objective.
         let objective = |s: &Searched| -s.solved.outcome.objective;
         rank(self) > rank(other) || rank(self) == rank(other) && objective(self) > objective(other)
@@ -516,11 +516,11 @@ impl<A: Alternating> Search<'_, A> {
             changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
             let ended = if next == belief || settled {
-                Some(Ended::Converged)
+                Some(AlternationEnd::Converged)
             } else if let Some(at) = past.iter().position(|p| *p == next) {
-                Some(Ended::Cycle(past.len() + 1 - at))
+                Some(AlternationEnd::Cycle(past.len() + 1 - at))
             } else {
-                (changed.len() >= limit).then_some(Ended::Limit)
+                (changed.len() >= limit).then_some(AlternationEnd::Limit)
             };
             if let Some(ended) = ended {
                 let right = self.right(&biased);

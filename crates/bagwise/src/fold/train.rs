@@ -282,7 +282,7 @@ pub fn train(
         points: learners.iter().map(|l| l.setup.grid.points.len()).sum(),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
-        unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),
+        unsettled: rounds().filter(|r| r.ended != crate::method::AlternationEnd::Converged).count(),
         rounds: rounds().map(|r| r.changed.len()).max(),
     };
     model(learners, &learned, train, summary, ctx)

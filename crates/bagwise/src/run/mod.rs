@@ -31,7 +31,7 @@ use serde::Serialize;
 use crate::calibrate::Calibration;
 use crate::fold::{Machines, ResolvedConfig, TrainingTask};
 use crate::fold::{TrainOptions, learn};
-use crate::method::{Ended, Rounds, SolvedFit, converged};
+use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
 use crate::model::Model;
 use crate::params::Point;
 use bagwise_core::Precision;
@@ -614,10 +614,10 @@ fn outcome(machines: &Machines) -> FitOutcome {
     let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
     let outcomes: Vec<bagwise_svm::SolveOutcome> = fits.iter().filter_map(|f| f.outcome).collect();
     let rounds: Vec<&Rounds> = fits.iter().filter_map(|f| f.rounds.as_ref()).collect();
-    let limit = rounds.iter().any(|r| r.ended == Ended::Limit) || !outcomes.iter().all(converged);
+    let limit = rounds.iter().any(|r| r.ended == AlternationEnd::Limit) || !outcomes.iter().all(converged);
     let status = match () {
         _ if limit => FitStatus::IterationLimit,
-        _ if rounds.iter().any(|r| matches!(r.ended, Ended::Cycle(_))) => FitStatus::Cycle,
+        _ if rounds.iter().any(|r| matches!(r.ended, AlternationEnd::Cycle(_))) => FitStatus::Cycle,
         _ => FitStatus::Converged,
     };
     let longest = rounds.iter().map(|r| r.changed.len()).max().unwrap_or(0);
