@@ -23,7 +23,7 @@ use crate::fold::ResolvedConfig;
 use crate::inspect::{Finding, cautions};
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
-use crate::run::{Candidate, Keep, OutsidePrediction, Run, RunPlan, Shard, Verdict, kept_plan};
+use crate::run::{Candidate, OutsidePrediction, RecordLocation, Run, RunPlan, Shard, Verdict, kept_plan};
 
 pub use crate::fold::LEVEL;
 pub use external::{calibration_line, labelled_like, validate};
@@ -100,7 +100,7 @@ pub struct Evaluate<'a> {
     whole_grids: bool,
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
-    keep: Keep,
+    keep: RecordLocation,
     outside: Vec<(String, Vec<OutsidePrediction>)>,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
@@ -134,7 +134,7 @@ impl<'a> Evaluate<'a> {
             whole_grids: false,
             clock: None,
             time: None,
-            keep: Keep::default(),
+            keep: RecordLocation::default(),
             outside: Vec::new(),
             ctx: Ctx::default(),
             watch: None,
@@ -303,11 +303,11 @@ impl<'a> Evaluate<'a> {
 
     /// Keeps records, folds and predictions in a folder; one that holds part of the same run is completed.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Evaluate<'a> {
-        self.keep(Keep::Folder(folder.into()))
+        self.keep(RecordLocation::Folder(folder.into()))
     }
 
     /// Where records are kept.
-    pub fn keep(mut self, keep: Keep) -> Evaluate<'a> {
+    pub fn keep(mut self, keep: RecordLocation) -> Evaluate<'a> {
         self.keep = keep;
         self
     }
@@ -485,7 +485,7 @@ impl<'a> Evaluate<'a> {
         let request = fingerprint(&(env!("CARGO_PKG_VERSION"), data, plan, &self.given, asked));
         let kept = kept_plan(&self.keep, &request).map(|kept| self.repeated(&kept, entries)).transpose()?;
         let seconds = budget.as_secs_f64();
-        let folder = matches!(self.keep, Keep::Folder(_) | Keep::FolderNamed(_));
+        let folder = matches!(self.keep, RecordLocation::Folder(_) | RecordLocation::FolderNamed(_));
         let longer = |kept: &TimePlan| folder && !kept.left_out.is_empty() && kept.time < Some(seconds);
         if let Some(kept) = kept.clone().filter(|kept| !longer(kept)) {
             return Ok(kept);

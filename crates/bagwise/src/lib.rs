@@ -69,7 +69,7 @@ pub use fit::Fit;
 pub use gram::{feature_map, gram, gram_part, join_grams, shard_rows};
 pub use model::{Model, Prediction};
 pub use plan::TimePlan;
-pub use run::{Keep, Shard};
+pub use run::{RecordLocation, Shard};
 
 /// What most programs need: `use bagwise::prelude::*`.
 pub mod prelude {

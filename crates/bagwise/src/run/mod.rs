@@ -18,7 +18,7 @@ pub use crate::shard::{Shard, shard_folders};
 pub(crate) use deadline::{Deadline, until};
 pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
-pub use store::Keep;
+pub use store::RecordLocation;
 pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
 

@@ -27,7 +27,7 @@ use crate::shard::{Shard, shard_folders};
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
-pub enum Keep {
+pub enum RecordLocation {
     /// In the user's cache until the run is done.
     #[default]
     Cache,
@@ -60,14 +60,14 @@ pub(crate) struct RecordStore {
 
 impl RecordStore {
     /// Opens what there is of the run, or begins. A run takes over what its shards have done.
-    pub(crate) fn open(keep: &Keep, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
+    pub(crate) fn open(keep: &RecordLocation, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         let folder = match keep {
-            Keep::Cache => return Ok(RecordStore::in_cache(run, plan)),
-            Keep::Nowhere => {
+            RecordLocation::Cache => return Ok(RecordStore::in_cache(run, plan)),
+            RecordLocation::Nowhere => {
                 return Ok(RecordStore { file: None, kept: Vec::new(), folder: None, cached: Vec::new() });
             }
-            Keep::Folder(folder) => folder.clone(),
-            Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
+            RecordLocation::Folder(folder) => folder.clone(),
+            RecordLocation::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
         };
         let mut store = RecordStore::in_folder(folder.clone(), run, plan)?;
         store.adopt(&folder, run)?;
@@ -76,12 +76,12 @@ impl RecordStore {
 
     /// Opens what there is of a shard, or begins. Shards may start at the same moment, so none looks for a free name.
     pub(crate) fn open_shard(
-        keep: &Keep,
+        keep: &RecordLocation,
         shard: Shard,
         run: &Run<'_>,
         plan: &TimePlan,
     ) -> Result<RecordStore> {
-        let (Keep::Folder(folder) | Keep::FolderNamed(folder)) = keep else {
+        let (RecordLocation::Folder(folder) | RecordLocation::FolderNamed(folder)) = keep else {
             return Err(Error::Invalid("a shard needs a folder for its records; name one".into()));
         };
         check_ours(folder)?;
@@ -220,13 +220,13 @@ impl RecordStore {
 }
 
 /// The plan that an unfinished or finished run with the same request left where this one is to be kept.
-pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
+pub(crate) fn kept_plan(keep: &RecordLocation, request: &str) -> Option<TimePlan> {
     let of = |path: &Path| TimePlan::read(path).ok().filter(|plan| plan.request == request);
     match keep {
-        Keep::Cache => of(&cached_plan(request)?),
-        Keep::Nowhere => None,
-        Keep::Folder(folder) => of(&folder.join(PLAN)),
-        Keep::FolderNamed(name) => {
+        RecordLocation::Cache => of(&cached_plan(request)?),
+        RecordLocation::Nowhere => None,
+        RecordLocation::Folder(folder) => of(&folder.join(PLAN)),
+        RecordLocation::FolderNamed(name) => {
             let folders = (1..).map(|n| numbered(name, n)).take_while(|folder| folder.exists());
             folders.into_iter().find_map(|folder| of(&folder.join(PLAN)))
         }
