@@ -41,7 +41,7 @@ pub enum RecordLocation {
 
 /// Whose run a folder holds.
 #[derive(Serialize, Deserialize)]
-struct Owner {
+struct RunIdentity {
     run: String,
     version: String,
     /// Its settings by name, so that another run can say what differs.
@@ -136,7 +136,7 @@ impl RecordStore {
             ));
         }
         let file = open_records(&folder.join(RECORDS), run)?;
-        let owner = Owner {
+        let owner = RunIdentity {
             run: run.fingerprint.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             settings: settings.into_iter().collect(),
@@ -234,7 +234,7 @@ pub(crate) fn kept_plan(keep: &RecordLocation, request: &str) -> Option<TimePlan
 }
 
 /// Whether a run is that of a folder with more methods, because its budget is longer: everything else is as it was.
-fn extends(folder: &Path, old: &Owner, settings: &[(String, String)], plan: &TimePlan) -> bool {
+fn extends(folder: &Path, old: &RunIdentity, settings: &[(String, String)], plan: &TimePlan) -> bool {
     let new: BTreeMap<&str, &str> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let same = |(name, value): (&String, &String)| {
         name == METHODS || new.get(name.as_str()).is_some_and(|new| new == value)
@@ -331,7 +331,7 @@ fn numbered(name: &Path, n: usize) -> PathBuf {
 }
 
 /// Whose run a folder holds.
-fn owner(folder: &Path) -> Option<Owner> {
+fn owner(folder: &Path) -> Option<RunIdentity> {
     let bytes = read_bounded(&folder.join(OWNER), "the settings of a run", 1_000_000).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
