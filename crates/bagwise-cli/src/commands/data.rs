@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::datasets::{self, KnownSet, Origin};
+use bagwise::datasets::{self, KnownDataset, Origin};
 
 use crate::experiment::Experiment;
 use crate::output::{Object, Output, Paint, Rows};
@@ -102,7 +102,7 @@ fn missing(experiment: &Experiment) -> Vec<String> {
 }
 
 fn check(names: &[String], session: &Session) -> Result<Outcome> {
-    let sets: Vec<&KnownSet> = match names.is_empty() {
+    let sets: Vec<&KnownDataset> = match names.is_empty() {
         true => datasets::all().iter().filter(|set| set.is_here()).collect(),
         false => names.iter().map(|name| datasets::known(name)).collect::<bagwise::Result<_>>()?,
     };
@@ -112,7 +112,7 @@ fn check(names: &[String], session: &Session) -> Result<Outcome> {
     Ok(if same { Outcome::Done } else { Outcome::FailedFits })
 }
 
-fn source(set: &KnownSet) -> String {
+fn source(set: &KnownDataset) -> String {
     match set.origin {
         Origin::Shipped => "included in bagwise".into(),
         Origin::GitHub { .. } => set.url().unwrap_or_default(),
@@ -122,7 +122,7 @@ fn source(set: &KnownSet) -> String {
 struct List {
     /// Of the data that are here, where they were looked at.
     digests: Option<Vec<String>>,
-    sets: Vec<&'static KnownSet>,
+    sets: Vec<&'static KnownDataset>,
 }
 
 impl List {
@@ -140,7 +140,7 @@ impl List {
 
 impl Output for List {
     fn json(&self) -> Result<String> {
-        let one = |(i, set): (usize, &&KnownSet)| {
+        let one = |(i, set): (usize, &&KnownDataset)| {
             let mut object = Object::default();
             object.put("name", set.name).put("bags", set.bags).put("instances", set.instances);
             object.put("attributes", set.attributes).put("here", self.state(i)).put("licence", set.licence());
