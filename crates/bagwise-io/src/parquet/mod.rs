@@ -37,7 +37,7 @@ use super::stream::{SeenBags, TakePiece};
 use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::files::require_regular;
-use bagwise_core::sizes::{NoRoom, filled, more_room, product};
+use bagwise_core::sizes::{OutOfMemory, filled, more_room, product};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind};
 use schema::{DATES, DURATIONS, SchemaField, fields};
@@ -111,7 +111,7 @@ impl ParquetFile {
         if start.checked_add(size).is_none_or(|end| end > self.length) {
             return damaged("it is truncated, or an offset in it is wrong");
         }
-        let mut bytes = filled(size as usize, 0).map_err(NoRoom::parts)?;
+        let mut bytes = filled(size as usize, 0).map_err(OutOfMemory::parts)?;
         match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
             Ok(()) => Ok(bytes),
             Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
