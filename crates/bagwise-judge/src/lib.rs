@@ -19,7 +19,7 @@ mod split;
 mod summary;
 mod threshold;
 
-pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
+pub use chosen::{AtGridEnd, most_chosen, often_at_grid_end, that_saw_test_bags};
 pub use differences::{Difference, Influences, LEAST_UNITS, Standing, WIDENING, recommended};
 pub use fingerprint::{content_digest, data_fingerprint, fingerprint};
 pub use intervals::{

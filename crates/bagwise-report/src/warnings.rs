@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::BASELINE;
-use bagwise::judge::{FitStatus, often_on_edge};
+use bagwise::judge::{FitStatus, often_at_grid_end};
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -144,7 +144,7 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
     let (mut others, mut also) = (Vec::new(), "");
     for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
-        let often = often_on_edge(view.records(&line.method));
+        let often = often_at_grid_end(view.records(&line.method));
         let names: Vec<String> = often.iter().map(ToString::to_string).collect();
         if names.is_empty() {
             continue;

@@ -252,7 +252,7 @@ fn a_roster_knows_the_positive_class() {
 
 #[test]
 fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
-    use bagwise::judge::{most_chosen, often_on_edge};
+    use bagwise::judge::{most_chosen, often_at_grid_end};
     let mut all: Vec<Record> = (0..6).map(|fold| record("a", 0, fold, None)).collect();
     for (r, c) in all.iter_mut().zip([9, 1, 5, 5, 1, 7]) {
         r.parameters = [("c".to_string(), c.into())].into();
@@ -261,10 +261,10 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
     // 1 and 5 are chosen twice each, 1 first. Where the last fit failed there are three of five at an end.
     let (most, times) = most_chosen(&all).unwrap();
     assert_eq!((&most.parameters["c"], times), (&1.into(), 2));
-    assert!(often_on_edge(&all).is_empty(), "three of six is not most");
+    assert!(often_at_grid_end(&all).is_empty(), "three of six is not most");
     all[5].outcome.status = FitStatus::Failed;
     all[5].parameters.clear();
-    let often: Vec<String> = often_on_edge(&all).iter().map(ToString::to_string).collect();
+    let often: Vec<String> = often_at_grid_end(&all).iter().map(ToString::to_string).collect();
     assert_eq!(often, ["c (in 3 of 5 fits)"]);
     all.iter_mut().for_each(|r| r.outcome.status = FitStatus::Failed);
     assert!(most_chosen(&all).is_none());
