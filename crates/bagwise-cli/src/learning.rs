@@ -17,7 +17,7 @@ use crate::output::quoted;
 /// How a method sees bags: all that a Gram or a map is made of.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Learning")]
-pub(crate) struct Seeing {
+pub(crate) struct RepresentationArgs {
     /// Parameter of the method; given several values (0.1,1,10 or 2^-5..2^5), the best one is chosen by inner folds
     #[arg(short = 'p', long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) params: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub(crate) struct Seeing {
 #[command(next_help_heading = "Learning")]
 pub(crate) struct Learning {
     #[command(flatten)]
-    pub(crate) seeing: Seeing,
+    pub(crate) seeing: RepresentationArgs,
     /// Scheme for more than two classes: one-vs-one or one-vs-rest [default: one-vs-one for most methods]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
@@ -133,7 +133,7 @@ impl Learning {
     }
 }
 
-impl Seeing {
+impl RepresentationArgs {
     /// The precision asked for.
     pub(crate) fn precision(&self) -> Precision {
         self.precision.unwrap_or_default()
@@ -146,7 +146,7 @@ impl Seeing {
         ctx
     }
 
-    /// What was said of a method: all but parameters, which [`Seeing::params`] holds.
+    /// What was said of a method: all but parameters, which [`RepresentationArgs::params`] holds.
     fn config(&self, method: &str, read: &Data) -> MethodConfig {
         let config = MethodConfig::new(method).fill_missing(read.fills_gaps());
         match self.scale {

@@ -9,7 +9,7 @@ use bagwise::judge::data_fingerprint;
 use bagwise::{Dataset, Shard};
 
 use crate::args::Data;
-use crate::learning::Seeing;
+use crate::learning::RepresentationArgs;
 use crate::session::{Outcome, Session};
 
 /// Write the kernel (Gram) matrix of a set of bags
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     #[command(flatten)]
-    seeing: Seeing,
+    seeing: RepresentationArgs,
     #[command(flatten)]
     read: Data,
 }

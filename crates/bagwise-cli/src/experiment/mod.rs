@@ -67,7 +67,7 @@ use bagwise::preprocess::Scale;
 use bagwise::{Error, Place, methods};
 use serde::{Deserialize, Serialize};
 
-use crate::learning::{Learning, Seeing};
+use crate::learning::{Learning, RepresentationArgs};
 use figure::FigureSettings;
 use names::named;
 pub(crate) use table::PrintedTable;
@@ -566,10 +566,10 @@ impl Entry {
             how.multiclass = other.multiclass.clone().or(how.multiclass);
             how.params.extend(other.params.clone());
         }
-        let seeing = Seeing {
+        let seeing = RepresentationArgs {
             scale: how.scale()?,
             params: how.params.clone().into_iter().collect(),
-            ..Seeing::default()
+            ..RepresentationArgs::default()
         };
         Ok(Learning { seeing, multiclass: how.scheme()?, ..Learning::default() })
     }
