@@ -278,7 +278,7 @@ pub(crate) struct Entry {
     params: BTreeMap<String, String>,
     /// Other settings on some data sets.
     #[serde(default)]
-    on: BTreeMap<String, How>,
+    on: BTreeMap<String, MethodOverrides>,
     /// Why printed numbers cannot be compared with ours.
     incomparable: Option<String>,
     /// What the paper printed.
@@ -298,7 +298,7 @@ pub(crate) struct Entry {
 /// How a method learns.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct How {
+struct MethodOverrides {
     scale: Option<String>,
     multiclass: Option<String>,
     #[serde(default)]
@@ -528,7 +528,7 @@ fn at_hand(path: &Path, folder: &Path) -> String {
     }
 }
 
-impl How {
+impl MethodOverrides {
     fn scale(&self) -> Result<Option<Scale>> {
         Ok(self.scale.as_deref().map(str::parse).transpose()?)
     }
@@ -554,8 +554,12 @@ impl Entry {
         self.method.as_deref().and_then(|name| methods::find(name).err())
     }
 
-    fn how(&self) -> How {
-        How { scale: self.scale.clone(), multiclass: self.multiclass.clone(), params: self.params.clone() }
+    fn how(&self) -> MethodOverrides {
+        MethodOverrides {
+            scale: self.scale.clone(),
+            multiclass: self.multiclass.clone(),
+            params: self.params.clone(),
+        }
     }
 
     /// How the method learns on a data set: what is said for it, over what is said for all.
