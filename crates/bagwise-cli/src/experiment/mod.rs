@@ -112,7 +112,7 @@ pub(crate) struct Experiment {
     #[serde(default)]
     protocol: Settings,
     #[serde(default)]
-    quick: Quick,
+    quick: QuickRun,
     /// The folder of the file, which names files beside it.
     #[serde(skip)]
     pub(crate) folder: PathBuf,
@@ -190,7 +190,7 @@ pub(crate) struct Settings {
 /// What `--quick` changes.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Quick {
+struct QuickRun {
     folds: Option<usize>,
     inner: Option<usize>,
     repeats: Option<usize>,
@@ -343,7 +343,7 @@ impl Experiment {
         let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
         experiment.check().with_context(|| place.to_string())?;
         if quick {
-            let Quick { folds, inner, repeats, seeds, data, methods, params } =
+            let QuickRun { folds, inner, repeats, seeds, data, methods, params } =
                 std::mem::take(&mut experiment.quick);
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {
