@@ -17,7 +17,7 @@ use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
 use crate::figures;
 use crate::judging::{self, Sharding};
 use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
-use crate::paper::{self, Cell, Line, Ours, Results};
+use crate::paper::{self, Cell, Line, OurResult, Results};
 use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
 
@@ -330,7 +330,7 @@ fn of_method(
     of_seeds: &[(PathBuf, Evaluation)],
     summarised: &[Vec<MethodSummary>],
 ) -> Cell {
-    let mut ours = Ours::default();
+    let mut ours = OurResult::default();
     let mut widths = Vec::new();
     for ((_, results), summary) in of_seeds.iter().zip(summarised) {
         let Some(s) = summary.iter().find(|s| s.method == entry.name) else { continue };
@@ -365,7 +365,7 @@ fn of_method(
         let (below, above) = widths.iter().fold((0.0, 0.0), |(b, a), w| (b + w.0 / n, a + w.1 / n));
         ours.interval = ours.mean.map(|mean| (mean - below, mean + above));
     }
-    if ours.fits == 0 { Cell::Missing("no result".into()) } else { Cell::Ours(ours) }
+    if ours.fits == 0 { Cell::Missing("no result".into()) } else { Cell::OurResult(ours) }
 }
 
 /// Mean and standard deviation (n - 1) of the values of seeds; none unless every seed has one.
@@ -462,7 +462,7 @@ impl Table<'_> {
                 row.push(within.map_or("", |w| if w { "yes" } else { "no" }).into());
             }
             let seconds = match line.cell {
-                Cell::Ours(ours) => Some(ours.seconds),
+                Cell::OurResult(ours) => Some(ours.seconds),
                 _ => None,
             };
             row.extend([cell.remark, Digits::Few(1).show(seconds)]);
@@ -483,7 +483,7 @@ impl Table<'_> {
         let (expected, within) = self.expected(line);
         object.put("expected", expected).put("within", within);
         match line.cell {
-            Cell::Ours(ours) => {
+            Cell::OurResult(ours) => {
                 object.put("saw_test_bags", ours.saw_test_bags);
                 object.put("mean", cell.ours).put("sd", cell.sd).put("interval", cell.interval);
                 if line.table.measure == Measure::Metric {
