@@ -306,7 +306,7 @@ struct MethodOverrides {
 }
 
 /// How one data set is judged.
-pub(crate) struct Judged {
+pub(crate) struct DataProtocol {
     /// The protocol.
     pub(crate) protocol: ProtocolName,
     /// Outer folds.
@@ -464,13 +464,13 @@ impl Experiment {
     }
 
     /// How a data set is judged.
-    pub(crate) fn judged(&self, data: &Data) -> Result<Judged> {
+    pub(crate) fn judged(&self, data: &Data) -> Result<DataProtocol> {
         let name = data.protocol.name.as_ref().or(self.protocol.name.as_ref());
         let protocol = name.map_or(Ok(ProtocolName::Nested), |name| name.parse())?;
         let pick = |get: fn(&Settings) -> Option<usize>, default: usize| {
             get(&data.protocol).or(get(&self.protocol)).unwrap_or(default)
         };
-        Ok(Judged {
+        Ok(DataProtocol {
             protocol,
             // A published protocol does not shrink with the data: data that are too few for it are refused.
             folds: pick(|s| s.folds, protocol.default_folds(usize::MAX)),
