@@ -92,7 +92,7 @@ impl Judging {
 
 /// Everything a table or a report is made of.
 #[derive(Serialize, Deserialize)]
-struct Judged {
+struct RunSummary {
     /// The metric that methods were chosen by.
     metric: Metric,
     optimistic: bool,
@@ -198,7 +198,7 @@ pub(crate) fn evaluate(
                 names.join(", ")
             ));
         }
-        to_json(&Judged {
+        to_json(&RunSummary {
             warnings,
             plan: found.time,
             metric: found.plan.metric,
@@ -221,7 +221,7 @@ pub(crate) fn evaluate(
 #[pyfunction]
 pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
-        let judged: Judged = from_json(judged)?;
+        let judged: RunSummary = from_json(judged)?;
         let comparison = LoadedRun::new(judged.records, judged.roster, judged.context)?;
         render(&[comparison], &ReportOptions { hide_ids, title })
     };
