@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::problem::{Dual, KernelRows};
 use crate::rows::RowCache;
-use crate::scan::{self, Extremes, Seeker};
+use crate::scan::{self, Extremes, WorkingVariable};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug)]
@@ -353,7 +353,7 @@ impl SmoState {
     }
 
     fn partner(&self, i: usize, up_i: f64, row_i: &[f64], flattest: f64) -> Option<usize> {
-        let seeker = Seeker { up: up_i, diagonal: self.diagonal[i], flattest };
+        let seeker = WorkingVariable { up: up_i, diagonal: self.diagonal[i], flattest };
         scan::partner(seeker, &self.gradient[..self.active], &self.down, &self.diagonal, row_i)
     }
 
