@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
 use super::layout::{GramShape, Group, dense_groups, pieces, sparse_groups, stretches, strips};
 use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::{GramOutput, TilePlan};
@@ -111,8 +111,12 @@ fn run(
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     match precision {
-        Precision::F64 => run_with(rows, cols, part, outputs, shape, <f64 as Available>::available()[0], ctx),
-        Precision::F32 => run_with(rows, cols, part, outputs, shape, <f32 as Available>::available()[0], ctx),
+        Precision::F64 => {
+            run_with(rows, cols, part, outputs, shape, <f64 as AvailableKernels>::available()[0], ctx)
+        }
+        Precision::F32 => {
+            run_with(rows, cols, part, outputs, shape, <f32 as AvailableKernels>::available()[0], ctx)
+        }
     }
 }
 
