@@ -326,11 +326,11 @@ impl Method for Isk {
                 _ => Partitions::draw(&bags, scope.train, t, &of_family, partition, ctx)?,
             };
             let partitions = Arc::new(partitions);
-            let wanted = |&r: &usize| Wanted {
+            let wanted = |&r: &usize| MapRequest {
                 map: CellMap { partitions: Arc::clone(&partitions), psi: psis[r], share: distinct[r].share },
                 learner: distinct[r].learner.unwrap_or(learner_for(&bags, ctx.memory)),
             };
-            let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
+            let wanted: Vec<MapRequest> = family.iter().map(wanted).collect();
             let ready = represent(&bags, &partitions, &of_family, wanted, &part, ctx)?;
             for (r, ready) in family.into_iter().zip(ready) {
                 all[r] = Some(ready);
@@ -354,7 +354,7 @@ pub(crate) fn cell_map(point: &Point, state: &State) -> Result<CellMap> {
     Ok(MapModel::load(t, psi, share, partition, state)?.into_map())
 }
 
-struct Wanted {
+struct MapRequest {
     map: CellMap,
     learner: MapLearner,
 }
@@ -364,7 +364,7 @@ fn represent(
     bags: &Bags,
     partitions: &Arc<Partitions>,
     psis: &[usize],
-    wanted: Vec<Wanted>,
+    wanted: Vec<MapRequest>,
     part: &Range<usize>,
     ctx: &Ctx,
 ) -> Result<Vec<MappedBags>> {
