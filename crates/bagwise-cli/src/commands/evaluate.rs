@@ -70,7 +70,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(model) = &args.model {
-        let asked = super::validate::Asked {
+        let asked = super::validate::ValidateOptions {
             model,
             data: &args.data,
             metric: args.choosing.optimize,

@@ -18,7 +18,7 @@ use crate::reporting;
 use crate::session::{Outcome, Session};
 
 /// What was asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ValidateOptions<'a> {
     pub(crate) model: &'a Path,
     pub(crate) data: &'a str,
     pub(crate) metric: Option<Metric>,
@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) folder: Option<&'a Path>,
 }
 
-pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<Outcome> {
+pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -> Result<Outcome> {
     if asked.data.ends_with(".bagwise") {
         bail!("{} is a model; give the labelled bags after it", asked.data);
     }
