@@ -29,7 +29,7 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
-use kernel::{Kernel, Last, Solved};
+use kernel::{Kernel, PreviousRound, Solved};
 use model::History;
 use stock::{distinct, with_means};
 
@@ -501,7 +501,7 @@ impl<A: Alternating> Search<'_, A> {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
             let bounds: Vec<f64> = rows.iter().map(|r| costs[r.bag] * r.factor).collect();
-            let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
+            let warm = last.as_ref().map(|(rows, solved, outputs)| PreviousRound { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
             let trained = TrainedRound { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };

@@ -103,14 +103,14 @@ impl From<Machine> for Solved {
 }
 
 /// The machine of the round before.
-pub(crate) struct Last<'a> {
+pub(crate) struct PreviousRound<'a> {
     pub(crate) rows: &'a [TrainingRow],
     pub(crate) solved: &'a Solved,
     /// By instance, without the bias; not a number where it is not known.
     pub(crate) outputs: &'a [f64],
 }
 
-impl Last<'_> {
+impl PreviousRound<'_> {
     /// The coefficients of rows by their places; 0 for a row that is new there or has changed sides.
     fn inherited(&self, rows: &[TrainingRow]) -> Vec<f64> {
         let by_place: HashMap<usize, f64> =
@@ -265,7 +265,7 @@ impl Kernel {
         stock: &Instances,
         rows: &[TrainingRow],
         bounds: &[f64],
-        last: Option<&Last<'_>>,
+        last: Option<&PreviousRound<'_>>,
         effort: Effort,
         ctx: &Ctx,
     ) -> Result<Solved> {
