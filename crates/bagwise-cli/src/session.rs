@@ -14,7 +14,7 @@ use bagwise::{Clock, Ctx, Dataset, SystemClock};
 
 use crate::args::{Format, General};
 use crate::output::{self, Output, Paint};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 use crate::wording;
 
 /// How long a computation that is asked to stop may take to do so: whoever pressed Ctrl-C waits.
@@ -37,7 +37,7 @@ pub(crate) struct Session {
     csv_safe: bool,
     force: bool,
     quiet: bool,
-    shown: Option<Arc<Shown>>,
+    shown: Option<Arc<ProgressDisplay>>,
     started: Instant,
 }
 
@@ -51,11 +51,11 @@ impl Session {
                 .with_context(|| format!("could not start {threads} threads"))?;
         }
         let started = Instant::now();
-        let shown = Shown::start(options.quiet);
+        let shown = ProgressDisplay::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
         ctx.memory = options.memory;
         if let Some(shown) = &shown {
-            ctx.progress = Arc::<Shown>::clone(shown);
+            ctx.progress = Arc::<ProgressDisplay>::clone(shown);
         }
         let cancel = ctx.canceller();
         let listening = ctrlc::set_handler(move || {
