@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::kernels::{AvailableKernels, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
-use super::layout::{GramShape, Group, dense_groups, pieces, sparse_groups, stretches, strips};
+use super::layout::{GramShape, Group, column_runs, dense_groups, pieces, sparse_groups, strips};
 use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::{GramOutput, TilePlan};
 use super::simd::{Element, InstructionSet};
@@ -456,7 +456,7 @@ impl<T: Element> Job<'_, T> {
             self.ctx.check()?;
             let wanted = from..(from + step).min(columns.end);
             let cols = from / panel * panel..wanted.end;
-            let stretches = stretches(self.cols.offsets, wanted);
+            let column_runs = column_runs(self.cols.offsets, wanted);
             for strip in &strips {
                 // Where bags meet themselves: rows and columns of one numbering.
                 let own_end = self.rows.offsets[self.bag_of(strip.rows.end - 1) + 1];
@@ -472,7 +472,7 @@ impl<T: Element> Job<'_, T> {
                         self.rows.offsets[bag].max(rows.start)..self.rows.offsets[bag + 1].min(rows.end);
                     let resumes = self.shape == GramShape::Rectangular && run.start > whole.start;
                     let goes_on = self.shape == GramShape::Rectangular && run.end < whole.end;
-                    pieces(self.shape, bag, &strip.rows, &stretches, cols.start, &mut scratch.pieces);
+                    pieces(self.shape, bag, &strip.rows, &column_runs, cols.start, &mut scratch.pieces);
                     if !scratch.pieces.is_empty() {
                         self.reduce(run.start - strip.rows.start, run, &cols, resumes, scratch);
                         if !goes_on {
