@@ -14,7 +14,7 @@ use crate::load::LoadedRun;
 use crate::markup::{Markup, chance, count, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
 use crate::results::{digits, heading};
-use crate::table::{Look, TableCell, numbers, table, table_with_foot, words};
+use crate::table::{TableCell, TableOptions, numbers, table, table_with_foot, words};
 use crate::view::View;
 
 /// Tests over fewer data sets cannot find anything.
@@ -241,7 +241,8 @@ impl Overview {
         };
         let rank = |m: usize| TableCell::number(Some(self.ranks.average[m]), 2);
         let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
-        let look = Look { caption: &caption, sortable: true, class: "wide", ..Look::default() };
+        let look =
+            TableOptions { caption: &caption, sortable: true, class: "wide", ..TableOptions::default() };
         if order.len() > sets.len() {
             let mut columns = vec![words("method"), numbers("average rank")];
             columns.extend(sets.iter().map(|view| numbers(&view.verdict.data)));
@@ -341,7 +342,12 @@ impl Overview {
         });
         let caption = format!("Every method against {control}");
         page.leaf("h3", &[("class", "part")], &caption);
-        table(page, Look { caption: &caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+        table(
+            page,
+            TableOptions { caption: &caption, sortable: true, ..TableOptions::default() },
+            &columns,
+            rows.collect(),
+        );
     }
 
     /// Average ranks on a line, methods that Nemenyi's test does not tell apart joined by bars.
