@@ -4,9 +4,9 @@
 
 use bagwise_core::{Dataset, Groups, Result, Rng, Target};
 
-use super::{Given, add};
+use super::{GeneratorValues, add};
 
-pub(super) fn scaffolds(full: &str, given: &Given) -> Result<Dataset> {
+pub(super) fn scaffolds(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, groups, low, high) =
         (given.whole("bags"), given.whole("groups"), given.whole("min"), given.whole("max"));
     if low > high {
