@@ -76,9 +76,9 @@ impl fmt::Display for RunProgress<'_> {
 }
 
 /// Shows nothing.
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
@@ -181,7 +181,7 @@ impl Default for Ctx {
             seed: 0,
             memory: 4_000_000_000,
             precision: Precision::F64,
-            progress: Arc::new(Silent),
+            progress: Arc::new(NoProgress),
             shared: None,
             cancel: Arc::default(),
         }
