@@ -14,11 +14,11 @@ use crate::session::{Outcome, Session};
 #[command(after_help = HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<DataCommand>,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum DataCommand {
     /// Download data sets, convert and check them, and store them where bagwise finds them by name
     Get {
         /// Names from the list
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             session.print(&List { digests: None, sets: datasets::all().iter().collect() })?;
             Ok(Outcome::Done)
         }
-        Some(What::Check { names }) => check(names, session),
-        Some(What::Get { names, experiment, from, to }) => {
+        Some(DataCommand::Check { names }) => check(names, session),
+        Some(DataCommand::Get { names, experiment, from, to }) => {
             if names.len() > 1 && from.is_some() {
                 bail!("--from is the file of a single data set, but {} are named", names.len());
             }
