@@ -24,7 +24,7 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     match &args.method {
         None => session.print(&All)?,
-        Some(name) => session.print(&One(methods::find(name)?))?,
+        Some(name) => session.print(&MethodDetails(methods::find(name)?))?,
     }
     Ok(Outcome::Done)
 }
@@ -69,9 +69,9 @@ fn all(head: [&str; 5], [yes, no]: [&str; 2]) -> Rows {
     rows
 }
 
-struct One(&'static dyn Method);
+struct MethodDetails(&'static dyn Method);
 
-impl Output for One {
+impl Output for MethodDetails {
     fn json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(&describe(self.0))?)
     }
