@@ -13,7 +13,7 @@ use bagwise::model::Model;
 use bagwise::{Clock, Ctx, Dataset, SystemClock};
 
 use crate::args::{Format, General};
-use crate::output::{self, Output, Paint};
+use crate::output::{self, Output, Style};
 use crate::progress::ProgressDisplay;
 use crate::wording;
 
@@ -198,7 +198,7 @@ impl Session {
     pub(crate) fn print_beside(&self, made: &impl Output) -> Result<()> {
         match self.format {
             Format::Table => {
-                self.say(made.text(Paint::NONE).trim_end());
+                self.say(made.text(Style::NONE).trim_end());
                 Ok(())
             }
             _ => self.print(made),

@@ -15,7 +15,7 @@ use bagwise_report::ReportOptions;
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style, quoted};
 use crate::outside;
 use crate::reporting;
 use crate::session::{Outcome, Session};
@@ -425,7 +425,7 @@ impl Output for Comparison<'_> {
         self.rows(Digits::All)
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
         let without = self.results.verdict.table.iter().filter_map(|line| {

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use bagwise::datasets::{self, KnownDataset, Origin};
 
 use crate::experiment::Experiment;
-use crate::output::{Object, Output, Paint, Rows};
+use crate::output::{Object, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 
 /// List the data sets that experiments name, and download them from their public sources
@@ -164,7 +164,7 @@ impl Output for List {
         rows
     }
 
-    fn text(&self, _paint: Paint) -> String {
+    fn text(&self, _paint: Style) -> String {
         let here = self.sets.iter().filter(|set| set.is_here()).count();
         let mut text = self.csv().to_string();
         text += &format!("you have {here} of {}", self.sets.len());

@@ -11,7 +11,7 @@ use bagwise::run::files::SUMMARY;
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -186,7 +186,7 @@ impl Output for Estimate<'_> {
         self.rows(Digits::All, self.line().metrics.iter())
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let count = self.results.records.len();
         let mut page = format!(
             "{} on {}{}, {}, {count} {} in {:.1} s\n\n",

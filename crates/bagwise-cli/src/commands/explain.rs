@@ -11,7 +11,7 @@ use bagwise::methods;
 use bagwise::model::{Model, Prediction};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows, beside};
+use crate::output::{Digits, Object, Output, Rows, Style, beside};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -562,7 +562,7 @@ impl Output for Standing<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }
@@ -612,7 +612,7 @@ impl Output for Trace<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }

@@ -10,7 +10,7 @@ use bagwise::{AUTO, INNER_FOLDS, Model};
 use crate::args::Data;
 use crate::judging::{human_seconds, say_plan};
 use crate::learning::{Choosing, Learning};
-use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
+use crate::output::{Digits, Object, Output, Rows, Style, quoted};
 use crate::session::{Outcome, Session};
 
 use super::show::{members, members_json};
@@ -212,7 +212,7 @@ impl Output for Fitted<'_> {
         rows
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         let header = &self.model.header;
         let value = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
         let remark = if self.chosen {

@@ -7,7 +7,7 @@ use bagwise::inspect::{ColumnSummary, Inspection, Severity};
 use bagwise::io::{ReadOptions, TableSketch};
 
 use crate::args::Data;
-use crate::output::{BOLD, Output, Paint, Rows, YELLOW, quoted};
+use crate::output::{BOLD, Output, Rows, Style, YELLOW, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -95,7 +95,7 @@ impl Output for Proposal {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let title = format!("{}: which column is the bag?", self.data);
         let mut page = Lines { text: format!("{}\n\n", paint.paint(&title, BOLD)), paint };
         for line in self.csv().to_string().lines() {
@@ -168,7 +168,7 @@ impl Output for Page {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let found = &self.found;
         let title = format!(
             "{}: {}, {}, {}",
@@ -197,7 +197,7 @@ impl Output for Page {
 /// A page under construction.
 struct Lines {
     text: String,
-    paint: Paint,
+    paint: Style,
 }
 
 impl Lines {

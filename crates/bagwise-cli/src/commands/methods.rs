@@ -4,7 +4,7 @@ use anyhow::Result;
 use bagwise::method::{Explains, Method};
 use bagwise::methods::{self, by_complexity, describe};
 
-use crate::output::{BOLD, Output, Paint, Rows};
+use crate::output::{BOLD, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 
 /// List all methods, or describe one with its parameters
@@ -41,7 +41,7 @@ impl Output for All {
         all(["name", "family", "regression", "explains", "title"], ["true", "false"])
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         all(["method", "family", "regression", "explains", "description"], ["yes", "no"]).to_string()
     }
 }
@@ -84,7 +84,7 @@ impl Output for MethodDetails {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let info = self.0.info();
         let mut page = format!("{}: {}\n\n{}\n\n", paint.paint(info.name, BOLD), info.title, info.about);
         if !info.aliases.is_empty() {

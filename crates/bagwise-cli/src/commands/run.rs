@@ -16,7 +16,7 @@ use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
 use crate::figures;
 use crate::judging::{self, Sharding};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::paper::{self, Cell, Line, OurResult, Results};
 use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
@@ -524,7 +524,7 @@ impl Output for Table<'_> {
         self.rows(true)
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let experiment = self.found.experiment;
         let mut text = format!("{}\n{}\n", paint.paint(&experiment.title, BOLD), self.paper.protocol);
         text += &self.rows(false).to_string();

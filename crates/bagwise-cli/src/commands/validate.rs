@@ -13,7 +13,7 @@ use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
 use crate::args::Data;
 use crate::judging::{metric_json, shown};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
@@ -180,7 +180,7 @@ impl Output for Validated<'_> {
         self.rows(Digits::All, self.found.verdict.best().metrics.iter())
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let Evaluation { verdict, roster, .. } = self.found;
         let line = verdict.best();
         let mut page = format!(
