@@ -160,7 +160,7 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
 }
 
 /// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing.
-type OfData = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
+type DataRuns = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
 
 /// Every method of the experiment on one data set, a run for each seed in a folder of its own.
 fn on_one(
@@ -170,7 +170,7 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<OfData> {
+) -> Result<DataRuns> {
     let set = match read(data, session)? {
         Ok(set) => set,
         Err(why) => return Ok(Err(why)),
