@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
 use super::columns::{self, Roles};
-use super::doubt::{self, LeftOut};
+use super::doubt::{self, DroppedColumn};
 use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
@@ -495,7 +495,7 @@ impl FeatureTable<'_> {
         features: Arc<[Feature]>,
         found: &[usize],
         options: &ReadOptions,
-        left_out: Vec<LeftOut>,
+        left_out: Vec<DroppedColumn>,
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;

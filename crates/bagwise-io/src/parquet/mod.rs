@@ -32,7 +32,7 @@ use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns::{self, Roles};
 use super::compress;
-use super::doubt::{self, LeftOut};
+use super::doubt::{self, DroppedColumn};
 use super::stream::{SeenBags, TakePiece};
 use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
@@ -216,7 +216,7 @@ impl Wide<'_> {
 struct FoundColumns<'f> {
     names: Vec<String>,
     roles: Roles,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<DroppedColumn>,
     wide: Vec<Wide<'f>>,
     /// Features of all columns.
     total: usize,
@@ -446,7 +446,7 @@ fn leave_out(
     fields: &[SchemaField],
     roles: &mut Roles,
     options: &ReadOptions,
-) -> Vec<LeftOut> {
+) -> Vec<DroppedColumn> {
     let index = origin::index(footer);
     let mut out = Vec::new();
     let why = |c: usize, declared: bool| match &fields[c].leaf {
