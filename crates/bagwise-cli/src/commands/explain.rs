@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 model.header.method
             );
         }
-        session.print(&Standing { model: &model, chosen })?;
+        session.print(&RepresentativesTable { model: &model, chosen })?;
         return Ok(Outcome::Done);
     };
     if let Some(path) = &args.output {
@@ -527,12 +527,12 @@ impl Output for Parts<'_> {
 }
 
 /// The instances that stand for training bags.
-struct Standing<'a> {
+struct RepresentativesTable<'a> {
     model: &'a Model,
     chosen: Vec<Representative>,
 }
 
-impl Standing<'_> {
+impl RepresentativesTable<'_> {
     fn table(&self, digits: Digits) -> Rows {
         let mut rows = Rows::new(["bag", "instance", "machine", "value"]);
         for r in &self.chosen {
@@ -547,7 +547,7 @@ impl Standing<'_> {
     }
 }
 
-impl Output for Standing<'_> {
+impl Output for RepresentativesTable<'_> {
     fn json(&self) -> Result<String> {
         let object = |r: &Representative| {
             let mut object = Object::default();
