@@ -18,7 +18,7 @@ use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
 use super::compress;
 use super::npz::rows_first;
-use super::text::{Fault, Parsed, damaged, shown, wrong};
+use super::text::{ParseProblem, Parsed, damaged, shown, wrong};
 use super::{Column, ReadOptions, Reader};
 use bagwise_core::sizes::{OutOfMemory, filled, product, room};
 use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result, files};
@@ -48,7 +48,7 @@ const WHAT: &str = "a .mat file that is read";
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let source = path.display().to_string();
-    let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
+    let refuse = |(found, remedy): ParseProblem| Error::data(Place::of(&source), found, remedy);
     let mut bytes = Vec::new();
     files::require_regular(path)?;
     if let Ok(found) = path.metadata() {

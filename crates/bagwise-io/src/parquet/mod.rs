@@ -34,7 +34,7 @@ use super::columns::{self, Roles};
 use super::compress;
 use super::doubt::{self, DroppedColumn};
 use super::stream::{SeenBags, TakePiece};
-use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
+use super::text::{Markers, ParseProblem, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::files::require_regular;
 use bagwise_core::sizes::{OutOfMemory, filled, more_room, product};
@@ -123,7 +123,7 @@ impl ParquetFile {
         footer(&mut |start, size| self.at(start, size), length).map_err(|e| self.refuse(e))
     }
 
-    fn refuse(&self, (found, remedy): Fault) -> Error {
+    fn refuse(&self, (found, remedy): ParseProblem) -> Error {
         Error::data(Place::of(&self.name), found, remedy)
     }
 }
@@ -350,7 +350,7 @@ impl<'f> FoundColumns<'f> {
     }
 }
 
-fn of_column(source: &str, name: &str, (found, remedy): Fault) -> Error {
+fn of_column(source: &str, name: &str, (found, remedy): ParseProblem) -> Error {
     Error::data(Place::of(format!("{source}, column '{}'", shown(name.as_bytes()))), found, remedy)
 }
 
@@ -377,8 +377,8 @@ fn table(
         Ok((width, read))
     };
     let mut layout = FoundColumns::find(source, footer, fields, width_of, options)?;
-    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, fault: Fault| of_column(source, &fields[c].name, fault);
+    let refuse = |(found, remedy): ParseProblem| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, fault: ParseProblem| of_column(source, &fields[c].name, fault);
     let markers = Markers::new(&options.missing_values);
     let FoundColumns { total, single, .. } = layout;
 
