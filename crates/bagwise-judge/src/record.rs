@@ -70,7 +70,7 @@ impl fmt::Display for Key {
 
 /// What was said of the bags that were judged; lists run over `bags`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Scored {
+pub struct ScoredBags {
     /// Positions in the data set.
     pub bags: Vec<usize>,
     /// Predicted classes; none for real targets.
@@ -188,7 +188,7 @@ pub struct Record {
     /// Number of training bags.
     pub trained: usize,
     /// What was said of the judged bags; empty if the fit failed.
-    pub scored: Scored,
+    pub scored: ScoredBags,
     /// Why each judged bag got its answer, by the model that gave it; empty if the method cannot tell, under `best-on-cv`,
     /// which keeps no models, and in records older than this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

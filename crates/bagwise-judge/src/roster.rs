@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::data_fingerprint;
 use super::metrics::Metric;
 use super::predictions::{Classified, Predictions};
-use super::record::{Record, Scored};
+use super::record::{Record, ScoredBags};
 use super::split::FoldPlan;
 use bagwise_core::{Dataset, Error, Mat, Result, Target};
 
@@ -186,7 +186,7 @@ impl GroundTruth {
     }
 
     /// What a method said of some bags beside the truth.
-    pub fn predictions(&self, scored: &Scored) -> Result<Predictions> {
+    pub fn predictions(&self, scored: &ScoredBags) -> Result<Predictions> {
         if let Some(bag) = scored.bags.iter().find(|&&b| b >= self.bags.len()) {
             return Err(Error::Invalid(format!(
                 "a record scores bag {bag}, but {} has {} bags; the record belongs to other data",
@@ -219,7 +219,7 @@ impl GroundTruth {
 
 impl GroundTruth {
     /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
-    pub fn answer(&self, scored: &Scored, row: usize) -> BagPrediction {
+    pub fn answer(&self, scored: &ScoredBags, row: usize) -> BagPrediction {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {
             let width = values.len() / scored.bags.len();

@@ -18,7 +18,7 @@ use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::protocol::ProtocolName;
 use super::quantity::Quantity;
-use super::record::{FitStatus, Record, Scored};
+use super::record::{FitStatus, Record, ScoredBags};
 use super::roster::{BagPrediction, GroundTruth, Truth};
 use bagwise_core::{Error, Result};
 
@@ -154,9 +154,9 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
 }
 
 /// Several folds' scores as one; probabilities only if all have them.
-fn joined<'r>(parts: impl Iterator<Item = &'r Scored> + Clone) -> Scored {
+fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags {
     let filled = parts.filter(|s| !s.bags.is_empty());
-    Scored {
+    ScoredBags {
         bags: filled.clone().flat_map(|s| s.bags.iter().copied()).collect(),
         labels: filled.clone().map(|s| s.labels.as_deref()).collect::<Option<Vec<_>>>().map(|l| l.concat()),
         scores: filled.clone().flat_map(|s| s.scores.iter().copied()).collect(),

@@ -29,7 +29,7 @@ use crate::preprocess::{Scale, Transform};
 use crate::state::{Tensor, refuse};
 use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, bag_digests, files};
 use bagwise_io::{ReadOptions, compress, save};
-use bagwise_judge::Scored;
+use bagwise_judge::ScoredBags;
 
 pub use file::{pack, unpack};
 
@@ -261,7 +261,7 @@ impl Model {
     }
 
     /// Predictions of bags, given as positions in a data set, as a record keeps them.
-    pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> Scored {
+    pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> ScoredBags {
         let ModelHeader { classes, tasks, calibration, .. } = &self.header;
         let code =
             |p: &Prediction| classes.iter().position(|c| Some(c) == p.label.as_ref()).map_or(0, |c| c as u32);
@@ -273,7 +273,7 @@ impl Model {
             [task] => vec![p.probabilities[task.plus as usize]],
             _ => p.probabilities.clone(),
         };
-        Scored {
+        ScoredBags {
             bags: bags.to_vec(),
             labels: (!classes.is_empty()).then(|| said.iter().map(code).collect()),
             scores: said.iter().flat_map(scores).collect(),

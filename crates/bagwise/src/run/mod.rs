@@ -38,7 +38,7 @@ use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
     FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName,
-    RECORD_FORMAT, Reason, Record, Scored, Splits, Threshold,
+    RECORD_FORMAT, Reason, Record, ScoredBags, Splits, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -513,7 +513,7 @@ impl<'a> Run<'a> {
 /// What is recorded of a fit.
 struct FoldResult {
     parameters: BTreeMap<String, serde_json::Value>,
-    scored: Scored,
+    scored: ScoredBags,
     reasons: Vec<Reason>,
     inner: Option<f64>,
     threshold: Option<f64>,
@@ -525,7 +525,7 @@ impl Default for FoldResult {
     fn default() -> FoldResult {
         FoldResult {
             parameters: BTreeMap::new(),
-            scored: Scored::default(),
+            scored: ScoredBags::default(),
             reasons: Vec::new(),
             inner: None,
             threshold: None,
@@ -555,7 +555,7 @@ impl FoldResult {
         let probabilities = (classes && calibration.is_fitted())
             .then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes(), ctx))
             .transpose()?;
-        let scored = Scored {
+        let scored = ScoredBags {
             bags: bags.to_vec(),
             labels: classes.then(|| learner.labels(outputs, threshold)),
             scores: learner.scores(outputs).into_data(),

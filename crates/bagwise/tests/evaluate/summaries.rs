@@ -1,7 +1,7 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::judge::{
-    FitStatus, GroundTruth, Influences, Interval, Metric, Record, Resampling, Scored, Standing, Truth,
+    FitStatus, GroundTruth, Influences, Interval, Metric, Record, Resampling, ScoredBags, Standing, Truth,
     bootstrap_method, corrected_interval, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
@@ -29,7 +29,7 @@ fn fit(
 ) -> Record {
     let mut r = record(method, repeat, fold, None);
     r.trained = 2;
-    r.scored = Scored {
+    r.scored = ScoredBags {
         bags: bags.to_vec(),
         labels: Some(labels.to_vec()),
         scores: scores.to_vec(),
@@ -85,7 +85,7 @@ fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
 fn a_failed_fit_takes_its_repeat_out() {
     let mut all = records();
     all[1].outcome.status = FitStatus::Failed;
-    all[1].scored = Scored::default();
+    all[1].scored = ScoredBags::default();
     all[2].outcome.status = FitStatus::Cycle;
     let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
     assert_eq!((table[0].failed, table[0].limited), (1, 1));
@@ -103,7 +103,7 @@ fn a_failed_fit_takes_its_repeat_out() {
     assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
     all = records();
     all[1].outcome.status = FitStatus::Failed;
-    all[1].scored = Scored::default();
+    all[1].scored = ScoredBags::default();
     assert_eq!(prediction_rows(&all, &roster(false)).unwrap().len(), 14);
 }
 
@@ -144,7 +144,8 @@ fn methods_are_compared_on_the_same_bags() {
     let none = compared(&all, &["a", "b"]).unwrap().against(0, true, 0.95, 0)[1].unwrap();
     assert_eq!((none.value, none.standing), (None, Standing::NoResult));
     let mut all = records();
-    all[6].scored = Scored { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
+    all[6].scored =
+        ScoredBags { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
     let message = compared(&all, &["a", "b"]).unwrap_err().to_string();
     assert!(message.contains("a and b were tested on different bags in repeat 1"), "{message}");
     let message = compared(&all, &["aa"]).unwrap_err().to_string();
@@ -273,7 +274,7 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
 #[test]
 fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     let two = roster(false);
-    let mut scored = Scored {
+    let mut scored = ScoredBags {
         bags: vec![3, 0],
         labels: Some(vec![0, 0]),
         scores: vec![-2.0, -0.5],
@@ -291,7 +292,7 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         positive: None,
         ..roster(false)
     };
-    let scored = Scored {
+    let scored = ScoredBags {
         bags: vec![1],
         labels: Some(vec![2]),
         scores: vec![0.0, 1.0, 2.0],
@@ -302,7 +303,7 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     // Numbers: the distance from the truth.
     let real =
         GroundTruth { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
-    let scored = Scored { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
+    let scored = ScoredBags { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
     assert_eq!(real.sureness(2, &real.answer(&scored, 0)), 1.5);
 }
 
