@@ -219,7 +219,7 @@ impl GroundTruth {
 
 impl GroundTruth {
     /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
-    pub fn answer(&self, scored: &ScoredBags, row: usize) -> BagPrediction {
+    pub fn prediction(&self, scored: &ScoredBags, row: usize) -> BagPrediction {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {
             let width = values.len() / scored.bags.len();

@@ -408,7 +408,7 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             // Checks that the record fits the roster.
             roster.predictions(s)?;
             for (i, &bag) in s.bags.iter().enumerate() {
-                let BagPrediction { label, score, probability } = roster.answer(s, i);
+                let BagPrediction { label, score, probability } = roster.prediction(s, i);
                 let (truth, label) = match &roster.truth {
                     Truth::Values(values) => (values[bag].to_string(), String::new()),
                     Truth::Classes { codes, names } => (

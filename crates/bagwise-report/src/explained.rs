@@ -47,7 +47,7 @@ fn by_method<'r>(records: &'r [Record], roster: &'r GroundTruth, method: &str) -
         // A reason without an instance is that of a constant, which has none.
         for (i, reason) in record.reasons.iter().enumerate().filter(|(_, r)| !r.parts.is_empty()) {
             let bag = record.scored.bags[i];
-            let answer = roster.answer(&record.scored, i);
+            let answer = roster.prediction(&record.scored, i);
             let truth = match &roster.truth {
                 Truth::Classes { codes, .. } => Some(codes[bag]),
                 Truth::Values(_) => None,

@@ -587,7 +587,7 @@ pub trait Predictor: Send + Sync {
     fn width(&self) -> Option<usize>;
 
     /// Scores new bags.
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
 
     /// An explanation for each bag and output; an error if the method cannot explain.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;

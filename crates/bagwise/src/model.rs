@@ -217,7 +217,7 @@ impl Model {
             let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
-                let answer = model.answer(&ready, ctx)?;
+                let answer = model.predict(&ready, ctx)?;
                 for b in 0..ready.len() {
                     for k in 0..answer.scores.cols() {
                         outputs.set(b, column + k, answer.scores.get(b, k));

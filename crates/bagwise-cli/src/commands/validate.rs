@@ -85,7 +85,7 @@ impl Reliability {
         let Truth::Classes { codes, .. } = &roster.truth else { return Ok(None) };
         let mut pairs: Vec<(f64, bool)> = Vec::new();
         for (row, &bag) in record.scored.bags.iter().enumerate() {
-            let answer = roster.answer(&record.scored, row);
+            let answer = roster.prediction(&record.scored, row);
             let Some(p) = answer.probability else { return Ok(None) };
             pairs.push((p, roster.positive.or(answer.label) == Some(codes[bag])));
         }

@@ -466,7 +466,7 @@ impl Predictor for Rules {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let instances = dense(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.rules.len());
         for (k, rule) in self.rules.iter().enumerate() {

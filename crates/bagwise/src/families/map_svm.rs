@@ -574,7 +574,7 @@ impl Predictor for MapModel {
         Some(self.map.partitions.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let maps = map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0);
         let weights = match &self.rule {
             MapRule::Weights(weights) => weights,

@@ -52,7 +52,7 @@ impl TrainingTask<'_> {
         let mut outputs = Mat::new(bags, width, vec![f64::NAN; bags * width]);
         let mut columns = there.iter();
         for model in models {
-            let scores = model.answer(new, ctx)?.scores;
+            let scores = model.predict(new, ctx)?.scores;
             for (column, &k) in (0..scores.cols()).zip(&mut columns) {
                 (0..bags).for_each(|row| outputs.set(row, k, scores.get(row, column)));
             }

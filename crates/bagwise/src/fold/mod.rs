@@ -444,7 +444,7 @@ impl<'a> TrainingTask<'a> {
                     continue;
                 }
                 let fits: Vec<&SolvedFit> = there.iter().map(|t| t.2).collect();
-                let scores = frame.prepared(first).model(&fits, &at, ctx)?.answer(&new, ctx)?.scores;
+                let scores = frame.prepared(first).model(&fits, &at, ctx)?.predict(&new, ctx)?.scores;
                 for (column, (p, k, _)) in there.into_iter().enumerate() {
                     (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
                 }

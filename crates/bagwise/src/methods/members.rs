@@ -282,13 +282,13 @@ impl Predictor for CombinedModel {
         plain.flat_map(|m| &m.models).find_map(|p| p.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::new(bags.len(), self.outputs(), self.biases.repeat(bags.len()));
         for (m, member) in self.members.iter().enumerate() {
             let own = member.bags(bags, ctx)?;
             let mut first = 0;
             for model in &member.models {
-                let found = model.answer(&own, ctx)?.scores;
+                let found = model.predict(&own, ctx)?.scores;
                 for b in 0..bags.len() {
                     for j in 0..found.cols() {
                         let (k, sum) = (first + j, scores.get(b, first + j));

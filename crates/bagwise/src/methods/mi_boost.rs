@@ -315,7 +315,7 @@ impl Predictor for RuleLists {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let scores = self.parts(bags, ctx)?.into_iter().flatten().map(|parts| parts.iter().sum()).collect();
         let scores = Mat::new(bags.len(), self.outputs.len(), scores);
         Ok(Outputs { scores, nearest: vec![None; bags.len()] })

@@ -544,7 +544,7 @@ impl Predictor for NetModel {
         Some(self.shape.inputs)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let list: Vec<usize> = (0..bags.len()).collect();
         let mut scores = Mat::zeros(bags.len(), self.outputs());
         for (k, &range) in self.ranges.iter().enumerate() {

@@ -280,11 +280,11 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         scores: vec![-2.0, -0.5],
         probabilities: Some(vec![0.9, 0.1, 0.6, 0.4]),
     };
-    let answer = two.answer(&scored, 1);
+    let answer = two.prediction(&scored, 1);
     assert_eq!((answer.label, answer.score, answer.probability), (Some(0), -0.5, Some(0.4)));
     assert!((two.sureness(0, &answer) - 0.1).abs() < 1e-15);
     scored.probabilities = None;
-    assert_eq!(two.sureness(3, &two.answer(&scored, 0)), 2.0);
+    assert_eq!(two.sureness(3, &two.prediction(&scored, 0)), 2.0);
     // Three classes: score and probability of the class that was said.
     let names = ["x", "y", "z"].map(String::from).to_vec();
     let three = GroundTruth {
@@ -298,13 +298,13 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         scores: vec![0.0, 1.0, 2.0],
         probabilities: Some(vec![0.1, 0.2, 0.7]),
     };
-    let answer = three.answer(&scored, 0);
+    let answer = three.prediction(&scored, 0);
     assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (2.0, Some(0.7), 0.7));
     // Numbers: the distance from the truth.
     let real =
         GroundTruth { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
     let scored = ScoredBags { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
-    assert_eq!(real.sureness(2, &real.answer(&scored, 0)), 1.5);
+    assert_eq!(real.sureness(2, &real.prediction(&scored, 0)), 1.5);
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl Predictor for AlternatingModel {
         })
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let all = self.instance_outputs(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
         for b in 0..bags.len() {
