@@ -123,7 +123,7 @@ impl Learning {
         words
     }
 
-    /// What was said of a method.
+    /// The options given for a method.
     pub(crate) fn config(&self, method: &str, read: &Data) -> MethodConfig {
         let config = self.seeing.config(method, read).balanced(self.balanced);
         match self.multiclass {
@@ -134,12 +134,12 @@ impl Learning {
 }
 
 impl RepresentationArgs {
-    /// The precision asked for.
+    /// The precision of these options.
     pub(crate) fn precision(&self) -> Precision {
         self.precision.unwrap_or_default()
     }
 
-    /// The library's surroundings with the precision asked for.
+    /// The library's context, with the precision of these options.
     pub(crate) fn ctx(&self, ctx: &Ctx) -> Ctx {
         let mut ctx = ctx.clone();
         ctx.precision = self.precision();

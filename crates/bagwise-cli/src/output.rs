@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, LineStyle, TableStyle};
 use crate::args::Format;
 use crate::wording;
 
-/// The name of a column that comes along beside columns that an answer has itself.
+/// The name of a kept column in an output that may already have a column of that name.
 pub(crate) fn beside(name: &str, own: &[&str]) -> String {
     if own.contains(&name) { format!("given {name}") } else { name.to_string() }
 }
@@ -247,7 +247,7 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a line to stderr. If even that fails there is no one left to tell.
+/// Writes a line to stderr. If that fails, there is nowhere left to report it.
 pub(crate) fn to_stderr(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

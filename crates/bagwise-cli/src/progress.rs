@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::judging::human_seconds;
 use crate::output;
 
-/// How often a plain line is written: rarely enough for a log, often enough for somebody who waits.
+/// How often a plain line is written: rarely enough for a log, often enough for a user who waits.
 const INTERVAL: Duration = Duration::from_secs(30);
 
 /// How progress is shown.

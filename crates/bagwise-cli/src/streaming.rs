@@ -14,7 +14,7 @@ use crate::output::{Output, Rows, printable};
 use crate::session::Session;
 use crate::wording;
 
-/// Files of this size are read in pieces without being asked: in memory they take one to three times as much.
+/// Files of this size are read in pieces by default: in memory they take one to three times as much.
 const LARGE: u64 = 256_000_000;
 
 /// How data are read for a model, and where results go.

@@ -129,7 +129,7 @@ impl Error {
         Error::Refused { found: found.into(), remedy: remedy.into() }
     }
 
-    /// The message with settings named as a door names them.
+    /// The message with settings named as in a front end.
     pub fn worded(&self, wording: Wording<'_>) -> String {
         let neutral = self.to_string();
         match self {

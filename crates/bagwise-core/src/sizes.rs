@@ -7,14 +7,14 @@ use crate::message::Message;
 /// What would help if memory runs out.
 const REMEDY: &str = "close other programs, or use a smaller file";
 
-/// Memory that cannot be had.
+/// Memory that could not be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
     bytes: u64,
 }
 
 impl OutOfMemory {
-    /// What was asked for, and what would help.
+    /// What was requested, and what would help.
     pub fn parts(self) -> (String, Message) {
         let asked = match self.bytes {
             u64::MAX => "more memory than any computer has".into(),
@@ -24,7 +24,7 @@ impl OutOfMemory {
     }
 }
 
-/// The product of sizes, if there can be so many of anything.
+/// The product of sizes, if it does not overflow.
 pub fn product(sizes: &[usize]) -> Result<usize, OutOfMemory> {
     let all = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     all.ok_or(OutOfMemory { bytes: u64::MAX })

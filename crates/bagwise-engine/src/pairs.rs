@@ -177,7 +177,7 @@ pub(crate) fn run_with<T: Element>(
     let bytes =
         outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
     let sparse = match (rows.instances, cols.instances) {
-        // The columns decide: rows may be any part of the bags that are asked about.
+        // The columns decide, because the rows may be any subset of the bags.
         (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(b) => Some((a, b)),
         _ => None,
     };
@@ -514,7 +514,7 @@ impl<T: Element> Job<'_, T> {
                     (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
                     for panel in far.chunk_by(|a, b| a / mr == b / mr) {
                         let first = panel[0] / mr * mr;
-                        // What comes next in the room for kernel values needs nothing of what is there.
+                        // The buffer for kernel values can be overwritten: the next step does not read it.
                         let raw = &raw[first * width..][..mr * width];
                         (self.kernels.differences)(raw, columns, width, &mut scratch.k);
                         for &row in panel {

@@ -42,7 +42,7 @@ pub(crate) struct BagBuilder {
     seen: Option<SeenBags>,
 }
 
-/// What stands beside the features of a row, in file order.
+/// The columns of a row other than its features, in file order.
 #[derive(Default)]
 pub(crate) struct SideColumns {
     pub(crate) kept: Vec<CarriedColumn>,

@@ -37,7 +37,7 @@ const BUFFER: usize = 1 << 16;
 pub struct DecompressBudget(u64);
 
 impl DecompressBudget {
-    /// For a file of so many bytes.
+    /// For a file of this many bytes.
     pub fn of(length: u64) -> DecompressBudget {
         // A large file may well hold a little more than its own length.
         let most = MAX_TOTAL.max(length.saturating_mul(2));

@@ -10,7 +10,7 @@
 //! whose recordings are mixtures of the same sounds in different shares; every speaker also shifts all sounds
 //! a little.
 //!
-//! `synthetic:embeddings?…`: as large as is asked for and never in memory: a row is made when it is read. Half of
+//! `synthetic:embeddings?…`: of any size and never in memory: a row is generated when it is read. Half of
 //! the bags have some instances near one of a few concepts, the others near other ones.
 //!
 //! `synthetic:scaffolds?…`: groups of unequal size and mixed classes (`scaffolds.rs`).
@@ -260,7 +260,7 @@ fn gauss(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (classes, seed) = (given.whole("classes"), given.whole("seed") as u64);
     given.check_size(bags.saturating_mul(high), width)?;
 
-    // Bags of each class in exact proportion, then shuffled: an imbalance is what was asked for.
+    // Bags of each class in exact proportion, then shuffled, so that the imbalance is exactly the requested one.
     let positive = (given.real("positive") * bags as f64).round() as usize;
     let mut class: Vec<usize> =
         (0..bags).map(|b| if b < positive { 1 + b % (classes - 1) } else { 0 }).collect();

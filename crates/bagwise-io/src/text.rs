@@ -12,7 +12,7 @@ pub(crate) const WHOLE: u64 = 1 << 53;
 /// Bytes that one row may have.
 pub(crate) const MAX_ROW: usize = 8_000_000;
 
-/// What is wrong and what would do, for whoever knows the place.
+/// What is wrong and what would be valid; the caller adds the place.
 pub(crate) type ParseProblem = (String, Message);
 
 /// What a parser that does not know its place returns.

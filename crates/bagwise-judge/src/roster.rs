@@ -42,7 +42,7 @@ pub struct GroundTruth {
     pub groups: Option<Vec<String>>,
 }
 
-/// What a method said of one bag.
+/// The prediction of a method for one bag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BagPrediction {
     /// The predicted class; none for real values.
@@ -97,7 +97,7 @@ impl GroundTruth {
         })
     }
 
-    /// Refuses a roster, read from a file, whose lists do not fit each other.
+    /// Returns an error if the lists, read from a file, are inconsistent.
     pub fn check(&self) -> Result<()> {
         let bags = self.bags.len();
         let refuse = |what: String| Err(Error::Invalid(what));
@@ -185,7 +185,7 @@ impl GroundTruth {
         Some(groups.iter().map(|name| code[name.as_str()]).collect())
     }
 
-    /// What a method said of some bags beside the truth.
+    /// The predictions of a method for some bags, with their true labels.
     pub fn predictions(&self, scored: &ScoredBags) -> Result<Predictions> {
         if let Some(bag) = scored.bags.iter().find(|&&b| b >= self.bags.len()) {
             return Err(Error::Invalid(format!(
@@ -218,7 +218,7 @@ impl GroundTruth {
 }
 
 impl GroundTruth {
-    /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
+    /// The prediction in a row of a record that matches this data set ([`GroundTruth::predictions`] checks that).
     pub fn prediction(&self, scored: &ScoredBags, row: usize) -> BagPrediction {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {

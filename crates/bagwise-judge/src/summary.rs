@@ -73,7 +73,7 @@ pub struct MethodSummary {
     pub limited: usize,
     /// Time of all its fits, inner ones too.
     pub seconds: f64,
-    /// The metrics, in the order asked for.
+    /// The metrics, in the requested order.
     pub metrics: Vec<MetricSummary>,
 }
 
@@ -118,7 +118,7 @@ pub fn pooled(records: &[Record], roster: &GroundTruth, method: &str) -> Result<
     pool(&of_method(records, roster, method)?, roster, fold_count(&judged(records, roster)?))
 }
 
-/// Folds of a repeat, as far as the records of all methods tell.
+/// The number of folds of a repeat, from the records of all methods.
 fn fold_count(all: &BTreeMap<&str, BTreeMap<(usize, usize), &Record>>) -> usize {
     all.values().flat_map(|own| own.keys()).map(|&(_, fold)| fold + 1).max().unwrap_or(0)
 }

@@ -39,7 +39,7 @@ pub(crate) struct Learning {
 }
 
 impl Learning {
-    /// What is said of every method.
+    /// Options that hold for every method.
     fn each(&self, name: &str) -> bagwise::Result<MethodConfig> {
         let mut config = MethodConfig::new(name).balanced(self.balanced).fill_missing(self.impute);
         if let Some(scale) = &self.scale {
@@ -212,7 +212,7 @@ impl Model {
             .map_err(|e| exception(Error::Invalid(format!("the model's header: {e}"))))
     }
 
-    /// What each machine tells apart, in words.
+    /// The two sides of each binary model, as text.
     fn machines(&self) -> Vec<String> {
         if let ([first, second], true) = (self.trained.header.classes.as_slice(), self.turned()) {
             return vec![format!("{second} vs {first}")];
@@ -220,7 +220,7 @@ impl Model {
         (0..self.trained.header.tasks.len()).map(|k| self.trained.machine_name(k)).collect()
     }
 
-    /// What the model says of bags.
+    /// The predictions of the model for these bags.
     fn answer<'py>(
         &self,
         py: Python<'py>,

@@ -47,7 +47,7 @@ pub(crate) struct Judging {
 type OutsideRow = (usize, usize, usize, Option<String>, Vec<f64>, Vec<f64>);
 
 impl Judging {
-    /// Everything that was asked, for the library.
+    /// All options, in the form that the library takes.
     fn evaluate<'a>(
         &self,
         data: &'a Dataset,

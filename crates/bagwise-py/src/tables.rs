@@ -1,4 +1,4 @@
-//! What is read, written or asked for without learning: files, Gram matrices, the registry of methods.
+//! Functions that do not train: reading and writing files, Gram matrices, the registry of methods.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) fn cautions(
     Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))).collect())
 }
 
-/// What is asked of labels that are so many different whole numbers, if anything is.
+/// The question to the user if labels with this many different integers are ambiguous.
 #[pyfunction]
 pub(crate) fn undecided(distinct: usize, bags: usize) -> Option<String> {
     may_be_measurements(distinct, bags).then(|| question(distinct, bags))
@@ -119,7 +119,7 @@ impl Reading {
             missing_values: self.missing_values.clone(),
             task: self.task.parse()?,
             allow_missing: self.missing,
-            // Data without labels can be read; what learns from them asks for labels.
+            // Data without labels can be read; training checks that there are labels.
             unlabelled: true,
             features: self.features.clone(),
             labels: self.labels.clone(),

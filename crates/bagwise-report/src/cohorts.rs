@@ -215,7 +215,7 @@ fn listing(page: &mut Markup, cohorts: &[&View<'_>]) {
     );
 }
 
-/// Probabilities beside what happened.
+/// Predicted probabilities and observed frequencies.
 struct Calibrated {
     probability: f64,
     share: f64,

@@ -90,7 +90,7 @@ pub struct JointMethod {
     pub holm_p: Option<f64>,
     /// The same, adjusted for the number of methods.
     pub holm_adjusted: Option<f64>,
-    /// Whether Holm's procedure tells it from the best.
+    /// Whether it differs from the best by Holm's procedure.
     pub told_from_best: Option<bool>,
     /// Wilcoxon's test against the best.
     pub wilcoxon: Option<Wilcoxon>,

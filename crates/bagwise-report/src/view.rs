@@ -9,7 +9,7 @@ use bagwise::run::Verdict;
 
 use crate::load::LoadedRun;
 
-/// What a method said of a bag in a repeat.
+/// The prediction of a method for a bag in a repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgedBag {
     pub(crate) bag: usize,

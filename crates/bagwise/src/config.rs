@@ -23,7 +23,7 @@ pub const INNER_FOLDS: usize = 5;
 /// The method that looks at labels only; what is not better than it has learned nothing.
 pub const BASELINE: &str = "majority";
 
-/// What stands in every comparison: the labels alone, and the simplest method that looks at instances.
+/// The baselines of every comparison: one that uses only the labels, and the simplest that uses instances.
 pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
 
 /// What a comparison that cannot try every method tries after the baselines and before the others: methods that do well on

@@ -394,7 +394,7 @@ impl<'a> Evaluate<'a> {
         })
     }
 
-    /// The protocol that was asked for, or what the other settings mean.
+    /// The protocol requested, or what the other settings mean.
     fn protocol_name(&self) -> ProtocolName {
         let usual = if self.given.is_some() { ProtocolName::Given } else { ProtocolName::Nested };
         self.protocol.unwrap_or(usual)

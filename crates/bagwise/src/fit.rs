@@ -95,8 +95,8 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// Keeps the models of so many folds, each tuned and trained without the bags of its fold, for predictions with a chosen
-    /// coverage ([`Model::predict_sets`], [`Model::predict_intervals`]). Training takes so many times longer, and the file is so
+    /// Keeps the models of this many folds, each tuned and trained without the bags of its fold, for predictions with a chosen
+    /// coverage ([`Model::predict_sets`], [`Model::predict_intervals`]). Training takes that many times longer, and the file is that
     /// many times larger.
     pub fn conformal(mut self, folds: impl Into<Option<usize>>) -> Fit<'a> {
         self.conformal = folds.into();
@@ -291,7 +291,7 @@ impl MethodConfig {
     }
 }
 
-/// The metric that was asked for, or the usual one for what is to be predicted.
+/// The metric requested, or the usual one for what is to be predicted.
 pub(crate) fn metric_for(asked: Option<Metric>, target: &Target) -> Metric {
     asked.unwrap_or(Metric::default_for(matches!(target, Target::Values(_))))
 }

@@ -1,4 +1,4 @@
-//! Gram matrices and feature maps as products of their own, for use in any other learner.
+//! Gram matrices and feature maps, for use with any other learner.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub fn gram_part(
     }
 }
 
-/// The rows of a shard: consecutive bags, so many that all shards have about the same pairs of instances to compare. Where bags
+/// The rows of a shard: consecutive bags, chosen so that all shards compare about the same number of pairs of instances. Where bags
 /// are compared with each other, the last rows are short.
 pub fn shard_rows(bags: &Bags, triangle: bool, shard: Shard) -> Range<usize> {
     let n = bags.instance_count() as u128;

@@ -578,7 +578,7 @@ impl Model {
     }
 }
 
-/// Bags in lists of bounded size: comparing so many instances with training bags at once keeps memory flat and threads
+/// Bags in lists of bounded size: comparing this many instances with training bags at once keeps memory flat and threads
 /// busy.
 pub(crate) fn pieces(bags: &Bags) -> Vec<Vec<usize>> {
     const INSTANCES: usize = 16_384;

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 session.say(&format!("{name}: {}", source(datasets::known(name)?)));
                 match datasets::fetch(name, from.as_deref(), &folder) {
                     Ok(path) => session.say(&format!("{name}: {}", path.display())),
-                    // One that cannot be had does not keep the others away.
+                    // If one is not available, continue with the others.
                     Err(error) if wanted.len() > 1 => failed.push(error),
                     Err(error) if from.is_none() => bail!("{error}: bagwise data get {name} --from FILE"),
                     Err(error) => return Err(error.into()),

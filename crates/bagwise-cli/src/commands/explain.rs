@@ -241,12 +241,12 @@ fn is_map(path: &Path) -> bool {
 
 /// One explanation of one bag.
 struct Explained {
-    /// What the value tells apart; empty for numbers.
+    /// The two sides that the value separates; empty for regression.
     machine: String,
     why: Explanation,
     /// What the model predicts; nothing where single machines are explained.
     predicted: Option<String>,
-    /// 1 if larger parts speak for the prediction, -1 if smaller ones do, 0 if it is a number.
+    /// 1 if larger parts support the prediction, -1 if smaller ones do, 0 for regression.
     sign: f64,
     /// The constant that the parts contain.
     intercept: Option<f64>,
@@ -281,7 +281,7 @@ impl Explained {
         all.into_iter().enumerate().map(one).collect()
     }
 
-    /// How much a part speaks for the prediction; of a number how much it moves it.
+    /// How much a part supports the prediction; for regression, its absolute value.
     fn weight(&self, part: f64) -> f64 {
         if self.sign == 0.0 { part.abs() } else { self.sign * part }
     }

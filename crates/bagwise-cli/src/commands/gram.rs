@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Where the shards of a Gram are: beside the output, under names that say what they are shards of.
+/// The files of the shards of a Gram matrix: next to the output, with names that identify the matrix.
 struct ShardFiles<'d> {
     folder: PathBuf,
     /// What stands before the number of the shard.

@@ -46,12 +46,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&Proposal { data: args.data.clone(), told: args.read.words(), sketch })?;
         return Ok(Outcome::Done);
     }
-    // What is missing is counted by column; learning refuses it unless it is told otherwise.
+    // Missing values are counted by column; training rejects them unless --missing is given.
     options.allow_missing = true;
     show(&args.data, &options, session)
 }
 
-/// The columns of a table of which nobody has said what they are, to be printed.
+/// The columns of a table that no option mentions, to be printed.
 struct Proposal {
     data: String,
     /// What was said.

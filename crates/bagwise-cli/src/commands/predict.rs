@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 data.kept.iter().filter(|k| args.asks_for(k, &model) && !uneven.contains(&k.name)).collect();
             let (kept, mixed): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
                 wanted.into_iter().partition(|k| is_of_bags(k, &data));
-            // The columns of the output are those of the first piece. What the model remembers was not asked for now.
+            // The columns of the output are those of the first piece. Columns stored in the model are optional here.
             if let (Some(column), true) = (mixed.first(), in_pieces && (begun || !args.read.keep.is_empty())) {
                 bail!(
                     "{}: the column {} cannot be kept: the output has one row per bag, and the value differs within a bag; \
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 impl Args {
-    /// Sets of classes or intervals, if they are asked for.
+    /// Sets of classes or intervals, if requested.
     fn covered(
         &self,
         model: &Model,
@@ -154,7 +154,7 @@ impl Args {
         Ok(Some(covered))
     }
 
-    /// Coordinates and the like that a format keeps by itself are not asked for here.
+    /// Without the columns that a format keeps by itself, such as coordinates.
     fn asks_for(&self, kept: &CarriedColumn, model: &Model) -> bool {
         let is = |column: &Column| match column {
             Column::Name(name) => *name == kept.name,
@@ -207,7 +207,7 @@ const OWN: &[&str] = &[
 ];
 
 impl Answers<'_> {
-    /// Names and values of the columns that come along with a bag.
+    /// Names and values of the kept columns of a bag.
     fn kept(&self, bag: usize) -> impl Iterator<Item = (String, &str)> {
         let first = self.data.bags.rows(bag).start;
         self.kept.iter().map(move |k| (beside(&k.name, OWN), k.values[first].as_str()))

@@ -24,7 +24,7 @@ use crate::session::{Outcome, Session};
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 const LATEX: &str = "table.tex";
-/// What a table says of data sets and methods that the user left out.
+/// The text in a table for data sets and methods that the user left out.
 const LEFT_OUT: &str = "left out of this run";
 
 /// Run an experiment file and compare the results with published ones
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Refuses to overwrite tables and reports of somebody else; the folders of the single runs look after themselves.
+/// Refuses to overwrite tables and reports that bagwise did not write; the folders of single runs check this themselves.
 fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
     let report = folder.join(REPORT);
     let inputs = [&*args.file.to_string_lossy()];

@@ -17,7 +17,7 @@ use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
-/// What was asked for.
+/// The options of `evaluate --model`.
 pub(crate) struct ValidateOptions<'a> {
     pub(crate) model: &'a Path,
     pub(crate) data: &'a str,
@@ -67,7 +67,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     Ok(Outcome::Done)
 }
 
-/// Predicted probabilities beside what happened.
+/// Predicted probabilities and observed frequencies.
 struct Reliability {
     /// Lower end, upper end, bags, mean probability, share of bags that were so.
     bins: Vec<(f64, f64, usize, f64, f64)>,

@@ -29,7 +29,7 @@ pub(crate) struct FigureSettings {
     #[serde(default)]
     pub(crate) values: Vec<f64>,
     pub(crate) distance: Option<f64>,
-    /// Of `concept-weights`: learn from the first of so many folds.
+    /// Of `concept-weights`: learn from the first of this many folds.
     pub(crate) folds: Option<usize>,
     /// The methods.
     pub(crate) method: Vec<FigureMethod>,

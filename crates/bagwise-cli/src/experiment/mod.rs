@@ -221,7 +221,7 @@ pub(crate) struct Data {
     task: Option<String>,
     /// Its name in files of printed numbers, if that differs.
     printed: Option<String>,
-    /// Why the data cannot be had by anyone.
+    /// Why the data are not available to anyone.
     pub(crate) unavailable: Option<String>,
     /// Why printed numbers cannot be compared with ours.
     incomparable: Option<String>,

@@ -13,7 +13,7 @@ use crate::session::Session;
 const SIDE: usize = 41;
 /// The points of the cross lie so far from its centre.
 const ARM: f64 = 0.1;
-/// Points around a cross come in so many bags, of two classes: a model needs such, and its map ignores them.
+/// The points around a cross are divided into this many bags of two classes, because a model needs bags; its map ignores them.
 const BAGS: usize = 10;
 
 type Point = [f64; 2];
@@ -147,7 +147,7 @@ fn singles(crosses: &[[Point; 4]]) -> Result<Bags> {
     Ok(Bags::new(Instances::F64(Mat::from_rows(&points)), (0..=points.len()).collect())?)
 }
 
-/// Random points in the square from -1 to 1, so many left and right of the middle.
+/// Random points in the square from -1 to 1, this many left and right of the middle.
 fn scattered([left, right]: [usize; 2], seed: u64) -> Result<Dataset> {
     let mut rng = Rng::new(seed, "scattered points", &[]);
     let mut points: Vec<Point> = (0..left + right)

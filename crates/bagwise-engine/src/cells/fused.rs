@@ -142,7 +142,7 @@ fn limit<T: Element>(width: usize, length: f64) -> T {
 }
 
 impl<T: FusedLoops> Fused<T> {
-    /// Packs the centres, for which there is memory besides so many bytes.
+    /// Packs the centres, for which there is memory besides this many bytes.
     pub(super) fn new(
         p: &CentreLists,
         psis: &[usize],

@@ -51,7 +51,7 @@ pub enum SourceLayout {
         instance_labels: bool,
         /// Bags, counted from 1, that are positive although their label says otherwise.
         positive: &'static [usize],
-        /// Counts were divided by their maximum: in so many first bags by one number, in the others by another.
+        /// Counts were divided by their maximum: in this many first bags by one number, in the others by another.
         counts: Option<(usize, f64, f64)>,
     },
     /// The text of the affinity sets.

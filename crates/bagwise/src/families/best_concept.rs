@@ -41,7 +41,7 @@ pub(crate) const USUAL: Info = Info {
     ..Info::USUAL
 };
 
-/// The table of a method that climbs from so many starts unless the user says.
+/// The parameters of a method that climbs from this many starts by default.
 pub(crate) const fn table(starts: &'static str) -> [ParamSpec; 6] {
     [DISTANCE, RHO, ParamSpec { default: starts, grid: starts, ..STARTS }, ITERATIONS, CONCEPT, THRESHOLD]
 }
@@ -430,7 +430,7 @@ impl Prepared for PreparedConcepts {
     }
 
     fn fit_bytes(&self) -> u64 {
-        // Every search packs the instances anew, uses all threads, and fills its share of the memory by itself.
+        // Every search packs the instances again, uses all threads, and fills its share of the memory by itself.
         u64::MAX
     }
 
@@ -517,7 +517,7 @@ mod tests {
         // Only the nearest bag is positive.
         let (threshold, right) = best_threshold(&near, &[1.0, -1.0, -1.0, -1.0], &[1.0; 4]);
         assert!((threshold - 0.8).abs() < 1e-15 && right == 4.0);
-        // A dear bag decides.
+        // The bag with the large weight decides.
         let (threshold, right) = best_threshold(&near, &[1.0, 1.0, 1.0, -1.0], &[1.0, 1.0, 5.0, 1.0]);
         assert!(threshold > 0.1 && threshold < 0.2 && right == 8.0);
     }

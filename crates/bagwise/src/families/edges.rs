@@ -166,7 +166,7 @@ impl KeptEdges {
         self.way.save(&self.edges)
     }
 
-    /// What [`save`](KeptEdges::save) wrote of so many bags.
+    /// Loads what [`save`](KeptEdges::save) wrote for this many bags.
     pub(crate) fn load(
         builder: GraphBuilder,
         orient: Orient,

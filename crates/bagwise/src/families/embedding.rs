@@ -146,7 +146,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         self.0.search_name(grid)
     }
 
-    /// Vectors are compared, not instances: next to nothing.
+    /// Vectors are compared, not instances: the cost is negligible.
     fn answer_work(&self, _: &Bags, _: f64, _: f64) -> f64 {
         0.0
     }

@@ -37,7 +37,7 @@ pub(crate) struct CellMap {
 /// Cells that exist at a time, in bytes: enough to keep threads busy, little enough to show progress.
 const CELLS_AT_A_TIME: u64 = 16_000_000;
 
-/// A byte of cells becomes at most so many of maps on their way: an entry as a pair, and again in its row.
+/// A byte of cells takes at most this many bytes of maps while they are computed: an entry as a pair, and again in its row.
 const CELL_TO_MAP: u64 = 32;
 
 /// Consecutive bags whose instances are mapped together.

@@ -53,7 +53,7 @@ impl ResolvedConfig {
     }
 }
 
-/// From so many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
+/// From this many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
 /// outputs per bag and point.
 const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
 
@@ -242,7 +242,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// What an error on each of some training bags costs, and for each machine what that adds to the log odds of its plus side:
-    /// costs count as so many more bags would.
+    /// costs count as that many more bags would.
     fn costs(&self, train: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let mut weights: Vec<f64> = train.iter().map(|&b| self.weights[b]).collect();
         let Target::Classes { codes, names } = self.target else {

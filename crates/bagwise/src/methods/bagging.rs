@@ -93,7 +93,7 @@ impl Method for Bagging {
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         let of = |point: &Point| -> Result<f64> {
             let member = member(point)?;
-            // What is learned from labels is learned anew in every draw.
+            // What is learned from labels is learned again in every draw.
             let times = if member.learns_labels() { draws(point)? } else { 1 };
             Ok(times as f64 * members::work_of(member, bags))
         };

@@ -1,5 +1,5 @@
-//! What `auto` delivers where several methods together are better than one: a weighted sum of calibrated outputs, each member with
-//! a scaling and parameters of its own.
+//! The ensemble that `auto` returns if it is better than a single method: a weighted sum of calibrated outputs. Each member
+//! has its own scaling and parameters.
 //!
 //! With `s_m f_m + o_m` the log odds of member m (a sigmoid fitted to outputs of bags that it had not seen) and shares `w_m` that
 //! add up to 1, the output is `sum over members of w_m (s_m f_m + o_m)`: linear in the outputs, and so are the parts of instances.

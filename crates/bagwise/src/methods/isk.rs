@@ -1,4 +1,4 @@
-//! Isolation set-kernel: two instances are as similar as random partitions seldom part them.
+//! Isolation set-kernel: two instances are similar if random partitions rarely separate them.
 //!
 //! A partitioning is drawn: psi training instances divide the space into cells, finely where data are
 //! dense and coarsely where they are sparse. Of t such partitionings, `K(x, y) = #{i : x and y share a cell} / t`. For bags
@@ -120,10 +120,10 @@ static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
-/// From so many bags on a model keeps the weights of columns: maps of training bags grow with their number, weights do not.
+/// From this many bags on a model keeps the weights of columns: maps of training bags grow with their number, weights do not.
 const MANY_BAGS: usize = 1000;
 
-/// From so many bags on, or so many instances of many bags, machines learn on maps: Grams of the bags and counts of shared cells
+/// From this many bags on, or this many instances of many bags, machines learn on maps: Grams of the bags and counts of shared cells
 /// grow with the square, maps do not.
 const MOST_ON_GRAM: (usize, usize) = (4000, 50_000);
 
@@ -170,7 +170,7 @@ impl IskParams {
         })
     }
 
-    /// The number of centres, for a pool of so many instances.
+    /// The number of centres, for a pool of this many instances.
     fn centres(&self, pool: usize) -> Result<usize> {
         const AUTO: usize = 64;
         match self.psi {

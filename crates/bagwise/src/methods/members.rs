@@ -39,7 +39,7 @@ pub(super) fn scale_of(method: &dyn Method) -> Scale {
     default_grid(method, false).map_or(method.info().scale, |grid| method.scale(&grid.points))
 }
 
-/// Why a member would be spoiled by a scaling, if it would.
+/// An error if a member does not allow a scaling.
 pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
     let grid = default_grid(method, false).ok()?;
     method.refuses(&grid.points, scale)
@@ -374,7 +374,7 @@ impl Predictor for CombinedModel {
 mod tests {
     use super::*;
 
-    /// A model of two members that have one rule each, on bags of so many columns.
+    /// A model of two members that have one rule each, on bags of this many columns.
     fn combined(widths: [usize; 2]) -> Result<CombinedModel> {
         let mut state = State::default();
         state.put_mat("weights", &Mat::new(1, 2, vec![0.5, 0.5]));

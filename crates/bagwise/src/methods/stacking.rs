@@ -96,7 +96,7 @@ impl Method for Stacking {
         let of = |group: &Vec<usize>| -> Result<f64> {
             let point = &grid.points[group[0]];
             let folds = point.whole("folds")?.unwrap_or(1) as f64;
-            // What is learned from labels is learned anew in every fold.
+            // What is learned from labels is learned again in every fold.
             let one =
                 |m: &&dyn Method| if m.learns_labels() { folds } else { 1.0 } * members::work_of(*m, bags);
             Ok(named(point)?.iter().map(one).sum())

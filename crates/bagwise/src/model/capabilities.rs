@@ -1,4 +1,4 @@
-//! What models of some methods have besides predictions: attention, graphs, representatives, maps, concepts, votes, rules.
+//! What some models provide besides predictions: attention, graphs, representatives, maps, concepts, votes, rules.
 
 use super::Model;
 use crate::graph::Graph;

@@ -121,7 +121,7 @@ impl RecordStore {
         let other = owner(&folder).filter(|owner| owner.run != run.fingerprint);
         let extended = other.as_ref().is_some_and(|other| extends(&folder, other, &settings, plan));
         if let Some(other) = other.as_ref().filter(|_| extended) {
-            // The plan first: whoever is stopped from here on repeats it.
+            // The plan first, so that a run that is stopped from here on repeats it.
             save_whole(&folder.join(PLAN), &json(plan)?)?;
             take_over(&folder.join(RECORDS), &other.run, run)?;
         } else if let Some(other) = other {
