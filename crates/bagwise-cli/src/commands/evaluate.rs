@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto evaluates the automatic choice among methods and scalings as a whole
+    /// The method; auto evaluates the whole procedure of choosing a method and its scaling
     #[arg(long, value_name = "METHOD", required_unless_present = "model")]
     method: Option<String>,
     /// Score a saved model on the labelled bags of DATA, which it was not trained on, instead of a method by cross-validation

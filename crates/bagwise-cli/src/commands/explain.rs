@@ -78,8 +78,8 @@ There is one row per bag and instance (counted from 1 within its bag). What is e
 classes, the decision value of the positive class (`machine` is `1 vs 0`; negative values favour 0); with more classes, the \
 support of all binary models for the predicted class (`cat vs rest`); for regression, the predicted value. If the kind is \
 `part`, the value is the contribution of the instance. The contributions and the `bias` add up to the score that bagwise \
-predict prints. If the method has an intercept, it is shared among the instances of a bag by weight, so the sign of a \
-contribution shows which class the instance supports; the bias is then 0, and the intercept is printed. If the kind is \
+predict prints. If the method has an intercept, it is divided among the instances of a bag in proportion to their weights, so the \
+sign of a contribution shows which class the instance supports. The bias is then 0, and the intercept is printed. If the kind is \
 `output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` instance. If the \
 kind is `attention` (mil-net), the value is the share of the network's attention, which shows where the network looks, not \
 which class it favours. --top 1 shows the instance that contributes most to the prediction; for a bag that is predicted \
@@ -105,7 +105,7 @@ units of the data) adds `at_or_below`, any other adds `above`. The decision valu
 the sum over all rules.
 
 With --votes, there is one row per bag and training bag that votes on it (two rows if each is among the nearest of the other), \
-with the instances that are nearest to each other and what the vote adds to the decision value.
+with the two instances that are nearest to each other and the contribution of the vote to the decision value.
 
 With --stream, the data are read in pieces, and rows are printed piece by piece, as in bagwise predict.
 

@@ -11,7 +11,7 @@ use crate::session::{Outcome, Session};
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A method
+    /// Name of a method
     #[arg(value_name = "METHOD")]
     method: Option<String>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// bags; the model must have been fitted with --conformal
     #[arg(long, value_name = "SHARE", value_parser = share)]
     coverage: Option<f64>,
-    /// With --coverage: hold the coverage in each class, however rare
+    /// With --coverage: the coverage holds within each class, even a rare one
     #[arg(long, requires = "coverage")]
     per_class: bool,
     #[command(flatten)]

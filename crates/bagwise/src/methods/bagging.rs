@@ -37,7 +37,7 @@ static INFO: Info = Info {
             averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit reports. The \
             member uses its default parameters and its own scaling.",
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
-    family: "methods over methods",
+    family: "ensemble of methods",
     complexity: 70,
     explains: Explains::Either("additive, if the member can explain its predictions"),
     scheme: Scheme::OneVsRest,

@@ -36,7 +36,7 @@ pub(crate) struct CitationKnn;
 static INFO: Info = Info {
     name: "citation-knn",
     aliases: &["citation"],
-    title: "votes of the nearest training bags, and of those that have the bag among their nearest",
+    title: "nearest training bags vote, and so do bags that would have the new bag as a near neighbour",
     about: "The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
             The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \

@@ -31,7 +31,7 @@ static INFO: Info = Info {
     about: "A weighted sum of the calibrated outputs of several methods, each with its own scaling and parameters. The method auto \
             chooses the members and their shares.",
     reference: "Caruana, Niculescu-Mizil, Crew, Ksikes: Ensemble selection from libraries of models, ICML 2004",
-    family: "methods over methods",
+    family: "ensemble of methods",
     scale: Scale::None,
     complexity: 80,
     explains: Explains::Either("additive, where all members explain themselves"),
