@@ -54,7 +54,7 @@ pub struct Candidate {
 pub struct RunPlan {
     /// How methods are judged.
     pub protocol: Protocol,
-    /// What inner folds select by.
+    /// The metric by which inner folds select.
     pub metric: Metric,
     /// How the threshold is chosen.
     pub threshold: Option<Threshold>,
@@ -66,7 +66,7 @@ pub struct RunPlan {
     pub precision: Precision,
     /// The run's seed.
     pub seed: u64,
-    /// How often the folds are drawn again.
+    /// The number of repeats, each with new random folds.
     pub repeats: usize,
     /// Whether bags get probabilities also where nothing is chosen by inner folds, which are then trained for them alone.
     pub probabilities: bool,
