@@ -198,9 +198,9 @@ mod tests {
             .with([Setting::Label, Setting::Group, Setting::Keep])
             .and("; see the guide");
         assert_eq!(message.to_string(), "allow more memory, or say what it is; see the guide");
-        let door = |setting: &Setting| format!("{setting:?}").to_lowercase();
+        let front_end = |setting: &Setting| format!("{setting:?}").to_lowercase();
         assert_eq!(
-            message.worded(&door),
+            message.worded(&front_end),
             "allow more memory with memory, or say what it is with label, group or keep; see the guide"
         );
     }
